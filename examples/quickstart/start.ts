@@ -136,14 +136,14 @@ async function main(): Promise<void> {
 
 /** Resolves when the tenant serves and its providers are checked. */
 function untilServing(operator: LocalOperator, { metadata }: Tenant): Promise<void> {
-  const about = { kind: 'Tenant', name: metadata.name } as const;
+  const ref = { kind: 'Tenant', name: metadata.name } as const;
   return new Promise((resolve) => {
     const slow = setInterval(() => {
-      const waitsFor = operator.status(about)?.conditions.find(({ status }) => status === 'False');
+      const waitsFor = operator.status(ref)?.conditions.find(({ status }) => status === 'False');
       terminal.say(`not ready yet: ${waitsFor?.message ?? 'see the lines above'}`);
     }, patienceMs);
     const look = () => {
-      const status = operator.status(about);
+      const status = operator.status(ref);
       const identity = status?.conditions.find(({ type }) => type === 'IdentityReady')?.status ?? 'True';
       if (status?.servers?.startsWith('1/') !== true || identity === 'Unknown') return;
       clearInterval(slow);

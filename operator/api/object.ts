@@ -86,8 +86,8 @@ export type PolicyBinding = CustomObject<'PolicyBinding', PolicyBindingSpec>;
 export type User = CustomObject<'User', UserSpec>;
 export type AccessKey = CustomObject<'AccessKey', AccessKeySpec>;
 /** What is in a tenant's server, and is told to it over its API. */
-export type Declared = Bucket | Policy | PolicyBinding | User | AccessKey;
-export type CofferObject = Tenant | IdentityProvider | KMSConfig | Declared;
+export type ManagedResource = Bucket | Policy | PolicyBinding | User | AccessKey;
+export type CofferObject = Tenant | IdentityProvider | KMSConfig | ManagedResource;
 
 /** A condition as kstatus, Flux and Argo CD read it. @see kubernetes-sigs/cli-utils pkg/kstatus */
 export interface Condition {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { EventRecorder, type KubeEvent } from './events.ts';
 import { KubeError, type KubeObject } from './kube-api.ts';
 
-const about = {
+const regarding = {
   apiVersion: 'coffer.dev/v1alpha1',
   kind: 'Tenant',
   metadata: { name: 'demo', namespace: 'red', uid: 'u' },
 };
-const news: KubeEvent = { about, type: 'Normal', reason: 'Starting', message: 'starts demo' };
+const news: KubeEvent = { regarding, type: 'Normal', reason: 'Starting', message: 'starts demo' };
 
 function start(refuse?: () => KubeError | undefined) {
   const created: KubeObject[] = [];
@@ -51,7 +51,7 @@ describe('EventRecorder', () => {
         note: 'starts demo',
         reportingController: 'coffer.dev/operator',
         reportingInstance: 'operator-0',
-        regarding: { apiVersion: about.apiVersion, kind: 'Tenant', name: 'demo', namespace: 'red', uid: 'u' },
+        regarding: { apiVersion: regarding.apiVersion, kind: 'Tenant', name: 'demo', namespace: 'red', uid: 'u' },
       },
     ]);
   });
@@ -94,7 +94,10 @@ describe('EventRecorder', () => {
   it('writes a burst of different news about one object, and no more, while others are still heard', async () => {
     const { recorder, created, wait } = start();
     for (let index = 0; index < 100; index++) recorder.record({ ...news, message: `news ${index}` });
-    recorder.record({ ...news, about: { ...about, metadata: { ...about.metadata, name: 'other', uid: 'v' } } });
+    recorder.record({
+      ...news,
+      regarding: { ...regarding, metadata: { ...regarding.metadata, name: 'other', uid: 'v' } },
+    });
     await recorder.flush();
     expect(created).toHaveLength(26);
     wait(120_000);

@@ -5,7 +5,7 @@ import { resourceTypes } from './resource-types.ts';
 
 export interface KubeEvent {
   /** The object that it is about; an event lives in its namespace. */
-  readonly about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
+  readonly regarding: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   /** What was being done: `Reconcile` without it. */
@@ -23,17 +23,17 @@ interface EventRecorderOptions {
 }
 
 /** Milliseconds in which the same news counts up instead of being an event of its own. */
-const sameNewsMs = 10 * 60_000;
+const sameEventMs = 10 * 60_000;
 
 /** An object may have so many events at once, and one more each `refillMs`: what repeats itself must not fill etcd. */
 const burst = 25;
 const refillMs = 60_000;
 
 /** Writes that may wait; while the API server is away, later news are dropped. */
-const mostWaiting = 1_000;
+const maxQueued = 1_000;
 
 /** The API server refuses longer notes. Bytes. */
-const longestNote = 1_024;
+const maxNoteLength = 1_024;
 
 interface Known {
   readonly name: string;
@@ -71,16 +71,16 @@ export class EventRecorder {
   record(event: KubeEvent): void {
     const at = this.#options.now().getTime();
     this.#forget(at);
-    const key = newsKey(event);
+    const key = eventKey(event);
     const known = this.#known.get(key);
-    if (known !== undefined && at - known.lastAt < sameNewsMs) {
+    if (known !== undefined && at - known.lastAt < sameEventMs) {
       known.count += 1;
       known.lastAt = at;
       if (!known.waiting) this.#enqueue(known, () => this.#countUp(event, known));
       return;
     }
     if (!this.#allows(objectKey(event), at)) return;
-    const name = `${event.about.metadata.name.slice(0, 230)}.${randomBytes(8).toString('hex')}`;
+    const name = `${event.regarding.metadata.name.slice(0, 230)}.${randomBytes(8).toString('hex')}`;
     const made: Known = { name, count: 1, lastAt: at, waiting: false };
     this.#known.set(key, made);
     this.#enqueue(made, () => this.#create(event, made));
@@ -92,7 +92,7 @@ export class EventRecorder {
   }
 
   #enqueue(known: Known, write: () => Promise<unknown>): void {
-    if (this.#waiting >= mostWaiting) return;
+    if (this.#waiting >= maxQueued) return;
     this.#waiting += 1;
     known.waiting = true;
     this.#last = this.#writeAfter(this.#last, known, write);
@@ -112,7 +112,7 @@ export class EventRecorder {
   async #countUp(event: KubeEvent, known: Known): Promise<void> {
     const series = { count: known.count, lastObservedTime: microTime(new Date(known.lastAt)) };
     try {
-      await this.#options.api.patch(resourceTypes.event, event.about.metadata.namespace, known.name, { series });
+      await this.#options.api.patch(resourceTypes.event, event.regarding.metadata.namespace, known.name, { series });
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 404)) throw error;
       // Its creation failed, or it was deleted.
@@ -122,7 +122,7 @@ export class EventRecorder {
 
   async #create(event: KubeEvent, known: Known): Promise<void> {
     const { api, instance } = this.#options;
-    const { apiVersion, kind, metadata } = event.about;
+    const { apiVersion, kind, metadata } = event.regarding;
     const time = microTime(new Date(known.lastAt));
     await api.create({
       apiVersion: resourceTypes.event.apiVersion,
@@ -157,25 +157,25 @@ export class EventRecorder {
   #forget(at: number): void {
     if (at - this.#forgotAt < refillMs) return;
     this.#forgotAt = at;
-    for (const [key, { lastAt }] of this.#known) if (at - lastAt >= sameNewsMs) this.#known.delete(key);
+    for (const [key, { lastAt }] of this.#known) if (at - lastAt >= sameEventMs) this.#known.delete(key);
     for (const [key, allowance] of this.#allowances) {
       if (at - allowance.at >= burst * refillMs) this.#allowances.delete(key);
     }
   }
 }
 
-function objectKey({ about }: KubeEvent): string {
-  return [about.kind, about.metadata.namespace, about.metadata.name, about.metadata.uid].join('/');
+function objectKey({ regarding }: KubeEvent): string {
+  return [regarding.kind, regarding.metadata.namespace, regarding.metadata.name, regarding.metadata.uid].join('/');
 }
 
-function newsKey(event: KubeEvent): string {
+function eventKey(event: KubeEvent): string {
   return JSON.stringify([objectKey(event), event.type, event.reason, event.message]);
 }
 
 /** By bytes, never in the middle of a character. */
 function shortened(message: string): string {
-  if (Buffer.byteLength(message) <= longestNote) return message;
-  let text = message.slice(0, longestNote);
-  while (Buffer.byteLength(text) > longestNote - 3) text = text.slice(0, -1);
+  if (Buffer.byteLength(message) <= maxNoteLength) return message;
+  let text = message.slice(0, maxNoteLength);
+  while (Buffer.byteLength(text) > maxNoteLength - 3) text = text.slice(0, -1);
   return `${text.toWellFormed()}…`;
 }

@@ -173,7 +173,7 @@ export class ResourceCache implements Cache {
   #remember({ metadata: { uid } }: KubeObject, resourceVersion: string | undefined): void {
     if (uid === undefined || resourceVersion === undefined) return;
     this.#gone.set(uid, resourceVersion);
-    if (this.#gone.size <= mostGone) return;
+    if (this.#gone.size <= maxTombstones) return;
     const [oldest] = this.#gone.keys();
     if (oldest !== undefined) this.#gone.delete(oldest);
   }
@@ -204,7 +204,7 @@ export class ResourceCache implements Cache {
 }
 
 /** Answers are on their way for seconds; so many objects do not leave meanwhile. */
-const mostGone = 1_000;
+const maxTombstones = 1_000;
 
 /** In place of a namespace's name, which is never empty. */
 const everywhere = '';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube-client/kube-api.ts';
-import { redactLog, redactObject, secretStriker } from './collect-report.ts';
+import { redactLog, redactObject, secretRedactor } from './collect-report.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -16,7 +16,7 @@ const secret: KubeObject = {
 };
 
 describe('secretStriker', () => {
-  const strike = secretStriker([secret]);
+  const strike = secretRedactor([secret]);
   it.each([
     ['as it is', 'said s3cr3t/value+1.'],
     ['in base64', `said ${base64('s3cr3t/value+1')}.`],
@@ -28,7 +28,7 @@ describe('secretStriker', () => {
     expect(strike('public-certificate')).toBe('public-certificate');
   });
   it('leaves words too short to be told from others', () => {
-    expect(secretStriker([{ ...secret, data: { a: base64('demo') } }])('tenant demo')).toBe('tenant demo');
+    expect(secretRedactor([{ ...secret, data: { a: base64('demo') } }])('tenant demo')).toBe('tenant demo');
   });
 });
 

@@ -13,20 +13,20 @@ const hidden = '[redacted]';
 const secretName = /secret|password|token|access_?key|api_?key|private_?key|credential/i;
 
 /** Values shorter than this are words of the language, which would be struck out everywhere. */
-const shortestSecret = 8;
+const minSecretLength = 8;
 
 /**
  * What strikes the values of Secrets out of any text: as they are, in base64, and escaped as in a URL or in JSON. The values stay in
  * memory; nothing of them is written.
  */
-export function secretStriker(secrets: readonly KubeObject[]): (text: string) => string {
+export function secretRedactor(secrets: readonly KubeObject[]): (text: string) => string {
   const values = new Set<string>();
   for (const secret of secrets) {
     for (const [key, encoded] of Object.entries((secret['data'] ?? {}) as Readonly<Record<string, string>>)) {
       // Certificates are public, and their names are in the report.
       if (key.endsWith('.crt')) continue;
       const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
-      if (value.length < shortestSecret) continue;
+      if (value.length < minSecretLength) continue;
       for (const form of [value, encoded, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
         values.add(form);
       }
@@ -147,7 +147,7 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
   const secrets = await list('secret');
   if (problems.length > 0)
     problems.push('values of Secrets are not known here, and were not struck out of logs: look for them');
-  const strike = secretStriker(secrets);
+  const strike = secretRedactor(secrets);
   const add = (path: string, text: string) => files.set(path, strike(text));
   const addObject = (object: KubeObject) => {
     const folder = object.metadata.namespace ?? 'cluster';

@@ -176,9 +176,9 @@ describe('changes', () => {
     ['rotate', 'tenant/demo', { metadata: { annotations: { 'coffer.dev/rotatedAt': now.toISOString() } } }],
     ['pause', 'demo', { spec: { paused: true } }],
     ['hibernate', 'demo', { spec: { hibernated: true } }],
-  ])('%s %s', async (command, about, patch) => {
+  ])('%s %s', async (command, ref, patch) => {
     const cluster = new ClusterOfObjects([tenant, kms]);
-    expect((await run(cluster, command, about)).code).toBe(0);
+    expect((await run(cluster, command, ref)).code).toBe(0);
     expect(cluster.patches.map((patched) => patched.patch)).toEqual([patch]);
   });
   it('resume undoes only what is so', async () => {

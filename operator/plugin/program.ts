@@ -55,7 +55,7 @@ export interface ConnectionFlags {
 }
 
 /** What the program has of its process. */
-interface Surroundings {
+interface PluginIo {
   readonly connect: (flags: ConnectionFlags) => Promise<Connected>;
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
@@ -65,27 +65,27 @@ interface Surroundings {
 const programs = [resourceTypes.tenant, resourceTypes.kmsConfig];
 
 /** Runs a command line and resolves with its exit code. */
-export async function runPlugin(commandLine: readonly string[], around: Surroundings): Promise<number> {
+export async function runPlugin(commandLine: readonly string[], io: PluginIo): Promise<number> {
   let code = 0;
-  const program = commands(around, (exitCode) => {
+  const program = commands(io, (exitCode) => {
     code = exitCode;
   });
   try {
     await program.parseAsync(commandLine, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    around.error(`kubectl coffer: ${explainError(error)}\n`);
+    io.error(`kubectl coffer: ${explainError(error)}\n`);
     return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
   }
   return code;
 }
 
-function commands(around: Surroundings, exit: (code: number) => void): Command {
+function commands(io: PluginIo, exit: (code: number) => void): Command {
   const program = new Command('kubectl coffer')
     .description('Shows and steers the Tenants of a namespace and what they use')
     .version(metadata.version)
     .exitOverride()
-    .configureOutput({ writeOut: around.out, writeErr: around.error })
+    .configureOutput({ writeOut: io.out, writeErr: io.error })
     .showHelpAfterError('(--help tells more)')
     .addHelpText(
       'after',
@@ -96,14 +96,12 @@ function commands(around: Surroundings, exit: (code: number) => void): Command {
     .argument('[tenant]', 'name of a Tenant; all without it')
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['tree', 'json']).default('tree'))
     .action(async (tenant: string | undefined, flags: ConnectionFlags & { readonly output: 'tree' | 'json' }) => {
-      const { cluster, namespace } = await around.connect(flags);
+      const { cluster, namespace } = await io.connect(flags);
       const status = statusOf(await observe(cluster, namespace), tenant);
       if (tenant !== undefined && status.tenants.length === 0) {
         throw new Error(`there is no Tenant ${tenant} in the namespace ${namespace}`);
       }
-      around.out(
-        `${flags.output === 'json' ? JSON.stringify(status, undefined, 2) : printStatus(status, around.now())}\n`,
-      );
+      io.out(`${flags.output === 'json' ? JSON.stringify(status, undefined, 2) : printStatus(status, io.now())}\n`);
       if (!isSettled(status)) exit(exitCodes.notReady);
     });
 
@@ -111,12 +109,12 @@ function commands(around: Surroundings, exit: (code: number) => void): Command {
     command(program, name, help)
       .argument('<kind/name>', `e.g. ${types.map(({ kind }) => `${kind.toLowerCase()}/demo`).join(' or ')}`)
       .action(async (text: string, flags: ConnectionFlags) => {
-        const about = resourceArgument(text, types);
-        const { cluster, namespace } = await around.connect(flags);
-        around.out(`${await changeResource(cluster, namespace, about, make)}\n`);
+        const ref = resourceArgument(text, types);
+        const { cluster, namespace } = await io.connect(flags);
+        io.out(`${await changeResource(cluster, namespace, ref, make)}\n`);
       });
-  change('restart', 'restarts the pods, one at a time', () => restart(around.now()));
-  change('rotate', 'makes new keys for the certificates, without a restart', () => rotate(around.now()));
+  change('restart', 'restarts the pods, one at a time', () => restart(io.now()));
+  change('rotate', 'makes new keys for the certificates, without a restart', () => rotate(io.now()));
   change('pause', 'leaves what runs as it is, whatever is changed', pause, [resourceTypes.tenant]);
   change('hibernate', 'ends the pods and keeps everything else', hibernate, [resourceTypes.tenant]);
   change('resume', 'undoes pause and hibernate', resume, [resourceTypes.tenant]);
@@ -125,17 +123,15 @@ function commands(around: Surroundings, exit: (code: number) => void): Command {
     .option('--file <path>', 'where it is written; coffer-report-NAMESPACE-TIME.tar.gz without it')
     .option('--tail <lines>', 'lines of each log', positiveInteger, 2000)
     .action(async (flags: ConnectionFlags & { readonly file?: string; readonly tail: number }) => {
-      const { cluster, namespace } = await around.connect(flags);
-      const now = around.now();
+      const { cluster, namespace } = await io.connect(flags);
+      const now = io.now();
       const options = { namespace, now, tailLines: flags.tail, version: metadata.version };
       const files = await collectReport(cluster, options);
       const name = `coffer-report-${namespace}-${now.toISOString().replaceAll(/[:.]/g, '-')}`;
       const path = flags.file ?? `${name}.tar.gz`;
       const inFolder = new Map([...files].map(([file, content]) => [`${name}/${file}`, content]));
       writeFileSync(path, tarGz(inFolder, now), { mode: 0o600 });
-      around.out(
-        `${path}: ${files.size} files. Look it over before you send it; problems.txt tells what is missing.\n`,
-      );
+      io.out(`${path}: ${files.size} files. Look it over before you send it; problems.txt tells what is missing.\n`);
     });
   return program;
 }

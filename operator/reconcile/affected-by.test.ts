@@ -17,9 +17,9 @@ const other = tenant({}, 'other');
 const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' } });
 
 function affected(change: Change, objects: readonly CofferObject[] = [demo, other, provider('a'), kms(), bucket]) {
-  const space = new Namespace();
-  space.objects = objects;
-  return affectedBy(change, space.resources()).map(objectKey).sort();
+  const scope = new Namespace();
+  scope.objects = objects;
+  return affectedBy(change, scope.resources()).map(objectKey).sort();
 }
 
 describe('a change', () => {

@@ -1,5 +1,5 @@
 import type { CofferObject, Tenant } from '../api/object.ts';
-import type { ResourceReference } from '../runtime/contract/workload.ts';
+import type { ResourceRef } from '../runtime/contract/workload.ts';
 import { claimants } from './managed/claimants.ts';
 import type { Resources } from './resources.ts';
 
@@ -46,12 +46,12 @@ export type Change =
   | { readonly kind: 'Secret' | 'ConfigMap'; readonly name: string };
 
 /** The resources whose next pass may come out differently. */
-export function affectedBy(change: Change, resources: Resources): readonly ResourceReference[] {
+export function affectedBy(change: Change, resources: Resources): readonly ResourceRef[] {
   if (change.kind !== 'object') return usersOf(change.kind, change.name, resources);
-  const found = new Map<string, ResourceReference>();
+  const found = new Map<string, ResourceRef>();
   for (const object of [change.before, change.after]) {
     if (object === undefined) continue;
-    for (const about of affectedByObject(object, resources)) found.set(`${about.kind}/${about.name}`, about);
+    for (const ref of affectedByObject(object, resources)) found.set(`${ref.kind}/${ref.name}`, ref);
   }
   return [...found.values()];
 }
@@ -68,7 +68,7 @@ function tenantsOfKeyService(kms: string, resources: Resources): readonly Tenant
   return [...resources.tenants.values()].filter(({ spec }) => spec.kmsConfigRef?.name === kms);
 }
 
-function affectedByObject(object: Resource, resources: Resources): readonly ResourceReference[] {
+function affectedByObject(object: Resource, resources: Resources): readonly ResourceRef[] {
   const { name } = object.metadata;
   switch (object.kind) {
     case 'Tenant': {
@@ -76,7 +76,7 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
       return [
         { kind: 'Tenant', name },
         ...(kms === undefined ? [] : [{ kind: 'KMSConfig', name: kms.name } as const]),
-        ...declaredIn(name, resources),
+        ...managedIn(name, resources),
       ];
     }
     case 'IdentityProvider':
@@ -94,12 +94,12 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
   }
 }
 
-function usersOf(kind: 'Secret' | 'ConfigMap', name: string, resources: Resources): readonly ResourceReference[] {
+function usersOf(kind: 'Secret' | 'ConfigMap', name: string, resources: Resources): readonly ResourceRef[] {
   const all: readonly ReadonlyMap<string, Resource>[] = [
     resources.tenants,
     resources.identityProviders,
     resources.kmsConfigs,
-    resources.declared,
+    resources.managed,
   ];
   return all
     .flatMap((objects) => [...objects.values()])
@@ -107,10 +107,10 @@ function usersOf(kind: 'Secret' | 'ConfigMap', name: string, resources: Resource
     .flatMap((object) => affectedByObject(object, resources));
 }
 
-function declaredIn(tenant: string, resources: Resources): readonly ResourceReference[] {
-  return [...resources.declared.values()].filter(({ spec }) => spec.tenantRef.name === tenant).map(referenceTo);
+function managedIn(tenant: string, resources: Resources): readonly ResourceRef[] {
+  return [...resources.managed.values()].filter(({ spec }) => spec.tenantRef.name === tenant).map(referenceTo);
 }
 
-function referenceTo({ kind, metadata: { name } }: Resource): ResourceReference {
+function referenceTo({ kind, metadata: { name } }: Resource): ResourceRef {
   return { kind, name };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import type { CertificateNeed } from '../runtime/contract/workload.ts';
-import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-conditions.ts';
+import { certificatesOf, recheckMs, tlsCondition } from './certificate-conditions.ts';
 
 const day = 86_400_000;
 const now = new Date('2026-01-01T00:00:00Z');
@@ -24,30 +24,30 @@ async function brought(days: number) {
 
 describe('certificates', () => {
   it('that are valid make TLSReady', () => {
-    expect(tlsFinding([need], certificatesOf([need], issued(30), []), now)).toMatchObject({ status: 'True' });
+    expect(tlsCondition([need], certificatesOf([need], issued(30), []), now)).toMatchObject({ status: 'True' });
   });
   it('that are not made yet leave it Unknown', () => {
-    expect(tlsFinding([need], certificatesOf([need], new Map(), []), now)).toMatchObject({
+    expect(tlsCondition([need], certificatesOf([need], new Map(), []), now)).toMatchObject({
       status: 'Unknown',
       reason: 'CertificateMissing',
     });
   });
   it('that expired make it False', () => {
-    expect(tlsFinding([need], certificatesOf([need], issued(-1), []), now)).toMatchObject({
+    expect(tlsCondition([need], certificatesOf([need], issued(-1), []), now)).toMatchObject({
       status: 'False',
       reason: 'CertificateExpired',
     });
   });
   it('of a person are told of two weeks before they expire, by their date', async () => {
     const certificates = certificatesOf([], new Map(), [await brought(13)]);
-    expect(tlsFinding([], certificates, now)).toMatchObject({ status: 'True', reason: 'CertificateExpiresSoon' });
-    expect(tlsFinding([], certificates, now)?.message).toContain(certificates[0]?.notAfter);
+    expect(tlsCondition([], certificates, now)).toMatchObject({ status: 'True', reason: 'CertificateExpiresSoon' });
+    expect(tlsCondition([], certificates, now)?.message).toContain(certificates[0]?.notAfter);
   });
   it('that the operator renews are not', () => {
-    expect(tlsFinding([need], certificatesOf([need], issued(13), []), now)).toMatchObject({ reason: 'Ready' });
+    expect(tlsCondition([need], certificatesOf([need], issued(13), []), now)).toMatchObject({ reason: 'Ready' });
   });
   it('are no condition where there are none', () => {
-    expect(tlsFinding([], [], now)).toBeUndefined();
+    expect(tlsCondition([], [], now)).toBeUndefined();
   });
   it('that cannot be read are left out: the renderer tells', () => {
     expect(certificatesOf([], new Map(), [{ name: 'own', data: { 'tls.crt': 'nonsense' } }, undefined])).toEqual([]);
@@ -57,13 +57,13 @@ describe('certificates', () => {
     [1, day / 6],
     [-1, 30_000],
   ])('with %d days left are looked at again after %d ms', (days, expected) => {
-    expect(lookAgainMs(certificatesOf([need], issued(days), []), now)).toBe(expected);
+    expect(recheckMs(certificatesOf([need], issued(days), []), now)).toBe(expected);
   });
   it('of a person are looked at again when there is something to tell, and not when they have expired', async () => {
     const left = (days: number) => new Date(now.getTime() - days * day);
     const own = certificatesOf([], new Map(), [await brought(15)]);
-    expect(lookAgainMs(own, now)).toBe(day / 2);
-    expect(lookAgainMs(own, left(-0.75))).toBe(day / 4);
-    expect(lookAgainMs(own, left(-16))).toBeUndefined();
+    expect(recheckMs(own, now)).toBe(day / 2);
+    expect(recheckMs(own, left(-0.75))).toBe(day / 4);
+    expect(recheckMs(own, left(-16))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Secret } from '../api/object.ts';
 import type { CertificateNeed, IssuedCertificate } from '../runtime/contract/workload.ts';
-import type { CertificateStatus, Finding, ResourceStatus } from './conditions.ts';
+import type { CertificateStatus, ConditionUpdate, ResourceStatus } from './conditions.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 /** A certificate that somebody else makes and that has this left, in milliseconds, is told of. */
@@ -35,11 +35,11 @@ export function certificatesOf(
 }
 
 /** Undefined where there is no certificate at all. */
-export function tlsFinding(
+export function tlsCondition(
   needs: readonly CertificateNeed[],
   certificates: readonly KnownCertificate[],
   now: Date,
-): Finding | undefined {
+): ConditionUpdate | undefined {
   const missing = needs.find(({ name }) => certificates.every((certificate) => certificate.name !== name));
   if (missing !== undefined) {
     return {
@@ -70,7 +70,7 @@ export function tlsFinding(
  * Milliseconds after which to look again. Of what is renewed for people a sixth of what it has left, which meets the last third of any
  * life early enough, whoever decides when that begins; of what they bring when there is something new to tell.
  */
-export function lookAgainMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
+export function recheckMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
   const pauses = certificates.flatMap(({ renewedForThem, notAfter }) => {
     const left = Date.parse(notAfter) - now.getTime();
     if (renewedForThem) return left > 0 ? Math.max(1_000, left / 6) : overdueMs;

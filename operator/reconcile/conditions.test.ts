@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Tenant } from '../api/object.ts';
 import { mergeConditions, ready } from './conditions.ts';
-import { providerFindings, workloadFindings, type Observation } from './workload-conditions.ts';
+import { providerConditions, workloadConditions, type Observation } from './workload-conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { RolloutStep } from './rollout.ts';
-import { tenantFindings, type TenantSurroundings } from './tenant/tenant-conditions.ts';
+import { tenantConditions, type TenantContext } from './tenant/tenant-conditions.ts';
 import { runningWorkload } from '../../test/support/operator/workload-fixture.ts';
 
 const early = new Date('2026-01-01T00:00:00Z');
@@ -26,8 +26,8 @@ const known = (current: boolean): ReadonlyMap<string, KnownProvider> => {
   const state = { kind: 'broken', reason: 'NotFound', message: '404' } as const;
   return new Map([['a', { provider: undefined as never, digest: '', current, state }]]);
 };
-const text = (findings: readonly { type: string; status: string; reason: string }[]) =>
-  findings.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const text = (conditions: readonly { type: string; status: string; reason: string }[]) =>
+  conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe('conditions', () => {
   it('keep the time of their last change of status', () => {
@@ -43,49 +43,49 @@ describe('conditions', () => {
   it('leave out what was not found, as kstatus wants it of Reconciling and Stalled', () => {
     const starting = mergeConditions(
       [],
-      workloadFindings(seen({ running: runningWorkload(['starting 1']) })),
+      workloadConditions(seen({ running: runningWorkload(['starting 1']) })),
       1,
       early,
     );
     expect(starting.map(({ type }) => type)).toEqual(['Ready', 'Reconciling']);
-    expect(mergeConditions(starting, workloadFindings(seen()), 1, late).map(({ type }) => type)).toEqual(['Ready']);
+    expect(mergeConditions(starting, workloadConditions(seen()), 1, late).map(({ type }) => type)).toEqual(['Ready']);
   });
 });
 
 describe('what is found of a workload', () => {
   it('is Stalled where the manifest is refused, whatever runs', () => {
-    expect(text(workloadFindings(seen({ invalid: 'tenant.yaml:3: …' })))).toEqual([
+    expect(text(workloadConditions(seen({ invalid: 'tenant.yaml:3: …' })))).toEqual([
       'Ready=False InvalidSpec',
       'Stalled=True InvalidSpec',
     ]);
   });
   it('is Stalled while it crashes again and again, with its last words', () => {
-    const findings = workloadFindings(seen({ running: runningWorkload(['broken 1']) }));
-    expect(text(findings)).toEqual(['Ready=False CrashLoop', 'Stalled=True CrashLoop']);
-    expect(findings[0]?.message).toContain('no data folder');
+    const conditions = workloadConditions(seen({ running: runningWorkload(['broken 1']) }));
+    expect(text(conditions)).toEqual(['Ready=False CrashLoop', 'Stalled=True CrashLoop']);
+    expect(conditions[0]?.message).toContain('no data folder');
   });
   it('names what the machine cannot give', () => {
     const refused = { reason: 'PortInUse', message: 'port 9000 is in use' } as const;
-    expect(text(workloadFindings(seen({ running: { ...runningWorkload([]), refused } })))).toContain(
+    expect(text(workloadConditions(seen({ running: { ...runningWorkload([]), refused } })))).toContain(
       'Ready=False PortInUse',
     );
   });
   it('has the same message however often it crashed, so that the status settles', () => {
-    const [few, many] = [3, 40].map((restarts) => workloadFindings(seen({ running: crashed(restarts) })));
+    const [few, many] = [3, 40].map((restarts) => workloadConditions(seen({ running: crashed(restarts) })));
     expect(few).toEqual(many);
   });
   it('tells one that cannot start from one that ends again and again', () => {
     const running = runningWorkload(['ready 1']);
     const state = { kind: 'broken', restarts: 0, message: 'the image cannot be pulled' } as const;
     const instances = running.instances.map((instance) => ({ ...instance, state }));
-    expect(text(workloadFindings(seen({ running: { ...running, instances } })))).toEqual([
+    expect(text(workloadConditions(seen({ running: { ...running, instances } })))).toEqual([
       'Ready=False CannotStart',
       'Stalled=True CannotStart',
     ]);
   });
   it('is Reconciling, and not Stalled, while a certificate is being made', () => {
     const problem = { reason: 'CertificateMissing', message: 'not made yet' };
-    expect(text(workloadFindings(seen({ problem })))).toEqual([
+    expect(text(workloadConditions(seen({ problem })))).toEqual([
       'Ready=False CertificateMissing',
       'Reconciling=True CertificateMissing',
     ]);
@@ -97,7 +97,7 @@ describe('what is found of a workload', () => {
     ['one of several is broken', ['ready 1', 'broken 1'], ['Ready=False CrashLoop', 'Stalled=True CrashLoop']],
     ['all are ready', ['ready 1', 'ready 1'], ['Ready=True Ready']],
   ])('when %s', (_, instances, expected) => {
-    expect(text(workloadFindings(seen({ running: runningWorkload(instances) })))).toEqual(expected);
+    expect(text(workloadConditions(seen({ running: runningWorkload(instances) })))).toEqual(expected);
   });
   it.each([
     ['not-ready', 'database', 'Ready=False DatabaseUnreachable', 'storage.records'],
@@ -108,10 +108,10 @@ describe('what is found of a workload', () => {
     const running = runningWorkload([`${kind} 1`]);
     const state = { kind, message: 'answered 503', waitsFor } as const;
     const instances = running.instances.map((instance) => ({ ...instance, state }));
-    const findings = workloadFindings(seen({ running: { ...running, instances } }));
-    expect(text(findings)[0]).toBe(expected);
-    expect(text(findings)[1]).toMatch(/^Reconciling=True /);
-    expect(findings[0]?.message).toContain(field);
+    const conditions = workloadConditions(seen({ running: { ...running, instances } }));
+    expect(text(conditions)[0]).toBe(expected);
+    expect(text(conditions)[1]).toMatch(/^Reconciling=True /);
+    expect(conditions[0]?.message).toContain(field);
   });
   it('is Reconciling with the reason of the restart, and not Ready=True, while it rolls', () => {
     const restarts = [{ reason: 'ImageChanged', field: 'spec.image of Tenant demo' }] as const;
@@ -122,7 +122,7 @@ describe('what is found of a workload', () => {
       progressing: true,
     };
     const running = runningWorkload(['ready 1', 'starting 2'], '2');
-    expect(text(workloadFindings(seen({ step, running })))).toEqual([
+    expect(text(workloadConditions(seen({ step, running })))).toEqual([
       'Ready=Unknown ImageChanged',
       'Reconciling=True ImageChanged',
     ]);
@@ -130,19 +130,21 @@ describe('what is found of a workload', () => {
   it('is told as blocked, with what waits for it', () => {
     const restarts = [{ reason: 'ImageChanged', field: 'spec.image of Tenant demo' }] as const;
     const blocker = { reason: 'RolloutInProgress', message: 'waits until fewer others are rolling' } as const;
-    const findings = workloadFindings(seen({ step: { kind: 'wait', restarts, blocker, progressing: false } }));
-    expect(text(findings)).toEqual([
+    const conditions = workloadConditions(seen({ step: { kind: 'wait', restarts, blocker, progressing: false } }));
+    expect(text(conditions)).toEqual([
       'Ready=Unknown RolloutInProgress',
       'Reconciling=True RolloutInProgress',
       'RolloutBlocked=True RolloutInProgress',
     ]);
-    expect(findings[2]?.message).toBe('waits until fewer others are rolling (ImageChanged: spec.image of Tenant demo)');
+    expect(conditions[2]?.message).toBe(
+      'waits until fewer others are rolling (ImageChanged: spec.image of Tenant demo)',
+    );
   });
   it('is Ready for what was asked while it is hibernated, and on its way there until all have stopped', () => {
-    expect(text(workloadFindings(seen({ hibernated: true, running: runningWorkload([]) })))).toEqual([
+    expect(text(workloadConditions(seen({ hibernated: true, running: runningWorkload([]) })))).toEqual([
       'Ready=True Hibernated',
     ]);
-    expect(text(workloadFindings(seen({ hibernated: true, running: runningWorkload(['stopping 1']) })))).toEqual([
+    expect(text(workloadConditions(seen({ hibernated: true, running: runningWorkload(['stopping 1']) })))).toEqual([
       'Ready=False Hibernating',
       'Reconciling=True Hibernating',
     ]);
@@ -151,20 +153,20 @@ describe('what is found of a workload', () => {
 
 describe('what is found of a provider', () => {
   it('is Unknown while it is checked', () => {
-    expect(text(providerFindings({ kind: 'pending' }, undefined))).toEqual([
+    expect(text(providerConditions({ kind: 'pending' }, undefined))).toEqual([
       'Ready=Unknown CheckPending',
       'Reconciling=True CheckPending',
     ]);
   });
   it('carries the reason of the check', () => {
-    expect(text(providerFindings({ kind: 'broken', reason: 'IssuerMismatch', message: 'm' }, undefined))).toEqual([
+    expect(text(providerConditions({ kind: 'broken', reason: 'IssuerMismatch', message: 'm' }, undefined))).toEqual([
       'Ready=False IssuerMismatch',
       'Stalled=True IssuerMismatch',
     ]);
   });
 });
 
-const around = (more: Partial<TenantSurroundings> = {}): TenantSurroundings => ({
+const around = (more: Partial<TenantContext> = {}): TenantContext => ({
   providers: new Map(),
   invalidProviders: new Map(),
   isAccepted: () => false,
@@ -179,7 +181,7 @@ describe('what is found of a tenant', () => {
   const broken = known(false);
 
   it('is not Ready while a provider is broken, though the server serves', () => {
-    expect(text(tenantFindings(tenant, seen(), around({ providers: broken })))).toEqual([
+    expect(text(tenantConditions(tenant, seen(), around({ providers: broken })))).toEqual([
       'Ready=False NotFound',
       'Stalled=True NotFound',
       'IdentityReady=False NotFound',
@@ -187,7 +189,7 @@ describe('what is found of a tenant', () => {
     ]);
   });
   it('holds nothing up while a provider that servers already have does not answer', () => {
-    expect(text(tenantFindings(tenant, seen(), around({ providers: known(true), isAccepted: () => true })))).toEqual([
+    expect(text(tenantConditions(tenant, seen(), around({ providers: known(true), isAccepted: () => true })))).toEqual([
       'Ready=False NotFound',
       'Stalled=True NotFound',
       'IdentityReady=False NotFound',
@@ -196,21 +198,21 @@ describe('what is found of a tenant', () => {
   it('is not Ready with a certificate that expired', () => {
     const tls = { type: 'TLSReady', status: 'False', reason: 'CertificateExpired', message: 'm' } as const;
     const plain = { spec: { paused: false } } as unknown as Tenant;
-    expect(text(tenantFindings(plain, seen(), around({ tls })))).toEqual([
+    expect(text(tenantConditions(plain, seen(), around({ tls })))).toEqual([
       'Ready=False CertificateExpired',
       'Stalled=True CertificateExpired',
       'TLSReady=False CertificateExpired',
     ]);
   });
   it('says that the server runs without a provider that never passed', () => {
-    const [first] = tenantFindings(tenant, seen(), around({ providers: broken }));
+    const [first] = tenantConditions(tenant, seen(), around({ providers: broken }));
     expect(first?.message).toBe('IdentityProvider a: 404 (the server runs without it)');
   });
   it('says that the server keeps the version that passed before', () => {
-    const [first] = tenantFindings(tenant, seen(), around({ providers: broken, isAccepted: () => true }));
+    const [first] = tenantConditions(tenant, seen(), around({ providers: broken, isAccepted: () => true }));
     expect(first?.message).toContain('the server keeps the version that passed its check before');
   });
   it('names a provider that does not exist', () => {
-    expect(text(tenantFindings(tenant, seen(), around()))).toContain('IdentityReady=False IdentityProviderNotFound');
+    expect(text(tenantConditions(tenant, seen(), around()))).toContain('IdentityReady=False IdentityProviderNotFound');
   });
 });

@@ -1,7 +1,7 @@
 import type { Condition } from '../api/object.ts';
 
 /** What a pass found; times and generation are added when it is laid over the conditions before. */
-export interface Finding {
+export interface ConditionUpdate {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
@@ -80,41 +80,41 @@ export interface CertificateStatus {
  */
 export function mergeConditions(
   before: readonly Condition[],
-  findings: readonly Finding[],
+  updates: readonly ConditionUpdate[],
   generation: number,
   now: Date,
 ): readonly Condition[] {
   const known = new Map(before.map((condition) => [condition.type, condition]));
-  return findings.map((finding) => {
-    const old = known.get(finding.type);
+  return updates.map((update) => {
+    const old = known.get(update.type);
     return {
-      ...finding,
+      ...update,
       observedGeneration: generation,
-      lastTransitionTime: old?.status === finding.status ? old.lastTransitionTime : now.toISOString(),
+      lastTransitionTime: old?.status === update.status ? old.lastTransitionTime : now.toISOString(),
     };
   });
 }
 
-export function ready(message: string, reason = 'Ready'): Finding {
+export function ready(message: string, reason = 'Ready'): ConditionUpdate {
   return { type: 'Ready', status: 'True', reason, message };
 }
 
-export function notReady(reason: string, message: string): Finding {
+export function notReady(reason: string, message: string): ConditionUpdate {
   return { type: 'Ready', status: 'False', reason, message };
 }
 
 /** Abnormal-true: there while work is under way. */
-export function reconciling(reason: string, message: string): Finding {
+export function reconciling(reason: string, message: string): ConditionUpdate {
   return { type: 'Reconciling', status: 'True', reason, message };
 }
 
 /** Abnormal-true: there while nothing will change by itself. */
-export function stalled(reason: string, message: string): Finding {
+export function stalled(reason: string, message: string): ConditionUpdate {
   return { type: 'Stalled', status: 'True', reason, message };
 }
 
 /** Abnormal-true: there while a key service, whose memory cannot be locked, runs on nodes with swap. */
-export function swapPossible(nodes: readonly string[]): Finding {
+export function swapPossible(nodes: readonly string[]): ConditionUpdate {
   const message =
     `it holds keys in memory, and these of its nodes have swap: ${nodes.join(', ')}; turn swap off there or encrypt it, unless their ` +
     'kubelets give pods none (memorySwap.swapBehavior: NoSwap)';
@@ -122,6 +122,6 @@ export function swapPossible(nodes: readonly string[]): Finding {
 }
 
 /** Abnormal-true: there while something should restart and must not; its time tells since when. */
-export function rolloutBlocked(reason: string, message: string): Finding {
+export function rolloutBlocked(reason: string, message: string): ConditionUpdate {
   return { type: 'RolloutBlocked', status: 'True', reason, message };
 }

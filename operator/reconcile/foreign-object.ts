@@ -1,5 +1,5 @@
 import { workloadName } from '../render/render-context.ts';
-import type { ResourceReference } from '../runtime/contract/workload.ts';
+import type { ResourceRef } from '../runtime/contract/workload.ts';
 import { notReady, stalled, type ResourceStatus } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { StatusWriter } from './status-writer.ts';
@@ -19,20 +19,20 @@ export class RefusedObject extends ForeignObject {
 }
 
 /** Milliseconds: what is in the way is not the operator's own, so that nothing may tell when it goes. */
-export const conflictAgainMs = 30_000;
+export const conflictRetryMs = 30_000;
 
 /** Says of a resource what is in its way, beside what was known of it before, and looks again later. */
-export async function tellConflict(
-  about: ResourceReference,
+export async function setConflictCondition(
+  ref: ResourceRef,
   { reason, message }: ForeignObject,
   { status, options }: { readonly status: StatusWriter; readonly options: ConflictOptions },
 ): Promise<void> {
-  const { rollout: _, ...known }: Partial<ResourceStatus> = options.status.get(about) ?? {};
-  const hasWorkload = about.kind === 'Tenant' || about.kind === 'KMSConfig';
-  const running = hasWorkload ? await options.runtime?.observeOne(workloadName(about)) : undefined;
-  const seen = running === undefined ? {} : workloadStatus(running, running.wanted, undefined, about);
-  await status.put(about, [notReady(reason, message), stalled(reason, message)], { ...known, ...seen });
-  options.enqueue(about, conflictAgainMs);
+  const { rollout: _, ...known }: Partial<ResourceStatus> = options.status.get(ref) ?? {};
+  const hasWorkload = ref.kind === 'Tenant' || ref.kind === 'KMSConfig';
+  const running = hasWorkload ? await options.runtime?.observeOne(workloadName(ref)) : undefined;
+  const seen = running === undefined ? {} : workloadStatus(running, running.wanted, undefined, ref);
+  await status.put(ref, [notReady(reason, message), stalled(reason, message)], { ...known, ...seen });
+  options.enqueue(ref, conflictRetryMs);
 }
 
 /** Without a runtime where what is in the way keeps the whole namespace from being begun. */

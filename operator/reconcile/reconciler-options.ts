@@ -1,9 +1,9 @@
-import type { ResourceReference, RestartReason } from '../runtime/contract/workload.ts';
+import type { ResourceRef, RestartReason } from '../runtime/contract/workload.ts';
 import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
 import type { Runtime } from '../runtime/contract/runtime.ts';
 import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
 import type { AcceptedRootStore } from './tenant/accepted-roots.ts';
-import type { DeclaredControllers, DeclaredFinalizer } from './managed/controller.ts';
+import type { ManagedControllers, ResourceFinalizer } from './managed/controller.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
@@ -13,7 +13,7 @@ import type { BlockerReason } from './rollout.ts';
 
 /** Something that happened to a resource, for people. */
 export interface OperatorEvent {
-  readonly about: ResourceReference;
+  readonly ref: ResourceRef;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
@@ -44,15 +44,15 @@ export interface ReconcilerOptions {
   readonly status: StatusStore;
   readonly event: (event: OperatorEvent) => void;
   /** Asks for a pass of a resource of this namespace: as soon as changes have settled, or after `afterMs`. */
-  readonly enqueue: (about: ResourceReference, afterMs?: number) => void;
+  readonly enqueue: (ref: ResourceRef, afterMs?: number) => void;
   /** One for all namespaces. */
   readonly rolloutLimit: RolloutLimit;
   readonly counters?: RolloutCounters;
   /** The Secret with the keys of a User or an AccessKey, made where there is none. Errors with `ForeignObject` where its keys are missing. */
   readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   /** Undefined where nothing is looked after that is in servers. */
-  readonly controllers?: DeclaredControllers;
-  readonly finalizer?: DeclaredFinalizer;
+  readonly controllers?: ManagedControllers;
+  readonly finalizer?: ResourceFinalizer;
   /**
    * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven;
    * undefined where it is. Without it, keys in another keystore are never proven.
@@ -77,10 +77,10 @@ export interface KeyMove {
 
 /** Where conditions are kept: status files, or the status subresource. `put` writes nothing when nothing changed. */
 export interface StatusStore {
-  get(about: ResourceReference): ResourceStatus | undefined;
-  put(about: ResourceReference, status: ResourceStatus): Promise<void>;
+  get(ref: ResourceRef): ResourceStatus | undefined;
+  put(ref: ResourceRef, status: ResourceStatus): Promise<void>;
   /** The generation of what is written now; grows with every change of a spec. */
-  generation(about: ResourceReference): number;
+  generation(ref: ResourceRef): number;
 }
 
 /** For metrics. Each is called once for a rollout, or for a time of being blocked, not once a pass. */

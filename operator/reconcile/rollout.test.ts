@@ -7,7 +7,7 @@ import {
   isSettled,
   nextStep,
   providerInvalid,
-  type RolloutSurroundings,
+  type RolloutContext,
 } from './rollout.ts';
 import type { RunningWorkload } from '../runtime/contract/runtime.ts';
 import { kubernetesOptions, runningWorkload, sampleWorkload } from '../../test/support/operator/workload-fixture.ts';
@@ -61,20 +61,16 @@ describe('restart reasons', () => {
   });
 });
 
-const calm: RolloutSurroundings = { paused: false, unsettled: undefined, store: undefined, mayRoll: true };
+const calm: RolloutContext = { paused: false, unsettled: undefined, store: undefined, mayRoll: true };
 
 /** `replace demo-server-1`, `wait PodNotReady`, `wait PodNotReady (progressing)`. */
-function step(
-  desired: Workload,
-  running: RunningWorkload | undefined,
-  around: Partial<RolloutSurroundings> = {},
-): string {
+function step(desired: Workload, running: RunningWorkload | undefined, around: Partial<RolloutContext> = {}): string {
   const next = nextStep(desired, running, { ...calm, ...around });
   if (next.kind === 'replace') return `replace ${next.instance.name}`;
   if (next.kind === 'wait') return `wait ${next.blocker.reason}${next.progressing ? ' (progressing)' : ''}`;
   return next.kind;
 }
-const roll = (instances: readonly string[], around: Partial<RolloutSurroundings> = {}) =>
+const roll = (instances: readonly string[], around: Partial<RolloutContext> = {}) =>
   step(sampleWorkload('2'), runningWorkload(instances, '2'), around);
 
 describe('the next step of a workload', () => {

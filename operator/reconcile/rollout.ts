@@ -1,6 +1,6 @@
 import {
-  isDeclaredKind,
-  type ResourceReference,
+  isManagedKind,
+  type ResourceRef,
   type RestartInput,
   type RestartReason,
   type Workload,
@@ -21,7 +21,7 @@ export interface Restart {
 export function restartReasons(
   recorded: readonly RestartInput[],
   rendered: readonly RestartInput[],
-  owner: ResourceReference,
+  owner: ResourceRef,
 ): readonly Restart[] {
   const before = new Map(recorded.map((input) => [keyOf(input), input]));
   const after = new Map(rendered.map((input) => [keyOf(input), input]));
@@ -49,7 +49,7 @@ export function describeRestarts(restarts: readonly Restart[]): string {
 function resourcesThatCameOrWent(
   recorded: readonly RestartInput[],
   rendered: readonly RestartInput[],
-  owner: ResourceReference,
+  owner: ResourceRef,
 ): ReadonlyMap<string, Restart> {
   const own = resourceOf({ of: owner });
   const before = new Map(recorded.map((input) => [resourceOf(input), input.of]));
@@ -59,7 +59,7 @@ function resourcesThatCameOrWent(
     if (resource === own || (before.has(resource) && after.has(resource))) continue;
     const { kind, name } = of;
     // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with what is in a server.
-    if (kind === 'Secret' || kind === 'ConfigMap' || isDeclaredKind(kind)) continue;
+    if (kind === 'Secret' || kind === 'ConfigMap' || isManagedKind(kind)) continue;
     found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
   }
   return found;
@@ -93,7 +93,7 @@ export interface Blocker {
 }
 
 /** What a decision depends on beside the workload itself. */
-export interface RolloutSurroundings {
+export interface RolloutContext {
   /** Nothing of it is touched but what would expire. */
   readonly paused: boolean;
   /** Why a workload that this one depends on is not settled: it is ready, and has nothing of its own to roll. */
@@ -126,16 +126,12 @@ export type RolloutStep =
  * its key service is ready, and the fleet has a place. Outdated instances that are not ready go first and wait for nothing: they
  * serve nobody, and are how a broken rollout is repaired by the next good spec.
  */
-export function nextStep(
-  desired: Workload,
-  seen: RunningWorkload | undefined,
-  around: RolloutSurroundings,
-): RolloutStep {
-  if (around.paused) return { kind: 'leave' };
+export function nextStep(desired: Workload, seen: RunningWorkload | undefined, context: RolloutContext): RolloutStep {
+  if (context.paused) return { kind: 'leave' };
   const running = seen === undefined || wasRefused(seen) ? undefined : seen;
   const restarts = running === undefined ? [] : restartReasons(running.inputs, desired.inputs, desired.owner);
   if (running === undefined || restarts.length > 0) {
-    const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(around);
+    const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(context);
     if (blocker !== undefined) return { kind: 'wait', blocker, restarts, progressing: false };
     return running === undefined ? { kind: 'start' } : { kind: 'update', restarts };
   }
@@ -146,7 +142,10 @@ export function nextStep(
   const returning = returningInstance(next, running);
   if (returning !== undefined) return { kind: 'wait', blocker: returning, restarts: reasons, progressing: true };
   const blocker =
-    podNotReady(next, running) ?? keyServiceUnavailable(around) ?? rolloutInProgress(around) ?? storeNotHealthy(around);
+    podNotReady(next, running) ??
+    keyServiceUnavailable(context) ??
+    rolloutInProgress(context) ??
+    storeNotHealthy(context);
   if (blocker !== undefined) return { kind: 'wait', blocker, restarts: reasons, progressing: false };
   return { kind: 'replace', instance: next, restarts: reasons };
 }
@@ -175,7 +174,7 @@ export function isSettled(desired: Workload, running: RunningWorkload | undefine
 }
 
 /** Some instances were replaced and others not, or one is on its way: what an operator that starts finds of another's rollout. */
-export function isInMidRollout(running: RunningWorkload, owner: ResourceReference): boolean {
+export function isInMidRollout(running: RunningWorkload, owner: ResourceRef): boolean {
   const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
   const mixed = outdated.length > 0 && outdated.length < running.instances.length;
   return mixed || running.instances.some(({ state }) => state.kind === 'starting' || state.kind === 'stopping');
@@ -203,16 +202,16 @@ function returningInstance(next: Instance, running: RunningWorkload): Blocker | 
   return { reason: 'PodNotReady', message: 'waits until every instance is there' };
 }
 
-function keyServiceUnavailable({ unsettled }: RolloutSurroundings): Blocker | undefined {
+function keyServiceUnavailable({ unsettled }: RolloutContext): Blocker | undefined {
   return unsettled === undefined ? undefined : { reason: 'KeyServiceUnavailable', message: unsettled };
 }
 
-function rolloutInProgress({ mayRoll }: RolloutSurroundings): Blocker | undefined {
+function rolloutInProgress({ mayRoll }: RolloutContext): Blocker | undefined {
   if (mayRoll) return undefined;
   return { reason: 'RolloutInProgress', message: 'waits until fewer others are rolling' };
 }
 
-function storeNotHealthy({ store }: RolloutSurroundings): Blocker | undefined {
+function storeNotHealthy({ store }: RolloutContext): Blocker | undefined {
   if (store === undefined || store.healthy) return undefined;
   return { reason: 'StoreNotHealthy', message: store.message };
 }

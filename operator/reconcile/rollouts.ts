@@ -9,7 +9,7 @@ import {
   isSettled,
   nextStep,
   type RolloutStep,
-  type RolloutSurroundings,
+  type RolloutContext,
 } from './rollout.ts';
 import { workloadOwner } from '../render/render-context.ts';
 
@@ -20,7 +20,7 @@ export interface RolloutProgress {
 }
 
 /** Milliseconds after which what blocks is asked again; most blockers tell when they end, a store does not. */
-const askAgainMs = { store: 5_000, other: 30_000 } as const;
+const recheckMs = { store: 5_000, other: 30_000 } as const;
 
 /** Takes the steps that `nextStep` decides, one instance a pass, under the limit of the fleet. */
 export class Rollouts {
@@ -43,24 +43,24 @@ export class Rollouts {
   async advance(
     desired: Workload,
     secrets: ReadonlyMap<string, Secret>,
-    around: Pick<RolloutSurroundings, 'paused' | 'unsettled'>,
+    input: Pick<RolloutContext, 'paused' | 'unsettled'>,
   ): Promise<RolloutProgress> {
     const { runtime, rolloutLimit } = this.#options;
-    const surroundings: RolloutSurroundings = { ...around, store: undefined, mayRoll: true };
+    const context: RolloutContext = { ...input, store: undefined, mayRoll: true };
     let running = await runtime.observeOne(desired.name);
-    let step = nextStep(desired, running, surroundings);
+    let step = nextStep(desired, running, context);
     if (step.kind === 'start' || step.kind === 'update') {
       await runtime.apply(desired, secrets);
       const taken = step;
       running = await runtime.observeOne(desired.name);
       // What the API server refused starts nothing, and is no restart.
       if (isRecorded(desired, running)) this.#tell(desired, taken);
-      step = nextStep(desired, running, surroundings);
+      step = nextStep(desired, running, context);
     } else if (running !== undefined) {
       await (step.kind === 'leave' ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets));
     }
     if (step.kind === 'replace' && running !== undefined) {
-      step = await this.#replace(desired, running, step, surroundings);
+      step = await this.#replace(desired, running, step, context);
     }
     running = await runtime.observeOne(desired.name);
     if (isSettled(desired, running)) rolloutLimit.release(this.#key(desired.name));
@@ -77,7 +77,7 @@ export class Rollouts {
     desired: Workload,
     running: RunningWorkload,
     step: Extract<RolloutStep, { kind: 'replace' }>,
-    surroundings: RolloutSurroundings,
+    context: RolloutContext,
   ): Promise<RolloutStep> {
     const { runtime, rolloutLimit, event } = this.#options;
     // One that is not ready serves nobody: it asks for no place, and not whether it can be spared.
@@ -85,13 +85,13 @@ export class Rollouts {
       const several = running.wanted > 1;
       const store = several && this.#mayRoll(desired) ? await runtime.storeHealth(desired.name) : undefined;
       // Asked after the last await, so that no other takes the place in between.
-      const decided = nextStep(desired, running, { ...surroundings, store, mayRoll: this.#mayRoll(desired) });
+      const decided = nextStep(desired, running, { ...context, store, mayRoll: this.#mayRoll(desired) });
       if (decided.kind !== 'replace') return decided;
       rolloutLimit.take(this.#key(desired.name));
     }
     const { name } = step.instance;
     if (running.wanted > 1) {
-      event({ about: desired.owner, type: 'Normal', reason: 'Replacing', message: `replaces ${name}` });
+      event({ ref: desired.owner, type: 'Normal', reason: 'Replacing', message: `replaces ${name}` });
     }
     await runtime.replace(desired.name, name);
     return step;
@@ -104,18 +104,18 @@ export class Rollouts {
   #tell({ name, owner }: Workload, step: Extract<RolloutStep, { kind: 'start' | 'update' }>): void {
     const { event, counters } = this.#options;
     if (step.kind === 'start') {
-      event({ about: owner, type: 'Normal', reason: 'Starting', message: `starts ${name}` });
+      event({ ref: owner, type: 'Normal', reason: 'Starting', message: `starts ${name}` });
       return;
     }
     for (const { reason, field } of step.restarts) {
-      event({ about: owner, type: 'Normal', reason, message: `restarts for ${field}` });
+      event({ ref: owner, type: 'Normal', reason, message: `restarts for ${field}` });
     }
     for (const reason of reasonsOf(step.restarts)) counters?.rollout(reason);
   }
 
   #askAgain({ owner }: Workload, step: RolloutStep): void {
     if (step.kind !== 'wait') return;
-    const { store, other } = askAgainMs;
+    const { store, other } = recheckMs;
     this.#options.enqueue(owner, step.blocker.reason === 'StoreNotHealthy' ? store : other);
   }
 

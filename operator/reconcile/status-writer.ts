@@ -1,6 +1,6 @@
 import type { Condition } from '../api/object.ts';
-import type { ResourceReference } from '../runtime/contract/workload.ts';
-import { mergeConditions, type Finding, type ResourceStatus } from './conditions.ts';
+import type { ResourceRef } from '../runtime/contract/workload.ts';
+import { mergeConditions, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
 import type { BlockerReason } from './rollout.ts';
 
@@ -22,27 +22,27 @@ export class StatusWriter {
     this.#options = options;
   }
 
-  async put(about: ResourceReference, findings: readonly Finding[], more: Partial<ResourceStatus>): Promise<void> {
+  async put(ref: ResourceRef, updates: readonly ConditionUpdate[], more: Partial<ResourceStatus>): Promise<void> {
     const { status, event, now } = this.#options;
-    const known = status.get(about);
+    const known = status.get(ref);
     const before = known?.conditions ?? [];
-    const generation = status.generation(about);
-    const conditions = mergeConditions(before, findings, generation, now());
-    const news = readyNews(before, conditions);
-    if (news !== undefined) event({ about, ...news });
-    this.#tellBlocked(about, before, conditions);
+    const generation = status.generation(ref);
+    const conditions = mergeConditions(before, updates, generation, now());
+    const news = readyEvent(before, conditions);
+    if (news !== undefined) event({ ref, ...news });
+    this.#reportBlocked(ref, before, conditions);
     // What sealed the data of a tenant is never forgotten, whatever a pass knows.
     const kept = known?.keyService === undefined ? {} : { keyService: known.keyService };
-    await status.put(about, { ...kept, ...more, observedGeneration: generation, conditions });
+    await status.put(ref, { ...kept, ...more, observedGeneration: generation, conditions });
   }
 
   /** Once for each blocker that comes, not for each pass that meets it. */
-  #tellBlocked(about: ResourceReference, before: readonly Condition[], after: readonly Condition[]): void {
+  #reportBlocked(ref: ResourceRef, before: readonly Condition[], after: readonly Condition[]): void {
     const old = before.find(({ type }) => type === 'RolloutBlocked');
     const now = after.find(({ type }) => type === 'RolloutBlocked');
     if (now === undefined || old?.reason === now.reason) return;
     const { event, counters } = this.#options;
-    event({ about, type: 'Warning', reason: now.reason, message: `restart is held up: ${now.message}` });
+    event({ ref, type: 'Warning', reason: now.reason, message: `restart is held up: ${now.message}` });
     if (isBlocker(now.reason)) counters?.blocked(now.reason);
   }
 }
@@ -52,7 +52,7 @@ function isBlocker(reason: string): reason is BlockerReason {
 }
 
 /** What to tell people when Ready changed; steps under way have events of their own. */
-function readyNews(
+function readyEvent(
   before: readonly Condition[],
   after: readonly Condition[],
 ): Pick<OperatorEvent, 'type' | 'reason' | 'message'> | undefined {

@@ -43,101 +43,101 @@ describe('an upgrade window', () => {
 });
 
 const hour = 3_600_000;
-let space: Namespace;
+let scope: Namespace;
 beforeEach(() => {
-  space = new Namespace();
-  space.clock.ms = at('23T12:00').getTime();
+  scope = new Namespace();
+  scope.clock.ms = at('23T12:00').getTime();
 });
 
 /** An operator that was upgraded, with a window that opens at 02:00 and closes at 05:00. */
 async function upgraded(places = 5, ...resources: readonly CofferObject[]): Promise<Reconciler> {
-  const before = space.open({ operandImage: 'coffer:1' });
-  space.objects = resources;
+  const before = scope.open({ operandImage: 'coffer:1' });
+  scope.objects = resources;
   await before.start();
-  await space.settle(before);
-  for (let turn = 0; turn < 2; turn++) await space.allReady(before);
-  space.forget();
-  space.later.clear();
+  await scope.settle(before);
+  for (let turn = 0; turn < 2; turn++) await scope.allReady(before);
+  scope.forget();
+  scope.later.clear();
   const window = parseUpgradeWindow('02:00-05:00');
-  space.limit = new RolloutLimit({ now: () => new Date(space.clock.ms), window, places });
-  const operator = space.open({ operandImage: 'coffer:2' });
+  scope.limit = new RolloutLimit({ now: () => new Date(scope.clock.ms), window, places });
+  const operator = scope.open({ operandImage: 'coffer:2' });
   await operator.start();
-  await space.settle(operator);
+  await scope.settle(operator);
   return operator;
 }
-const held = (key: string) => space.statuses.get(key)?.conditions.find(({ type }) => type === 'UpgradeHeld');
-const replaced = () => space.runtime.told.filter((text) => text.startsWith('replace'));
+const held = (key: string) => scope.statuses.get(key)?.conditions.find(({ type }) => type === 'UpgradeHeld');
+const replaced = () => scope.runtime.told.filter((text) => text.startsWith('replace'));
 
 describe('outside the window', () => {
   it('a new default image waits, and says until when', async () => {
     await upgraded(5, tenant());
-    expect(space.runtime.told).toEqual([]);
-    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready', 'UpgradeHeld=True OutsideUpgradeWindow']);
+    expect(scope.runtime.told).toEqual([]);
+    expect(scope.conditions('Tenant/demo')).toEqual(['Ready=True Ready', 'UpgradeHeld=True OutsideUpgradeWindow']);
     expect(held('Tenant/demo')?.message).toBe(
       'runs coffer:1, and waits with coffer:2 until 2026-11-24T02:00:00Z, when the upgrade window opens; ' +
         'to upgrade it now, name the image in spec.image',
     );
-    expect(space.later.get('Tenant/demo')).toBe(14 * hour);
+    expect(scope.later.get('Tenant/demo')).toBe(14 * hour);
   });
   it('what a person changes is rolled out with the image that runs', async () => {
     const operator = await upgraded(5, tenant());
-    await space.change(operator, tenant({ podAnnotations: { a: 'b' } }));
-    expect(space.restarts()).toEqual(['PodTemplateChanged restarts for spec.podAnnotations of Tenant demo']);
-    expect(space.runtime.desired.get('demo-server')?.image).toBe('coffer:1');
-    await space.allReady(operator);
+    await scope.change(operator, tenant({ podAnnotations: { a: 'b' } }));
+    expect(scope.restarts()).toEqual(['PodTemplateChanged restarts for spec.podAnnotations of Tenant demo']);
+    expect(scope.runtime.desired.get('demo-server')?.image).toBe('coffer:1');
+    await scope.allReady(operator);
     expect(held('Tenant/demo')?.reason).toBe('OutsideUpgradeWindow');
   });
   it('a person upgrades one at once, and takes the image that they named away again', async () => {
     const operator = await upgraded(5, tenant());
-    await space.change(operator, tenant({ image: 'coffer:3' }));
-    await space.allReady(operator);
-    await space.change(operator, tenant());
-    expect(space.restarts()).toEqual([
+    await scope.change(operator, tenant({ image: 'coffer:3' }));
+    await scope.allReady(operator);
+    await scope.change(operator, tenant());
+    expect(scope.restarts()).toEqual([
       'ImageChanged restarts for spec.image of Tenant demo (coffer:1 to coffer:3)',
       'ImageChanged restarts for spec.image of Tenant demo (coffer:3 to coffer:2)',
     ]);
   });
   it('a new tenant, and one that rests, have the new image at once', async () => {
     const operator = await upgraded(5, tenant({ hibernated: true }));
-    await space.change(operator, tenant({ hibernated: true }), tenant({}, 'other'));
+    await scope.change(operator, tenant({ hibernated: true }), tenant({}, 'other'));
     for (const name of ['demo-server', 'other-server']) {
-      expect(space.runtime.desired.get(name)?.image).toBe('coffer:2');
+      expect(scope.runtime.desired.get(name)?.image).toBe('coffer:2');
     }
   });
   it('a key service waits too, and holds up none of what people change in its tenants', async () => {
     const ref = { kmsConfigRef: { name: 'keys' } };
     const operator = await upgraded(5, kms(), tenant(ref));
     expect(held('KMSConfig/keys')?.reason).toBe('OutsideUpgradeWindow');
-    await space.change(operator, kms(), tenant({ ...ref, podAnnotations: { a: 'b' } }));
+    await scope.change(operator, kms(), tenant({ ...ref, podAnnotations: { a: 'b' } }));
     expect(replaced()).toEqual(['replace demo-server-0']);
   });
 });
 
 const open = async (operator: Reconciler, ...resources: readonly CofferObject[]) => {
-  space.clock.ms = at('24T02:00').getTime();
-  await space.change(operator, ...resources);
+  scope.clock.ms = at('24T02:00').getTime();
+  await scope.change(operator, ...resources);
 };
 
 describe('within the window', () => {
   it('the upgrade begins for its own reason, and ends after it', async () => {
     const operator = await upgraded(5, tenant());
     await open(operator, tenant());
-    expect(space.restarts()).toEqual(['ImageChanged restarts for spec.image of Tenant demo (coffer:1 to coffer:2)']);
-    space.clock.ms += 4 * hour;
-    await space.change(operator, tenant());
-    expect(space.runtime.desired.get('demo-server')?.image).toBe('coffer:2');
-    await space.allReady(operator);
-    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
+    expect(scope.restarts()).toEqual(['ImageChanged restarts for spec.image of Tenant demo (coffer:1 to coffer:2)']);
+    scope.clock.ms += 4 * hour;
+    await scope.change(operator, tenant());
+    expect(scope.runtime.desired.get('demo-server')?.image).toBe('coffer:2');
+    await scope.allReady(operator);
+    expect(scope.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
   });
   it('a key service is upgraded before its tenants', async () => {
     const resources = [kms(), tenant({ kmsConfigRef: { name: 'keys' } })];
     const operator = await upgraded(5, ...resources);
-    space.clock.ms = at('24T02:00').getTime();
+    scope.clock.ms = at('24T02:00').getTime();
     await operator.reconcile({ kind: 'Tenant', name: 'demo' });
     expect(held('Tenant/demo')?.reason).toBe('KeyServiceUnavailable');
-    await space.change(operator, ...resources);
+    await scope.change(operator, ...resources);
     expect(replaced()).toEqual(['replace keys-key-service-0']);
-    await space.allReady(operator);
+    await scope.allReady(operator);
     expect(replaced()).toEqual(['replace keys-key-service-0', 'replace demo-server-0']);
   });
   it('who finds no place among those that roll waits, and begins no more once it is closed', async () => {
@@ -146,10 +146,10 @@ describe('within the window', () => {
     await open(operator, ...both);
     expect(replaced()).toEqual(['replace demo-server-0']);
     expect(held('Tenant/other')?.reason).toBe('RolloutInProgress');
-    expect(space.later.get('Tenant/other')).toBe(30_000);
-    space.clock.ms += 4 * hour;
-    await space.allReady(operator);
-    await space.change(operator, ...both);
+    expect(scope.later.get('Tenant/other')).toBe(30_000);
+    scope.clock.ms += 4 * hour;
+    await scope.allReady(operator);
+    await scope.change(operator, ...both);
     expect(replaced()).toEqual(['replace demo-server-0']);
     expect(held('Tenant/other')?.reason).toBe('OutsideUpgradeWindow');
   });

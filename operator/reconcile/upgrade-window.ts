@@ -1,7 +1,7 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { workloadName } from '../render/render-context.ts';
 import type { RunningWorkload } from '../runtime/contract/runtime.ts';
-import type { Finding } from './conditions.ts';
+import type { ConditionUpdate } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 
 /** The hours of a week in which upgrades to a new default image begin. Minutes of UTC. */
@@ -44,14 +44,14 @@ export function nextOpening({ days, fromMinute, minutes }: UpgradeWindow, now: D
 }
 
 /** Milliseconds until a place among those that roll is asked for again. */
-const askAgainMs = 30_000;
+const recheckMs = 30_000;
 
 /** What a workload whose resource names no image is rendered with. */
 export interface DefaultImage {
   /** Undefined where programs come from no image. */
   readonly image: string | undefined;
   /** Why that is not the newest one; nothing where it is. */
-  readonly held: readonly Finding[];
+  readonly held: readonly ConditionUpdate[];
 }
 
 /**
@@ -64,28 +64,28 @@ export function defaultImage(
   resource: Tenant | KMSConfig,
   running: RunningWorkload | undefined,
   options: Pick<ReconcilerOptions, 'operandImage' | 'rolloutLimit' | 'namespace' | 'enqueue' | 'now'>,
-  keyService: readonly Finding[] = [],
+  keyService: readonly ConditionUpdate[] = [],
 ): DefaultImage {
   const { operandImage: image, rolloutLimit, namespace, enqueue, now } = options;
-  const about = { kind: resource.kind, name: resource.metadata.name } as const;
+  const ref = { kind: resource.kind, name: resource.metadata.name } as const;
   const runs = upgradedFrom(resource, running, image);
   if (rolloutLimit.window === undefined || runs === undefined || image === undefined) return { image, held: [] };
   const opensAt = nextOpening(rolloutLimit.window, now());
   if (opensAt !== undefined) {
-    enqueue(about, opensAt.getTime() - now().getTime());
+    enqueue(ref, opensAt.getTime() - now().getTime());
     const until = `until ${opensAt.toISOString().replace('.000Z', 'Z')}, when the upgrade window opens`;
     return { image: runs, held: held('OutsideUpgradeWindow', image, runs, until) };
   }
   if (keyService.some(({ type }) => type === 'UpgradeHeld')) {
     return { image: runs, held: held('KeyServiceUnavailable', image, runs, 'until its key service is upgraded') };
   }
-  if (rolloutLimit.mayTake(`${namespace}/${workloadName(about)}`, () => undefined)) return { image, held: [] };
+  if (rolloutLimit.mayTake(`${namespace}/${workloadName(ref)}`, () => undefined)) return { image, held: [] };
   // It is settled with the image that runs, and so loses its turn among those that wait for a place.
-  enqueue(about, askAgainMs);
+  enqueue(ref, recheckMs);
   return { image: runs, held: held('RolloutInProgress', image, runs, 'until fewer others are rolling') };
 }
 
-function held(reason: string, image: string, runs: string, until: string): readonly Finding[] {
+function held(reason: string, image: string, runs: string, until: string): readonly ConditionUpdate[] {
   const message = `runs ${runs}, and waits with ${image} ${until}; to upgrade it now, name the image in spec.image`;
   return [{ type: 'UpgradeHeld', status: 'True', reason, message }];
 }

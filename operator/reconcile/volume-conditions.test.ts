@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResizingVolume } from '../runtime/contract/runtime.ts';
-import { mergeConditions, notReady, ready, stalled, type Finding } from './conditions.ts';
+import { mergeConditions, notReady, ready, stalled, type ConditionUpdate } from './conditions.ts';
 import { kms, Namespace, tenant } from '../../test/support/operator/reconciler-harness.ts';
 import { withVolumes } from './volume-conditions.ts';
 
@@ -14,52 +14,52 @@ const volume = (state: ResizingVolume['state'], message?: string): ResizingVolum
 const fine = [ready('it runs and answers')];
 
 /** What is said `afterMs` after a growth began. */
-function said(volumes: readonly ResizingVolume[], afterMs = 0, found: readonly Finding[] = fine) {
+function said(volumes: readonly ResizingVolume[], afterMs = 0, found: readonly ConditionUpdate[] = fine) {
   const running = { resizing: volumes };
   const first = withVolumes(found, running, undefined, new Date(0));
-  const conditions = mergeConditions([], first.findings, 1, new Date(0));
-  const { findings, againMs } = withVolumes(found, running, { conditions }, new Date(afterMs));
+  const known = mergeConditions([], first.conditions, 1, new Date(0));
+  const { conditions, againMs } = withVolumes(found, running, { conditions: known }, new Date(afterMs));
   return {
-    findings: findings.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+    conditions: conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
     againMs,
-    all: findings,
+    all: conditions,
   };
 }
 
 describe('a volume that grows', () => {
   it('is work under way, told with the claim, its size and the one that was asked', () => {
-    const { findings, all } = said([volume('growing')]);
-    expect(findings).toEqual(['Ready=Unknown Resizing', 'Reconciling=True Resizing', 'VolumeResizing=True Resizing']);
+    const { conditions, all } = said([volume('growing')]);
+    expect(conditions).toEqual(['Ready=Unknown Resizing', 'Reconciling=True Resizing', 'VolumeResizing=True Resizing']);
     expect(all[0]?.message).toMatch(/^PersistentVolumeClaim data-demo-server-0 has 100Gi, and 200Gi was asked: /);
   });
   it('is looked at again when its time is over, and needs a person then', () => {
     expect(said([volume('growing')], minute).againMs).toBe(9 * minute);
     expect(said([volume('growing')], 10 * minute)).toMatchObject({
-      findings: ['Ready=False VolumeNotGrown', 'Stalled=True VolumeNotGrown', 'VolumeResizing=True Resizing'],
+      conditions: ['Ready=False VolumeNotGrown', 'Stalled=True VolumeNotGrown', 'VolumeResizing=True Resizing'],
       againMs: undefined,
     });
   });
   it('and waits for its pod says how that is restarted', () => {
-    const { findings, all } = said([volume('waits-for-pod')]);
-    expect(findings.at(-1)).toBe('VolumeResizing=True FileSystemResizePending');
+    const { conditions, all } = said([volume('waits-for-pod')]);
+    expect(conditions.at(-1)).toBe('VolumeResizing=True FileSystemResizePending');
     expect(all[0]?.message).toContain('coffer.dev/restartedAt');
   });
   it('and fails says the words of the storage driver, before those that only take their time', () => {
     const other = { ...volume('growing'), claim: 'data-demo-server-1' };
-    const { findings, all } = said([other, volume('failed', 'no space left in the pool')]);
-    expect(findings[0]).toBe('Ready=Unknown ResizeFailed');
+    const { conditions, all } = said([other, volume('failed', 'no space left in the pool')]);
+    expect(conditions[0]).toBe('Ready=Unknown ResizeFailed');
     expect(all[0]?.message).toMatch(/^PersistentVolumeClaim data-demo-server-0 .*: no space left in the pool; correct/);
   });
   it('leaves the first word to what else is wrong', () => {
     const found = [notReady('CrashLoop', 'it ends'), stalled('CrashLoop', 'it ends')];
-    const { findings } = said([volume('growing')], 10 * minute, found);
-    expect(findings).toEqual(['Ready=False CrashLoop', 'Stalled=True CrashLoop', 'VolumeResizing=True Resizing']);
+    const { conditions } = said([volume('growing')], 10 * minute, found);
+    expect(conditions).toEqual(['Ready=False CrashLoop', 'Stalled=True CrashLoop', 'VolumeResizing=True Resizing']);
   });
 });
 
 it('a volume that is larger than asked is no fault, and is told', () => {
-  const { findings, all } = said([{ ...volume('cannot-shrink'), asked: '50Gi' }]);
-  expect(findings).toEqual(['Ready=True Ready', 'VolumeResizing=False CannotShrink']);
+  const { conditions, all } = said([{ ...volume('cannot-shrink'), asked: '50Gi' }]);
+  expect(conditions).toEqual(['Ready=True Ready', 'VolumeResizing=False CannotShrink']);
   expect(all[1]?.message).toBe(
     'PersistentVolumeClaim data-demo-server-0 keeps its 100Gi, though 50Gi was asked: a volume cannot shrink',
   );
@@ -69,16 +69,16 @@ it.each([
   ['Tenant/demo', 'demo-server', tenant()],
   ['KMSConfig/keys', 'keys-key-service', kms()],
 ] as const)('%s tells of its volumes, and looks again', async (key, workload, resource) => {
-  const space = new Namespace();
-  const operator = await space.started(resource);
-  space.runtime.resizing.set(workload, [volume('growing')]);
-  await space.change(operator, resource);
-  expect(space.conditions(key)?.[0]).toBe('Ready=Unknown Resizing');
-  expect(space.later.get(key)).toBe(10 * minute);
-  space.clock.ms += 10 * minute;
-  await space.change(operator, resource);
-  expect(space.conditions(key)?.slice(0, 2)).toEqual(['Ready=False VolumeNotGrown', 'Stalled=True VolumeNotGrown']);
-  space.runtime.resizing.delete(workload);
-  await space.change(operator, resource);
-  expect(space.conditions(key)?.filter((text) => !text.startsWith('TLSReady'))).toEqual(['Ready=True Ready']);
+  const scope = new Namespace();
+  const operator = await scope.started(resource);
+  scope.runtime.resizing.set(workload, [volume('growing')]);
+  await scope.change(operator, resource);
+  expect(scope.conditions(key)?.[0]).toBe('Ready=Unknown Resizing');
+  expect(scope.later.get(key)).toBe(10 * minute);
+  scope.clock.ms += 10 * minute;
+  await scope.change(operator, resource);
+  expect(scope.conditions(key)?.slice(0, 2)).toEqual(['Ready=False VolumeNotGrown', 'Stalled=True VolumeNotGrown']);
+  scope.runtime.resizing.delete(workload);
+  await scope.change(operator, resource);
+  expect(scope.conditions(key)?.filter((text) => !text.startsWith('TLSReady'))).toEqual(['Ready=True Ready']);
 });

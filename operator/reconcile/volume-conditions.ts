@@ -1,12 +1,12 @@
 import { restartAnnotation } from '../api/tenant.ts';
 import type { ResizingVolume, RunningWorkload } from '../runtime/contract/runtime.ts';
-import { notReady, reconciling, stalled, type Finding, type ResourceStatus } from './conditions.ts';
+import { notReady, reconciling, stalled, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 
 /** Milliseconds in which a volume grows where all is well: clouds need some minutes. */
 const growthDeadlineMs = 10 * 60_000;
 
-interface VolumeFindings {
-  readonly findings: readonly Finding[];
+interface VolumeConditions {
+  readonly conditions: readonly ConditionUpdate[];
   /** Milliseconds until a growth that is under way is overdue. */
   readonly againMs: number | undefined;
 }
@@ -18,35 +18,35 @@ interface VolumeFindings {
  * @param before the status of the pass before: it tells since when the volume has been growing
  */
 export function withVolumes(
-  found: readonly Finding[],
+  found: readonly ConditionUpdate[],
   running: Pick<RunningWorkload, 'resizing'> | undefined,
   before: Pick<ResourceStatus, 'conditions'> | undefined,
   now: Date,
-): VolumeFindings {
+): VolumeConditions {
   const volumes = running?.resizing ?? [];
   const growing = volumes.filter(({ state }) => state !== 'cannot-shrink').toSorted(failedFirst);
   const [first] = growing;
-  if (first === undefined) return { findings: [...found, ...kept(volumes)], againMs: undefined };
+  if (first === undefined) return { conditions: [...found, ...kept(volumes)], againMs: undefined };
   const reason = reasons[first.state];
   const message = growing.map(describe).join('; ');
-  const resizing: Finding = { type: 'VolumeResizing', status: 'True', reason, message };
+  const resizing: ConditionUpdate = { type: 'VolumeResizing', status: 'True', reason, message };
   const since = before?.conditions.find(
     ({ type, status }) => type === 'VolumeResizing' && status === 'True',
   )?.lastTransitionTime;
   const leftMs = (since === undefined ? now.getTime() : Date.parse(since)) + growthDeadlineMs - now.getTime();
   const againMs = leftMs > 0 ? leftMs : undefined;
   // What else is wrong with it comes first.
-  if (found[0]?.status !== 'True') return { findings: [...found, resizing], againMs };
+  if (found[0]?.status !== 'True') return { conditions: [...found, resizing], againMs };
   const rest = found.slice(1).filter(({ type }) => type !== 'Reconciling');
   const told =
     againMs === undefined
       ? [notReady('VolumeNotGrown', message), stalled('VolumeNotGrown', message)]
       : [{ type: 'Ready', status: 'Unknown', reason, message } as const, reconciling(reason, message)];
-  return { findings: [...told, ...rest, resizing], againMs };
+  return { conditions: [...told, ...rest, resizing], againMs };
 }
 
 /** Larger than asked: nothing is wrong, and nobody should wonder why the volume stays as it is. */
-function kept(volumes: readonly ResizingVolume[]): readonly Finding[] {
+function kept(volumes: readonly ResizingVolume[]): readonly ConditionUpdate[] {
   if (volumes.length === 0) return [];
   const message = volumes
     .map(({ claim, has, asked }) => `PersistentVolumeClaim ${claim} keeps its ${has}, though ${asked} was asked`)

@@ -23,7 +23,7 @@ interface Entry {
 }
 
 /** Longer pauses end early, and the work asks again: Node's timers fire at once beyond 2^31 ms. */
-const longestPauseMs = 24 * 60 * 60 * 1_000;
+const maxDelayMs = 24 * 60 * 60 * 1_000;
 
 /**
  * Keys to work on: one entry for each, never the same one twice at once, a growing pause for one that fails. It holds keys and no
@@ -83,7 +83,7 @@ export class WorkQueue {
   #schedule(key: string, entry: Entry): void {
     clearTimeout(entry.timer);
     if (entry.due === undefined) return;
-    const pause = Math.min(longestPauseMs, Math.max(0, entry.due - Date.now()));
+    const pause = Math.min(maxDelayMs, Math.max(0, entry.due - Date.now()));
     entry.timer = setTimeout(() => {
       this.#ready.add(key);
       this.#workOnNext();

@@ -6,14 +6,14 @@ import {
   reconciling,
   rolloutBlocked,
   stalled,
-  type Finding,
+  type ConditionUpdate,
   type Health,
   type ResourceStatus,
   type RolloutStatus,
 } from './conditions.ts';
 import type { ProviderState } from './identity-provider/provider-checks.ts';
 import { describeRestarts, type Restart, allReady, type Blocker, type RolloutStep, restartReasons } from './rollout.ts';
-import type { ResourceReference } from '../runtime/contract/workload.ts';
+import type { ResourceRef } from '../runtime/contract/workload.ts';
 
 /** Why a resource cannot be rendered. */
 export interface Problem {
@@ -35,7 +35,7 @@ export interface Observation {
 const passing = new Set(['CertificateMissing']);
 
 /** Conditions of what has a workload: a KMSConfig, or a Tenant before its own conditions are added. */
-export function workloadFindings(seen: Observation): readonly Finding[] {
+export function workloadConditions(seen: Observation): readonly ConditionUpdate[] {
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
   }
@@ -46,9 +46,9 @@ export function workloadFindings(seen: Observation): readonly Finding[] {
   }
   const { step, running } = seen;
   const readiness = readinessOf(running, seen.hibernated);
-  if (step?.kind === 'wait') return waitFindings(readiness, running, step);
-  if (step?.kind === 'update' || step?.kind === 'replace') return rollingFindings(readiness, step.restarts);
-  return settledFindings(readiness);
+  if (step?.kind === 'wait') return waitConditions(readiness, running, step);
+  if (step?.kind === 'update' || step?.kind === 'replace') return rollingConditions(readiness, step.restarts);
+  return settledConditions(readiness);
 }
 
 /** The blocker that people should hear of: one that does not go by the rollout's own progress. */
@@ -57,25 +57,25 @@ export function blockerOf(seen: Observation): Blocker | undefined {
   return step?.kind === 'wait' && !step.progressing && seen.running !== undefined ? step.blocker : undefined;
 }
 
-function settledFindings(readiness: Finding): readonly Finding[] {
+function settledConditions(readiness: ConditionUpdate): readonly ConditionUpdate[] {
   if (readiness.status === 'True') return [readiness];
   const { reason, message } = readiness;
   return [readiness, broken.has(reason) ? stalled(reason, message) : reconciling(reason, message)];
 }
 
-function rollingFindings(readiness: Finding, restarts: readonly Restart[]): readonly Finding[] {
-  if (readiness.status === 'False') return settledFindings(readiness);
+function rollingConditions(readiness: ConditionUpdate, restarts: readonly Restart[]): readonly ConditionUpdate[] {
+  if (readiness.status === 'False') return settledConditions(readiness);
   const reason = restarts[0]?.reason ?? 'Rolling';
   const message = `restarts for ${describeRestarts(restarts)}`;
   return [notYet(reason, message), reconciling(reason, message)];
 }
 
-function waitFindings(
-  readiness: Finding,
+function waitConditions(
+  readiness: ConditionUpdate,
   running: RunningWorkload | undefined,
   { blocker, restarts, progressing }: Extract<RolloutStep, { kind: 'wait' }>,
-): readonly Finding[] {
-  if (progressing) return rollingFindings(readiness, restarts);
+): readonly ConditionUpdate[] {
+  if (progressing) return rollingConditions(readiness, restarts);
   const what = restarts.length === 0 ? '' : ` (${describeRestarts(restarts)})`;
   const message = `${blocker.message}${what}`;
   if (running === undefined) return [readiness, reconciling(blocker.reason, message)];
@@ -86,7 +86,7 @@ function waitFindings(
 }
 
 /** Everything serves, and not all of it is what is written now: no wait for Ready may end yet. */
-function notYet(reason: string, message: string): Finding {
+function notYet(reason: string, message: string): ConditionUpdate {
   return { type: 'Ready', status: 'Unknown', reason, message };
 }
 
@@ -114,7 +114,7 @@ const missing: Readonly<Record<Missing, Problem>> = {
   },
 };
 
-function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): Finding {
+function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): ConditionUpdate {
   if (running === undefined) return notReady('NotStarted', 'it is not started yet');
   if (hibernated) {
     return running.instances.length === 0
@@ -129,7 +129,7 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
       ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
       : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);
   }
-  const waiting = waitingFinding(running, name);
+  const waiting = waitingCondition(running, name);
   if (waiting !== undefined) return waiting;
   for (const { name: instance, state } of running.instances) {
     if (state.kind === 'not-ready') return notReady('NotReady', `${name(instance)}: ${state.message}`);
@@ -148,7 +148,10 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
 }
 
 /** Of the first instance that said what it waits for. */
-function waitingFinding({ instances }: RunningWorkload, name: (instance: string) => string): Finding | undefined {
+function waitingCondition(
+  { instances }: RunningWorkload,
+  name: (instance: string) => string,
+): ConditionUpdate | undefined {
   for (const { name: instance, state } of instances) {
     if ((state.kind !== 'not-ready' && state.kind !== 'starting') || state.waitsFor === undefined) continue;
     const { reason, message } = missing[state.waitsFor];
@@ -158,7 +161,7 @@ function waitingFinding({ instances }: RunningWorkload, name: (instance: string)
   return undefined;
 }
 
-export function providerFindings(state: ProviderState, invalid: string | undefined): readonly Finding[] {
+export function providerConditions(state: ProviderState, invalid: string | undefined): readonly ConditionUpdate[] {
   if (invalid !== undefined) return [notReady('InvalidSpec', invalid), stalled('InvalidSpec', invalid)];
   switch (state.kind) {
     case 'pending':
@@ -180,7 +183,7 @@ export function workloadStatus(
   running: RunningWorkload | undefined,
   wanted: number,
   step: RolloutStep | undefined,
-  owner: ResourceReference,
+  owner: ResourceRef,
 ): Partial<ResourceStatus> {
   const addresses = running?.addresses ?? {};
   const version = versionOf(running);
@@ -222,7 +225,7 @@ function versionOf(running: RunningWorkload | undefined): string | undefined {
 function rolloutOf(
   running: RunningWorkload,
   step: RolloutStep | undefined,
-  owner: ResourceReference,
+  owner: ResourceRef,
 ): RolloutStatus | undefined {
   const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
   const restarts = step !== undefined && 'restarts' in step ? step.restarts : [];

@@ -1,4 +1,4 @@
-import type { IssuedCertificate, ResourceReference } from '../runtime/contract/workload.ts';
+import type { IssuedCertificate, ResourceRef } from '../runtime/contract/workload.ts';
 import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
 
 /** What rendering needs beside the resource itself. */
@@ -100,12 +100,12 @@ function keyMissing(
 }
 
 /** `demo-server`, `keys-key-service`: the two endings differ, so a Tenant and a KMSConfig of one name do not collide. */
-export function workloadName(owner: ResourceReference): string {
+export function workloadName(owner: ResourceRef): string {
   return `${owner.name}-${owner.kind === 'KMSConfig' ? 'key-service' : 'server'}`;
 }
 
 /** The reverse of `workloadName`; undefined for a name that it never makes. */
-export function workloadOwner(workload: string): ResourceReference | undefined {
+export function workloadOwner(workload: string): ResourceRef | undefined {
   const [, server] = /^(.+)-server$/.exec(workload) ?? [];
   if (server !== undefined) return { kind: 'Tenant', name: server };
   const [, keyService] = /^(.+)-key-service$/.exec(workload) ?? [];

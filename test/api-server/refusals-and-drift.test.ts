@@ -69,7 +69,7 @@ beforeAll(async () => {
     event: (event) => events.push(event),
     log: { info: () => undefined, warn: () => undefined },
   });
-  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.noticed(before, after));
+  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.onEvent(before, after));
   caches.start();
 }, 120_000);
 afterAll(async () => {

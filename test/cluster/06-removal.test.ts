@@ -85,8 +85,8 @@ describe('at the end', () => {
   it('the CRDs can be removed, and take every resource along', async () => {
     // As the guide says where the operator is gone for good.
     for (const namespace of ['team-one', 'team-two']) await giveKeysUp(namespace);
-    const declared = ['buckets', 'policies', 'policybindings', 'users', 'accesskeys'];
-    const crds = [...declared, 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
+    const managed = ['buckets', 'policies', 'policybindings', 'users', 'accesskeys'];
+    const crds = [...managed, 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
     await kubectl.run(['delete', ...crds, '--timeout=60s']);
     await untilGone('statefulset', 'demo-server', 'team-two');
     await kubectl.run(['delete', 'namespace', 'team-one', 'team-two', '--timeout=90s']);

@@ -51,15 +51,15 @@ describe('a namespace that is deleted', () => {
 
   it('goes with what is declared in its tenant, too', async () => {
     await stage.settle(demo, keys);
-    const declared = [
+    const managed = [
       ['users', inDemo('User', 'ann')],
       ['buckets', inDemo('Bucket', 'photos')],
       ['accesskeys', inDemo('AccessKey', 'robot', { user: 'ann' })],
       ['policies', inDemo('Policy', 'readers', { document: { Version: '2012-10-17', Statement: [] } })],
       ['policybindings', inDemo('PolicyBinding', 'ann-reads', { policies: ['readers'], subjects: [{ user: 'ann' }] })],
     ] as const;
-    stage.put(...declared.map(([, manifest]) => manifest));
-    for (const [plural, { metadata }] of declared) {
+    stage.put(...managed.map(([, manifest]) => manifest));
+    for (const [plural, { metadata }] of managed) {
       await stage.until(() => finalizers(plural, metadata.name).length > 0, `the finalizer of ${metadata.name}`);
     }
     await stage.stopOperator();
@@ -78,7 +78,7 @@ describe('a namespace that is deleted', () => {
     deleteNamespace();
     await stage.until(() => object('kmsconfigs', 'keys')?.metadata.deletionTimestamp !== undefined, 'all are deleted');
     await stage.startOperator();
-    await stage.passes(2);
+    await stage.reconciles(2);
     expect(finalizers('kmsconfigs', 'keys')).toEqual(['coffer.dev/kmsconfig']);
     stage.put(demo);
     await namespaceGoes();

@@ -151,7 +151,7 @@ describe('an operator that starts again', () => {
     const [before, written] = [servers(), everyVersion()];
     await stage.stopOperator();
     await stage.startOperator();
-    await stage.passes(3);
+    await stage.reconciles(3);
     expect([servers(), everyVersion()]).toEqual([before, written]);
   });
 
@@ -177,7 +177,7 @@ describe('an operator that starts again', () => {
     await stage.stopOperator();
     stage.double.requests.reset();
     await stage.startOperator();
-    await stage.passes(2);
+    await stage.reconciles(2);
     expect([stage.double.requests.writes, stage.double.requests.lastWrites]).toEqual([0, []]);
     expect(servers()).toEqual(before);
   });

@@ -3,7 +3,7 @@ import { configMapValue, RenderProblem, secretValue } from '../../render/render-
 import { canonical } from '../../render/restart-inputs.ts';
 import type { Acceptance } from './accepted-providers.ts';
 import type { ProviderCheck } from './check-provider.ts';
-import { conflictAgainMs, ForeignObject } from '../foreign-object.ts';
+import { conflictRetryMs, ForeignObject } from '../foreign-object.ts';
 import { type KnownProvider, ProviderChecks } from './provider-checks.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 import type { Problem } from '../workload-conditions.ts';
@@ -52,7 +52,7 @@ export class Providers {
       return check;
     } catch (error) {
       if (!(error instanceof ForeignObject)) throw error;
-      this.#options.enqueue({ kind: 'IdentityProvider', name: version.provider.metadata.name }, conflictAgainMs);
+      this.#options.enqueue({ kind: 'IdentityProvider', name: version.provider.metadata.name }, conflictRetryMs);
       return { kind: 'broken', reason: 'Conflict', message: error.message };
     }
   }

@@ -4,16 +4,16 @@ import type { ReconcilerOptions } from '../reconciler-options.ts';
 import { kms, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
 import { objectKey } from '../resources.ts';
 
-let space: Namespace;
+let scope: Namespace;
 let held: Set<string>;
 let options: Partial<ReconcilerOptions>;
 beforeEach(() => {
-  space = new Namespace();
+  scope = new Namespace();
   held = new Set();
   options = {
     finalizer: {
-      hold: (about) => Promise.resolve(void held.add(objectKey(about))),
-      release: (about) => Promise.resolve(void held.delete(objectKey(about))),
+      hold: (ref) => Promise.resolve(void held.add(objectKey(ref))),
+      release: (ref) => Promise.resolve(void held.delete(objectKey(ref))),
     },
   };
 });
@@ -21,50 +21,50 @@ beforeEach(() => {
 const withKeys = (name = 'keys') => ({ kmsConfigRef: { name } });
 
 async function started(...objects: readonly CofferObject[]) {
-  const operator = space.open(options);
-  space.objects = objects;
+  const operator = scope.open(options);
+  scope.objects = objects;
   await operator.start();
-  await space.settle(operator);
-  for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-  space.forget();
+  await scope.settle(operator);
+  for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+  scope.forget();
   return operator;
 }
 
-const message = () => space.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'Stalled')?.message;
+const message = () => scope.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'Stalled')?.message;
 
 describe('the deletion of a KMSConfig', () => {
   it('waits while a tenant uses it, names the tenant, and leaves the key service running', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    await space.change(operator, tenant(withKeys()), kms());
+    scope.deleting.add('KMSConfig/keys');
+    await scope.change(operator, tenant(withKeys()), kms());
     expect(held).toContain('KMSConfig/keys');
-    expect(space.conditions('KMSConfig/keys')).toContain('Stalled=True InUse');
-    expect(space.statuses.get('KMSConfig/keys')?.conditions.find(({ type }) => type === 'Stalled')?.message).toMatch(
+    expect(scope.conditions('KMSConfig/keys')).toContain('Stalled=True InUse');
+    expect(scope.statuses.get('KMSConfig/keys')?.conditions.find(({ type }) => type === 'Stalled')?.message).toMatch(
       /Tenant demo/,
     );
-    expect([...space.runtime.running.keys()]).toContain('keys-key-service');
+    expect([...scope.runtime.running.keys()]).toContain('keys-key-service');
   });
 
   it('tells of its wait in one event', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    await space.change(operator, tenant(withKeys()), kms());
-    await space.change(operator, tenant(withKeys()), kms());
-    expect(space.events.filter(({ reason }) => reason === 'InUse')).toHaveLength(1);
+    scope.deleting.add('KMSConfig/keys');
+    await scope.change(operator, tenant(withKeys()), kms());
+    await scope.change(operator, tenant(withKeys()), kms());
+    expect(scope.events.filter(({ reason }) => reason === 'InUse')).toHaveLength(1);
   });
 
   it('goes on once the tenant is gone', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    await space.change(operator, tenant(withKeys()), kms());
-    await space.change(operator, kms());
+    scope.deleting.add('KMSConfig/keys');
+    await scope.change(operator, tenant(withKeys()), kms());
+    await scope.change(operator, kms());
     expect(held).not.toContain('KMSConfig/keys');
   });
 
   it('waits for a server that still runs with it, though its tenant names another', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    await space.change(operator, tenant({ ...withKeys('other'), paused: true }), kms(), kms({}, 'other'));
+    scope.deleting.add('KMSConfig/keys');
+    await scope.change(operator, tenant({ ...withKeys('other'), paused: true }), kms(), kms({}, 'other'));
     expect(held).toContain('KMSConfig/keys');
   });
 
@@ -75,44 +75,44 @@ describe('the deletion of a KMSConfig', () => {
 
   it('needs no spec that this operator can read, and waits for its tenants all the same', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    space.invalid.set('KMSConfig/keys', 'spec.keystore: unknown');
-    await space.change(operator, tenant(withKeys()));
+    scope.deleting.add('KMSConfig/keys');
+    scope.invalid.set('KMSConfig/keys', 'spec.keystore: unknown');
+    await scope.change(operator, tenant(withKeys()));
     expect(held).toContain('KMSConfig/keys');
-    space.runtime.running.clear();
-    await space.change(operator);
+    scope.runtime.running.clear();
+    await scope.change(operator);
     await operator.reconcile({ kind: 'KMSConfig', name: 'keys' });
     expect(held).not.toContain('KMSConfig/keys');
   });
 
   it('keeps a new tenant from starting with it', async () => {
     const operator = await started(tenant(withKeys()), kms());
-    space.deleting.add('KMSConfig/keys');
-    await space.change(
+    scope.deleting.add('KMSConfig/keys');
+    await scope.change(
       operator,
       tenant(withKeys()),
       tenant({ kmsConfigRef: { name: 'keys', keyPrefix: 'b-', defaultKey: 'b-key' } }, 'late'),
       kms(),
     );
-    expect([...space.runtime.running.keys()]).not.toContain('late-server');
-    expect(space.conditions('Tenant/late')).toContain('Stalled=True KMSConfigDeleted');
+    expect([...scope.runtime.running.keys()]).not.toContain('late-server');
+    expect(scope.conditions('Tenant/late')).toContain('Stalled=True KMSConfigDeleted');
   });
 });
 
 describe('another kmsConfigRef', () => {
   it('touches no instance while the other key service is not proven to hold the keys', async () => {
     const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    expect(space.runtime.told.filter((told) => told.includes('demo-server'))).toEqual([]);
-    expect(space.conditions('Tenant/demo')).toContain('Stalled=True KeysNotProven');
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    expect(scope.runtime.told.filter((told) => told.includes('demo-server'))).toEqual([]);
+    expect(scope.conditions('Tenant/demo')).toContain('Stalled=True KeysNotProven');
     expect(message()).toMatch(/KMSConfig other.*KMSConfig keys/);
   });
 
   it('leaves the tenant its policy at the key service that holds its keys', async () => {
     const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    expect(JSON.stringify(space.runtime.desired.get('keys-key-service')?.mounts)).toContain('tenant-demo');
-    expect(JSON.stringify(space.runtime.desired.get('other-key-service')?.mounts)).not.toContain('tenant-demo');
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    expect(JSON.stringify(scope.runtime.desired.get('keys-key-service')?.mounts)).toContain('tenant-demo');
+    expect(JSON.stringify(scope.runtime.desired.get('other-key-service')?.mounts)).not.toContain('tenant-demo');
   });
 
   it('is taken where both keep their keys in the same place', async () => {
@@ -128,33 +128,33 @@ describe('another kmsConfigRef', () => {
       },
     };
     const operator = await started(tenant(withKeys()), kms(vault), kms(vault, 'other'));
-    await space.change(operator, tenant(withKeys('other')), kms(vault), kms(vault, 'other'));
-    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-    expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
-    expect(JSON.stringify(space.runtime.running.get('demo-server')?.inputs)).toContain('"other"');
+    await scope.change(operator, tenant(withKeys('other')), kms(vault), kms(vault, 'other'));
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(scope.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    expect(JSON.stringify(scope.runtime.running.get('demo-server')?.inputs)).toContain('"other"');
   });
 
   it('is taken where the operator has asked both, and is not where the keys differ', async () => {
     let answer: string | undefined = 'the key first differs';
     options = { ...options, proveKeys: () => Promise.resolve(answer) };
     const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
     expect(message()).toContain('the key first differs');
     answer = undefined;
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-    expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(scope.conditions('Tenant/demo')).toContain('Ready=True Ready');
   });
 
   it('lets the operator ask the other key service for these keys, and the tenant not yet', async () => {
     options = { ...options, proveKeys: () => Promise.resolve('it lacks first') };
     const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    const other = () => space.runtime.desired.get('other-key-service');
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    const other = () => scope.runtime.desired.get('other-key-service');
     expect(JSON.stringify(other()?.mounts)).toContain('"operator-key-proof"');
     expect(JSON.stringify(other()?.mounts)).not.toContain('tenant-demo');
     expect(other()?.clientCertificates).toEqual(['other-key-proof']);
-    await space.change(operator, tenant(withKeys()), kms(), kms({}, 'other'));
+    await scope.change(operator, tenant(withKeys()), kms(), kms({}, 'other'));
     expect(JSON.stringify(other()?.mounts)).not.toContain('"operator-key-proof"');
     expect(other()?.clientCertificates).toBeUndefined();
   });
@@ -162,12 +162,12 @@ describe('another kmsConfigRef', () => {
   it('is taken where nothing of the tenant runs, so that its server can start again', async () => {
     options = { ...options, proveKeys: () => Promise.resolve(undefined) };
     await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    space.runtime.running.delete('demo-server');
-    const operator = space.open(options);
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-    expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
-    expect(space.statuses.get('Tenant/demo')?.keyService?.name).toBe('other');
+    scope.runtime.running.delete('demo-server');
+    const operator = scope.open(options);
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(scope.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    expect(scope.statuses.get('Tenant/demo')?.keyService?.name).toBe('other');
   });
 
   it('is asked for the keys of the prefix that the tenant had', async () => {
@@ -181,7 +181,7 @@ describe('another kmsConfigRef', () => {
     };
     const before = { kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'demo-main' } };
     const operator = await started(tenant(before), kms(), kms({}, 'other'));
-    await space.change(
+    await scope.change(
       operator,
       tenant({ kmsConfigRef: { ...before.kmsConfigRef, name: 'other', keyPrefix: '' } }),
       kms(),
@@ -192,18 +192,18 @@ describe('another kmsConfigRef', () => {
 
   it('is free for a tenant that was never started', async () => {
     const operator = await started(tenant(withKeys('missing')), kms());
-    await space.change(operator, tenant(withKeys()), kms());
-    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-    expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    await scope.change(operator, tenant(withKeys()), kms());
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(scope.conditions('Tenant/demo')).toContain('Ready=True Ready');
   });
 
   it('is remembered by the status, also of a tenant whose programs were stopped', async () => {
     await started(tenant(withKeys()), kms(), kms({}, 'other'));
-    space.runtime.running.clear();
-    const operator = space.open(options);
-    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
-    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
-    expect(JSON.stringify(space.runtime.running.get('demo-server')?.inputs ?? [])).not.toContain('"other"');
-    expect(space.conditions('Tenant/demo')).toContain('Stalled=True KeysNotProven');
+    scope.runtime.running.clear();
+    const operator = scope.open(options);
+    await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(JSON.stringify(scope.runtime.running.get('demo-server')?.inputs ?? [])).not.toContain('"other"');
+    expect(scope.conditions('Tenant/demo')).toContain('Stalled=True KeysNotProven');
   });
 });

@@ -3,7 +3,7 @@ import { canonical } from '../../render/restart-inputs.ts';
 import { workloadName } from '../../render/render-context.ts';
 import type { IssuedCertificate } from '../../runtime/contract/workload.ts';
 import { keyServiceClientCertificate } from '../../render/certificates.ts';
-import type { Finding } from '../conditions.ts';
+import type { ConditionUpdate } from '../conditions.ts';
 import { referencesOf } from '../affected-by.ts';
 import type { Resources } from '../resources.ts';
 
@@ -20,7 +20,7 @@ export interface KeyServiceView {
   readonly admitted: ReadonlyMap<string, string>;
   /** Tenants that must not use it, each with the tenant that it would share keys with. */
   readonly overlapping: ReadonlyMap<string, string>;
-  readonly findings: readonly Finding[];
+  readonly conditions: readonly ConditionUpdate[];
 }
 
 /** Changes with whatever of a KMSConfig its key service is rendered from, its tenants left aside. */
@@ -72,7 +72,7 @@ export function concernedTenants(
     before === undefined ||
     before.version !== after.version ||
     before.settled !== after.settled ||
-    canonical(before.findings) !== canonical(after.findings);
+    canonical(before.conditions) !== canonical(after.conditions);
   if (everyone) return users;
   return users.filter(
     ({ metadata: { name } }) =>

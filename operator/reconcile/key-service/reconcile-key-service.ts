@@ -3,33 +3,33 @@ import { certificateNeeds, keyProofCertificate, keyProofNeed } from '../../rende
 import { workloadName } from '../../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../../render/render-key-service.ts';
 import type { Runtime } from '../../runtime/contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, ResourceReference } from '../../runtime/contract/workload.ts';
+import type { CertificateNeed, IssuedCertificate, ResourceRef } from '../../runtime/contract/workload.ts';
 import { attempt, refuseUnallowed } from '../attempt-render.ts';
-import { certificatesOf, certificateStatus, lookAgainMs, tlsFinding } from '../certificate-conditions.ts';
-import { stalled, swapPossible, type Finding } from '../conditions.ts';
-import { workloadFindings, workloadStatus } from '../workload-conditions.ts';
+import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../certificate-conditions.ts';
+import { stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
+import { workloadConditions, workloadStatus } from '../workload-conditions.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey, type Resources } from '../resources.ts';
-import type { Passes } from '../context.ts';
+import type { SharedState } from '../shared-state.ts';
 import { isSettled } from '../rollout.ts';
 import type { RolloutProgress } from '../rollouts.ts';
 import { defaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
 
 /** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
-export async function keyServicePass(kms: KMSConfig, resources: Resources, passes: Passes): Promise<void> {
-  const { runtime, fingerprint, enqueue, now } = passes.options;
+export async function reconcileKeyService(kms: KMSConfig, resources: Resources, shared: SharedState): Promise<void> {
+  const { runtime, fingerprint, enqueue, now } = shared.options;
   const { name } = kms.metadata;
-  const about = { kind: 'KMSConfig', name } as const;
-  const all = usersOfKeyService(name, resources, passes.options);
-  const holders = await holdersNow(name, all, resources, passes);
-  const isDeleted = resources.deleting.has(objectKey(about));
-  if (isDeleted && holders.length === 0) return endOf(kms, passes);
+  const ref = { kind: 'KMSConfig', name } as const;
+  const all = usersOfKeyService(name, resources, shared.options);
+  const holders = await currentHolders(name, all, resources, shared);
+  const isDeleted = resources.deleting.has(objectKey(ref));
+  if (isDeleted && holders.length === 0) return endOf(kms, shared);
   // One that is being deleted takes no new tenant in.
   const users = isDeleted ? all.filter(({ metadata }) => holders.includes(metadata.name)) : all;
-  const movers = isDeleted || passes.options.proveKeys === undefined ? [] : moversTo(kms, resources, passes.options);
+  const movers = isDeleted || shared.options.proveKeys === undefined ? [] : moversTo(kms, resources, shared.options);
   const needs = [
     ...certificateNeeds(users, new Map([[name, kms]])).filter(
       (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
@@ -42,13 +42,9 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
     ...(await certificatesOfTenants(needs, users, runtime)),
   ]);
   const { secrets, configMaps } = resources;
-  const { image: operandImage, held } = defaultImage(
-    kms,
-    await runtime.observeOne(workloadName(about)),
-    passes.options,
-  );
+  const { image: operandImage, held } = defaultImage(kms, await runtime.observeOne(workloadName(ref)), shared.options);
   const rendered = attempt(() => {
-    refuseUnallowed(kms, passes.options);
+    refuseUnallowed(kms, shared.options);
     const context = {
       secrets,
       configMaps,
@@ -61,21 +57,21 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =
     rendered.desired === undefined
-      ? { running: await runtime.observeOne(workloadName(about)) }
-      : await passes.rollouts.advance(rendered.desired, secrets, { paused, unsettled: undefined });
+      ? { running: await runtime.observeOne(workloadName(ref)) }
+      : await shared.rollouts.advance(rendered.desired, secrets, { paused, unsettled: undefined });
   const { running, step } = progress;
 
   const certificates = certificatesOf(own, issued, []);
   const hibernated = rendered.desired?.kubernetes.hibernated === true;
-  const invalid = resources.invalid.get(objectKey(about));
-  const tls = tlsFinding(own, certificates, now());
+  const invalid = resources.invalid.get(objectKey(ref));
+  const tls = tlsCondition(own, certificates, now());
   const seen = { running, step, problem: rendered.problem, invalid, hibernated };
-  const found = [...workloadFindings(seen), ...held];
+  const found = [...workloadConditions(seen), ...held];
   const told = isDeleted ? deletionWaits(found, holders) : found;
-  const further = [...(tls === undefined ? [] : [tls]), ...(await swapFindings(about, passes))];
-  const remembered = passes.options.status.get(about);
-  const { findings, againMs } = withVolumes([...told, ...further], running, remembered, now());
-  if (isDeleted) tellOfWait(about, findings, passes);
+  const further = [...(tls === undefined ? [] : [tls]), ...(await swapConditions(ref, shared))];
+  const remembered = shared.options.status.get(ref);
+  const { conditions, againMs } = withVolumes([...told, ...further], running, remembered, now());
+  if (isDeleted) reportWait(ref, conditions, shared);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
     version: keyServiceVersion(kms, resources, fingerprint),
@@ -87,27 +83,31 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
         .map((tenant) => [tenant.metadata.name, admission(tenant, issued)] as const),
     ]),
     overlapping,
-    findings: found,
+    conditions: found,
   };
-  const before = passes.keyServices.get(name);
-  passes.keyServices.set(name, view);
+  const before = shared.keyServices.get(name);
+  shared.keyServices.set(name, view);
   for (const { metadata } of concernedTenants(before, view, [...users, ...movers]))
     enqueue({ kind: 'Tenant', name: metadata.name });
-  const again = lookAgainMs(certificatesOf(needs, issued, []), now());
-  if (again !== undefined) enqueue(about, again);
-  if (rendered.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
-  if (againMs !== undefined) enqueue(about, againMs);
-  await passes.status.put(about, findings, {
-    ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, about),
+  const again = recheckMs(certificatesOf(needs, issued, []), now());
+  if (again !== undefined) enqueue(ref, again);
+  if (rendered.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
+  if (againMs !== undefined) enqueue(ref, againMs);
+  await shared.status.put(ref, conditions, {
+    ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, ref),
     ...certificateStatus(certificates),
   });
 }
 
 /** The end of one whose spec nobody can read. Answers whether no tenant uses it, so that it is let go. */
-export async function endUnreadKeyService(name: string, resources: Resources, passes: Passes): Promise<boolean> {
-  const holders = await holdersNow(name, usersOfKeyService(name, resources, passes.options), resources, passes);
+export async function releaseInvalidKeyService(
+  name: string,
+  resources: Resources,
+  shared: SharedState,
+): Promise<boolean> {
+  const holders = await currentHolders(name, usersOfKeyService(name, resources, shared.options), resources, shared);
   if (holders.length > 0) return false;
-  await passes.options.finalizer?.release({ kind: 'KMSConfig', name });
+  await shared.options.finalizer?.release({ kind: 'KMSConfig', name });
   return true;
 }
 
@@ -119,39 +119,39 @@ function proofOf(certificate: IssuedCertificate | undefined): string {
 const missingCertificateMs = 30_000;
 
 /** Milliseconds until a deletion that waits is looked at again, should nothing tell of its end. */
-const deletionAgainMs = 30_000;
+const deletionRetryMs = 30_000;
 
 /** Who uses the key service now; it is held for them before any policy admits one. */
-async function holdersNow(
+async function currentHolders(
   name: string,
   users: readonly Tenant[],
   { deleting }: Resources,
-  { options }: Passes,
+  { options }: SharedState,
 ): Promise<readonly string[]> {
-  const about = { kind: 'KMSConfig', name } as const;
-  const isDeleted = deleting.has(objectKey(about));
+  const ref = { kind: 'KMSConfig', name } as const;
+  const isDeleted = deleting.has(objectKey(ref));
   if (!isDeleted && users.length > 0) {
-    await options.finalizer?.hold(about);
+    await options.finalizer?.hold(ref);
     return users.map(({ metadata }) => metadata.name);
   }
   const holders = holdersOf(name, users, await options.runtime.observe(), options);
-  if (isDeleted) options.enqueue(about, deletionAgainMs);
-  else if (holders.length === 0) await options.finalizer?.release(about);
+  if (isDeleted) options.enqueue(ref, deletionRetryMs);
+  else if (holders.length === 0) await options.finalizer?.release(ref);
   return holders;
 }
 
 /** Nothing needs it any more but what was sealed with it before, in volumes and backups that stay. */
-async function endOf({ metadata: { name }, spec }: KMSConfig, { options }: Passes): Promise<void> {
-  const about = { kind: 'KMSConfig', name } as const;
+async function endOf({ metadata: { name }, spec }: KMSConfig, { options }: SharedState): Promise<void> {
+  const ref = { kind: 'KMSConfig', name } as const;
   if (spec.keystore.files !== undefined && spec.reclaimPolicy === 'Delete') {
     const message =
       'its keys stay on their volume, since data may be sealed with them: delete the volume once nothing needs them';
-    options.event({ about, type: 'Normal', reason: 'KeysKept', message });
+    options.event({ ref, type: 'Normal', reason: 'KeysKept', message });
   }
-  await options.finalizer?.release(about);
+  await options.finalizer?.release(ref);
 }
 
-function deletionWaits(found: readonly Finding[], holders: readonly string[]): readonly Finding[] {
+function deletionWaits(found: readonly ConditionUpdate[], holders: readonly string[]): readonly ConditionUpdate[] {
   const tenants = holders.map((name) => `Tenant ${name}`).join(', ');
   const message =
     `its deletion waits for ${tenants}, whose data cannot be read without its keys: delete what uses it, or move it to a KMSConfig ` +
@@ -159,22 +159,22 @@ function deletionWaits(found: readonly Finding[], holders: readonly string[]): r
   return [...found.filter(({ type }) => type !== 'Stalled' && type !== 'Reconciling'), stalled('InUse', message)];
 }
 
-function tellOfWait(about: ResourceReference, findings: readonly Finding[], { options }: Passes): void {
-  const finding = findings.find(({ type, reason }) => type === 'Stalled' && reason === 'InUse');
-  const before = options.status.get(about)?.conditions.find(({ type }) => type === 'Stalled');
-  if (finding === undefined || before?.message === finding.message) return;
-  options.event({ about, type: 'Warning', reason: finding.reason, message: finding.message });
+function reportWait(ref: ResourceRef, conditions: readonly ConditionUpdate[], { options }: SharedState): void {
+  const condition = conditions.find(({ type, reason }) => type === 'Stalled' && reason === 'InUse');
+  const before = options.status.get(ref)?.conditions.find(({ type }) => type === 'Stalled');
+  if (condition === undefined || before?.message === condition.message) return;
+  options.event({ ref, type: 'Warning', reason: condition.reason, message: condition.message });
 }
 
 /** What is new of it is told in an event. */
-async function swapFindings(about: ResourceReference, { options }: Passes): Promise<readonly Finding[]> {
-  const nodes = (await options.swapNodes?.(workloadName(about))) ?? [];
+async function swapConditions(ref: ResourceRef, { options }: SharedState): Promise<readonly ConditionUpdate[]> {
+  const nodes = (await options.swapNodes?.(workloadName(ref))) ?? [];
   if (nodes.length === 0) return [];
-  const finding = swapPossible(nodes);
-  const { reason, message } = finding;
-  const before = options.status.get(about)?.conditions.find(({ type }) => type === 'SwapPossible');
-  if (before?.message !== message) options.event({ about, type: 'Warning', reason, message });
-  return [finding];
+  const condition = swapPossible(nodes);
+  const { reason, message } = condition;
+  const before = options.status.get(ref)?.conditions.find(({ type }) => type === 'SwapPossible');
+  if (before?.message !== message) options.event({ ref, type: 'Warning', reason, message });
+  return [condition];
 }
 
 /** What is in the way of one tenant is for its own pass to say, and must not keep the others from their keys. */

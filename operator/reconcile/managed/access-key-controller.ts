@@ -6,7 +6,7 @@ import { sameDocument, createController, type ControllerOptions } from './create
 import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';
 import { callAdmin, type AdminCall, unless } from './admin-request.ts';
 import { endpointOf, DeclaredProblem } from './signed-request.ts';
-import type { DeclaredContext, DeclaredController } from './controller.ts';
+import type { ManagedContext, ManagedController } from './controller.ts';
 
 /** As the admin API tells it. */
 const foundAccessKey = z.object({
@@ -94,7 +94,7 @@ function asShown(document: unknown): unknown {
 }
 
 /** Makes access keys of tenants what their AccessKey resources say, with the secret key of their Secret. */
-export function createAccessKeyController(options: ControllerOptions = {}): DeclaredController<AccessKey> {
+export function createAccessKeyController(options: ControllerOptions = {}): ManagedController<AccessKey> {
   return createController(
     {
       describe: (key) => `the access key "${accessKeyOf(key)}"`,
@@ -156,7 +156,7 @@ async function find(key: AccessKey, call: Call): Promise<FoundAccessKey | undefi
 async function checkOwner(
   key: AccessKey,
   known: FoundAccessKey,
-  { access }: DeclaredContext,
+  { access }: ManagedContext,
   call: Call,
 ): Promise<void> {
   const wanted = key.spec.user ?? access.rootUser;

@@ -126,13 +126,13 @@ describe('a binding', () => {
     expect(stranger.ready).toBe('False IdentityProviderNotFound');
     const without = { ...tenant.access.tenant, spec: {} } as typeof tenant.access.tenant;
     const resource = binding('pods', { subjects: [{ serviceAccount: { name: 'x' } }] });
-    const { findings } = await controller().reconcile(resource, {
+    const { conditions } = await controller().reconcile(resource, {
       access: { ...tenant.access, tenant: without },
       others: [],
       status: {},
       remember: () => Promise.resolve(),
       credentials: () => Promise.reject(new Error('none')),
     });
-    expect(findings[0]).toMatchObject({ status: 'False', reason: 'ServiceAccountsNotAccepted' });
+    expect(conditions[0]).toMatchObject({ status: 'False', reason: 'ServiceAccountsNotAccepted' });
   });
 });

@@ -17,7 +17,7 @@ import {
 } from './binding-changes.ts';
 import type { PolicyBinding, Tenant } from '../../api/object.ts';
 import { createController, type ControllerOptions } from './create-controller.ts';
-import type { DeclaredContext, DeclaredController } from './controller.ts';
+import type { ManagedContext, ManagedController } from './controller.ts';
 
 const policies = z.array(z.string());
 const entities = z.object({
@@ -78,7 +78,7 @@ async function changeAttachment(
 }
 
 /** Attaches the policies of PolicyBinding resources to whom they name, and detaches what they no longer name. */
-export function createBindingController(options: ControllerOptions = {}): DeclaredController<PolicyBinding> {
+export function createBindingController(options: ControllerOptions = {}): ManagedController<PolicyBinding> {
   return createController(
     {
       describe: ({ metadata }) => `the binding "${metadata.name}"`,
@@ -125,7 +125,7 @@ function wantedOf(binding: PolicyBinding, tenant: Tenant): Attachments {
 }
 
 /** What other bindings of the tenant want of those whom the tenant knows. */
-function othersOf({ others, access }: DeclaredContext): Attachments {
+function othersOf({ others, access }: ManagedContext): Attachments {
   let all: Attachments = new Map();
   for (const other of others) {
     if (other.kind !== 'PolicyBinding') continue;

@@ -51,8 +51,8 @@ const policy = (name: string) => ({
 });
 const pass = async (resource: Bucket, to = access) => {
   changed.length = 0;
-  const { findings, afterMs } = await controller.reconcile(resource, contextOf(to));
-  return { ready: findings.find(({ type }) => type === 'Ready'), types: findings.map(({ type }) => type), afterMs };
+  const { conditions, afterMs } = await controller.reconcile(resource, contextOf(to));
+  return { ready: conditions.find(({ type }) => type === 'Ready'), types: conditions.map(({ type }) => type), afterMs };
 };
 
 describe('a bucket', () => {
@@ -151,9 +151,9 @@ describe('a resource that is deleted', () => {
     const refused = await controller.remove(resource, contextOf(access));
     expect(refused).toMatchObject({
       done: false,
-      findings: [{ type: 'Ready', status: 'False', reason: 'BucketNotEmpty' }],
+      conditions: [{ type: 'Ready', status: 'False', reason: 'BucketNotEmpty' }],
     });
-    expect(refused.findings[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
+    expect(refused.conditions[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
     expect(await exists('full')).toBe(true);
     await s3().send(new DeleteObjectCommand({ Bucket: 'full', Key: 'k' }));
     expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });

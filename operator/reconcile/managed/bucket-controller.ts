@@ -1,12 +1,12 @@
 import type { Bucket } from '../../api/object.ts';
 import { createController, type ControllerOptions } from './create-controller.ts';
 import { endpointOf, DeclaredProblem, TenantRefusal } from './signed-request.ts';
-import type { DeclaredContext, DeclaredController } from './controller.ts';
+import type { ManagedContext, ManagedController } from './controller.ts';
 import { createBucketClient } from './bucket-client.ts';
 import { wantedState, diffBucket } from './bucket-state.ts';
 
 /** Makes buckets of tenants what their Bucket resources say, by the tenant's S3 API. */
-export function createBucketController(options: ControllerOptions = {}): DeclaredController<Bucket> {
+export function createBucketController(options: ControllerOptions = {}): ManagedController<Bucket> {
   return createController(
     {
       describe: (bucket) => `the bucket "${bucketNameOf(bucket)}"`,
@@ -40,7 +40,7 @@ function bucketNameOf({ spec, metadata }: Bucket): string {
   return spec.bucketName ?? metadata.name;
 }
 
-function clientOf(bucket: Bucket, { access }: DeclaredContext, now: () => Date) {
+function clientOf(bucket: Bucket, { access }: ManagedContext, now: () => Date) {
   return createBucketClient(endpointOf(access), bucketNameOf(bucket), now);
 }
 

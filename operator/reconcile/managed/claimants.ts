@@ -1,8 +1,8 @@
-import type { Declared } from '../../api/object.ts';
+import type { ManagedResource } from '../../api/object.ts';
 import type { Resources } from '../resources.ts';
 
 /** What a resource describes in its tenant, which no other may: a bucket, a policy, the holder of an access key. */
-interface DeclaredThing {
+interface ExternalResource {
   readonly what: 'bucket' | 'policy' | 'access key';
   readonly name: string;
   /** The field that names it. */
@@ -10,7 +10,7 @@ interface DeclaredThing {
 }
 
 /** Undefined for a PolicyBinding: several may give the same. */
-export function thingOf({ kind, spec, metadata }: Declared): DeclaredThing | undefined {
+export function externalResourceOf({ kind, spec, metadata }: ManagedResource): ExternalResource | undefined {
   switch (kind) {
     case 'Bucket':
       return { what: 'bucket', name: spec.bucketName ?? metadata.name, field: 'spec.bucketName' };
@@ -31,13 +31,16 @@ export function thingOf({ kind, spec, metadata }: Declared): DeclaredThing | und
  * The resources that describe one thing of one tenant, this one among them, oldest first: the first has the say, and the others are
  * refused, or each would undo what another did.
  */
-export function claimants(resource: Declared, { declared }: Pick<Resources, 'declared'>): readonly Declared[] {
-  const thing = thingOf(resource);
+export function claimants(
+  resource: ManagedResource,
+  { managed }: Pick<Resources, 'managed'>,
+): readonly ManagedResource[] {
+  const thing = externalResourceOf(resource);
   if (thing === undefined) return [resource];
-  return [...declared.values()]
+  return [...managed.values()]
     .filter((other) => {
       if (other.kind === resource.kind && other.metadata.name === resource.metadata.name) return true;
-      const its = thingOf(other);
+      const its = externalResourceOf(other);
       return (
         other.spec.tenantRef.name === resource.spec.tenantRef.name &&
         its?.what === thing.what &&
@@ -48,6 +51,6 @@ export function claimants(resource: Declared, { declared }: Pick<Resources, 'dec
 }
 
 /** Without a time, as manifests in a folder are, the name decides. */
-function order({ kind, metadata }: Declared): string {
+function order({ kind, metadata }: ManagedResource): string {
   return `${metadata.creationTimestamp ?? ''} ${metadata.name} ${kind}`;
 }

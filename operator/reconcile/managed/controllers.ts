@@ -1,13 +1,13 @@
 import { createBucketController } from './bucket-controller.ts';
 import type { ControllerOptions } from './create-controller.ts';
-import type { DeclaredControllers } from './controller.ts';
+import type { ManagedControllers } from './controller.ts';
 import { createAccessKeyController } from './access-key-controller.ts';
 import { createBindingController } from './binding-controller.ts';
 import { createPolicyController } from './policy-controller.ts';
 import { createUserController } from './user-controller.ts';
 
 /** One controller for each kind of what is in tenants' servers. */
-export function createControllers(options: ControllerOptions = {}): DeclaredControllers {
+export function createControllers(options: ControllerOptions = {}): ManagedControllers {
   return {
     Bucket: createBucketController(options),
     Policy: createPolicyController(options),

@@ -1,7 +1,7 @@
 import { notReady, reconciling, stalled, ready } from '../conditions.ts';
-import type { DeclaredOutcome, DeclaredContext, DeclaredController, DeclaredStatus } from './controller.ts';
+import type { ManagedResult, ManagedContext, ManagedController, ManagedStatus } from './controller.ts';
 import { DeclaredProblem, TenantRefusal, TenantUnreachable } from './signed-request.ts';
-import type { Declared } from '../../api/object.ts';
+import type { ManagedResource } from '../../api/object.ts';
 
 /** Whether two values are the same document; the order of fields does not count, that of lists does. */
 export function sameDocument(one: unknown, other: unknown): boolean {
@@ -43,7 +43,7 @@ const awaited: Readonly<Record<string, string>> = {
 };
 
 /** The conditions of a pass that failed; `doing` says at what: `the policy differs and cannot be set`. Rethrows what is no answer of the server. */
-function explainFailure(error: unknown, tenant: string, doing: string): DeclaredOutcome {
+function explainFailure(error: unknown, tenant: string, doing: string): ManagedResult {
   if (error instanceof TenantUnreachable) {
     const message = `the tenant "${tenant}" cannot be reached: ${error.message}`;
     return passing('TenantUnreachable', message);
@@ -64,24 +64,24 @@ function explainFailure(error: unknown, tenant: string, doing: string): Declared
   return forPerson(reason ?? 'RefusedByTenant', message);
 }
 
-function forPerson(reason: string, message: string): DeclaredOutcome {
-  return { findings: [notReady(reason, message), stalled(reason, message)], afterMs: retryAfter.person };
+function forPerson(reason: string, message: string): ManagedResult {
+  return { conditions: [notReady(reason, message), stalled(reason, message)], afterMs: retryAfter.person };
 }
 
-function passing(reason: string, message: string): DeclaredOutcome {
-  return { findings: [notReady(reason, message), reconciling(reason, message)], afterMs: retryAfter.passing };
+function passing(reason: string, message: string): ManagedResult {
+  return { conditions: [notReady(reason, message), reconciling(reason, message)], afterMs: retryAfter.passing };
 }
 
 export interface ControllerOptions {
   /** Told what was changed in a tenant, for an event: each time somebody's change by hand was undone, too. */
-  readonly onChanged?: (resource: Declared, differences: readonly string[]) => void;
+  readonly onChanged?: (resource: ManagedResource, differences: readonly string[]) => void;
   readonly now?: () => Date;
   /** Below 1: spreads the looks at many resources. */
   readonly random?: () => number;
 }
 
 /** One thing to do in a tenant; `difference` tells a person why, without secrets. */
-export interface DeclaredChange {
+export interface ManagedChange {
   readonly difference: string;
   /** That an earlier one failed is no reason to leave it. */
   readonly independent?: true;
@@ -89,40 +89,36 @@ export interface DeclaredChange {
 }
 
 /** What a kind of resource is in a tenant's server: all that differs between kinds. */
-interface DeclaredKindOptions<Resource extends Declared> {
+interface ManagedKindOptions<Resource extends ManagedResource> {
   /** `the bucket "photos"` */
   readonly describe: (resource: Resource) => string;
   /** What makes the thing as the resource says, in this order. Errors as `make`, and with `DeclaredProblem`. */
-  readonly changes: (
-    resource: Resource,
-    context: DeclaredContext,
-    now: () => Date,
-  ) => Promise<readonly DeclaredChange[]>;
+  readonly changes: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<readonly ManagedChange[]>;
   /** When the changes are made. */
-  readonly status: (resource: Resource, context: DeclaredContext) => DeclaredStatus;
+  readonly status: (resource: Resource, context: ManagedContext) => ManagedStatus;
   /** Resolves where there is none; with a problem where the thing has to stay for now. */
   readonly remove: (
     resource: Resource,
-    context: DeclaredContext,
+    context: ManagedContext,
     now: () => Date,
   ) => Promise<DeclaredProblem | undefined>;
 }
 
 /** Milliseconds between looks at what is as it should be; up to a fifth more, at random. */
-const lookEvery = 240_000;
+const resyncMs = 240_000;
 /** Milliseconds until what has to stay for now is tried again. */
-const removeAgainMs = 60_000;
+const removeRetryMs = 60_000;
 
 /** Makes what is in tenants' servers what resources of one kind say: finds what differs, changes that, and says what it could not. */
-export function createController<Resource extends Declared>(
-  kind: DeclaredKindOptions<Resource>,
+export function createController<Resource extends ManagedResource>(
+  kind: ManagedKindOptions<Resource>,
   options: ControllerOptions = {},
-): DeclaredController<Resource> {
+): ManagedController<Resource> {
   const { now = () => new Date(), random = Math.random } = options;
-  const settled = (): number => Math.round(lookEvery * (1 + random() / 5));
+  const settled = (): number => Math.round(resyncMs * (1 + random() / 5));
 
   return {
-    async reconcile(resource, context): Promise<DeclaredOutcome> {
+    async reconcile(resource, context): Promise<ManagedResult> {
       const what = kind.describe(resource);
       const tenant = context.access.tenant.metadata.name;
       const made: string[] = [];
@@ -144,20 +140,20 @@ export function createController<Resource extends Declared>(
       }
       if (failure !== undefined) return explainFailure(failure.error, tenant, failure.doing);
       return {
-        findings: [ready(`${what} of tenant "${tenant}" is as it should be`)],
+        conditions: [ready(`${what} of tenant "${tenant}" is as it should be`)],
         afterMs: settled(),
         status: kind.status(resource, context),
       };
     },
 
     async remove(resource, context) {
-      const done = { done: true, findings: [], afterMs: 0 } as const;
+      const done = { done: true, conditions: [], afterMs: 0 } as const;
       // With its tenant gone there is nobody to ask, and a namespace that is deleted must not wait.
       if (resource.spec.deletionPolicy === 'Retain' || context === undefined) return done;
       try {
         const stays = await kind.remove(resource, context, now);
         if (stays === undefined) return done;
-        return { done: false, findings: [notReady(stays.reason, stays.message)], afterMs: removeAgainMs };
+        return { done: false, conditions: [notReady(stays.reason, stays.message)], afterMs: removeRetryMs };
       } catch (error) {
         const doing = `${kind.describe(resource)} cannot be deleted`;
         return { done: false, ...explainFailure(error, context.access.tenant.metadata.name, doing) };

@@ -3,13 +3,13 @@ import type { Policy } from '../../api/object.ts';
 import { callAdmin, unless } from './admin-request.ts';
 import { createController, type ControllerOptions, sameDocument } from './create-controller.ts';
 import { endpointOf } from './signed-request.ts';
-import type { DeclaredContext, DeclaredController } from './controller.ts';
+import type { ManagedContext, ManagedController } from './controller.ts';
 
 /** Built-in policies were never made. */
 const found = z.object({ Policy: z.unknown(), CreateDate: z.string().optional() });
 
 /** Makes IAM policies of tenants what their Policy resources say. */
-export function createPolicyController(options: ControllerOptions = {}): DeclaredController<Policy> {
+export function createPolicyController(options: ControllerOptions = {}): ManagedController<Policy> {
   return createController(
     {
       describe: (policy) => `the policy "${policyNameOf(policy)}"`,
@@ -47,7 +47,7 @@ function policyNameOf({ spec, metadata }: Policy): string {
   return spec.policyName ?? metadata.name;
 }
 
-async function find(policy: Policy, { access }: DeclaredContext, now: () => Date) {
+async function find(policy: Policy, { access }: ManagedContext, now: () => Date) {
   const call = { method: 'GET', path: 'v3/info-canned-policy', query: { name: policyNameOf(policy), v: '2' } } as const;
   const answer = await unless(['XMinioAdminNoSuchPolicy'], callAdmin(endpointOf(access), call, now));
   return answer === undefined ? undefined : found.parse(answer);

@@ -1,28 +1,28 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../api/object.ts';
-import type { DeclaredController, DeclaredControllers } from './controller.ts';
+import type { ManagedController, ManagedControllers } from './controller.ts';
 import { made, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
 
-let space: Namespace;
+let scope: Namespace;
 beforeEach(() => {
-  space = new Namespace();
+  scope = new Namespace();
 });
 
 describe('a Bucket', () => {
   const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' }, deletionPolicy: 'Delete' });
   const calls: string[] = [];
-  const buckets: DeclaredController<Bucket> = {
+  const buckets: ManagedController<Bucket> = {
     reconcile: (_, { access: { address, rootUser } }) => {
       calls.push(`reconcile at ${address} as ${rootUser}`);
       return Promise.resolve({
-        findings: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
+        conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
         afterMs: 9,
         status: { bucketName: 'photos' },
       });
     },
     remove: (_, context) => {
       calls.push(`remove ${context === undefined ? 'without its tenant' : 'from its tenant'}`);
-      return Promise.resolve({ findings: [], afterMs: 9, done: true });
+      return Promise.resolve({ conditions: [], afterMs: 9, done: true });
     },
   };
   const finalizer = {
@@ -30,81 +30,81 @@ describe('a Bucket', () => {
     release: () => Promise.resolve(void calls.push('release')),
   };
   const pass = () =>
-    space
-      .open({ controllers: { Bucket: buckets } as DeclaredControllers, finalizer })
+    scope
+      .open({ controllers: { Bucket: buckets } as ManagedControllers, finalizer })
       .reconcile({ kind: 'Bucket', name: 'photos' });
   beforeEach(() => {
     calls.length = 0;
   });
 
   it('is brought in line by its controller, and looked at again for drift', async () => {
-    await space.started(tenant(), bucket);
+    await scope.started(tenant(), bucket);
     await pass();
     expect(calls).toEqual(['hold', 'reconcile at demo-server:9000 as u']);
-    expect(space.conditions('Bucket/photos')).toEqual(['Ready=True Ready']);
-    expect(space.later.get('Bucket/photos')).toBe(9);
-    expect(space.statuses.get('Bucket/photos')).toMatchObject({ bucketName: 'photos' });
+    expect(scope.conditions('Bucket/photos')).toEqual(['Ready=True Ready']);
+    expect(scope.later.get('Bucket/photos')).toBe(9);
+    expect(scope.statuses.get('Bucket/photos')).toMatchObject({ bucketName: 'photos' });
   });
   it('waits for its tenant', async () => {
-    await space.started(tenant(), bucket);
-    space.runtime.become('demo-server', { kind: 'starting' });
+    await scope.started(tenant(), bucket);
+    scope.runtime.become('demo-server', { kind: 'starting' });
     await pass();
     expect(calls).toEqual(['hold']);
-    expect(space.conditions('Bucket/photos')).toContain('Reconciling=True TenantNotReady');
+    expect(scope.conditions('Bucket/photos')).toContain('Reconciling=True TenantNotReady');
   });
   it('is refused where another one describes its bucket already', async () => {
     const other = made('Bucket', 'images', { tenantRef: { name: 'demo' }, bucketName: 'photos' });
-    await space.started(tenant(), bucket, other);
+    await scope.started(tenant(), bucket, other);
     await pass();
     expect(calls).toEqual(['release']);
-    expect(space.conditions('Bucket/photos')).toContain('Ready=False BucketTaken');
+    expect(scope.conditions('Bucket/photos')).toContain('Ready=False BucketTaken');
     calls.length = 0;
-    space.deleting.add('Bucket/photos');
+    scope.deleting.add('Bucket/photos');
     await pass();
     expect(calls).toEqual(['release']);
   });
   it('names a tenant that does not exist', async () => {
-    space.objects = [bucket];
+    scope.objects = [bucket];
     await pass();
-    expect(space.conditions('Bucket/photos')).toContain('Ready=False TenantNotFound');
+    expect(scope.conditions('Bucket/photos')).toContain('Ready=False TenantNotFound');
   });
   it('that is being deleted is undone, and let go', async () => {
-    await space.started(tenant(), bucket);
-    space.deleting.add('Bucket/photos');
+    await scope.started(tenant(), bucket);
+    scope.deleting.add('Bucket/photos');
     await pass();
     expect(calls).toEqual(['remove from its tenant', 'release']);
   });
   it('that is being deleted with its tenant is let go: a namespace must end', async () => {
-    await space.started(tenant(), bucket);
-    space.deleting.add('Bucket/photos').add('Tenant/demo');
-    space.runtime.become('demo-server', { kind: 'stopping' });
+    await scope.started(tenant(), bucket);
+    scope.deleting.add('Bucket/photos').add('Tenant/demo');
+    scope.runtime.become('demo-server', { kind: 'stopping' });
     await pass();
     expect(calls).toEqual(['remove without its tenant', 'release']);
   });
   it('that is being deleted with its tenant asks for no certificate, which nothing may make any more', async () => {
-    await space.started(tenant({ tls: { operatorMade: true } }), bucket);
-    space.deleting.add('Bucket/photos').add('Tenant/demo');
+    await scope.started(tenant({ tls: { operatorMade: true } }), bucket);
+    scope.deleting.add('Bucket/photos').add('Tenant/demo');
     await pass();
-    expect(space.runtime.asked).toEqual([]);
+    expect(scope.runtime.asked).toEqual([]);
     expect(calls).toEqual(['remove without its tenant', 'release']);
   });
   it('that is being deleted with a spec that cannot be read waits while there is a tenant', async () => {
-    await space.started(tenant());
-    space.deleting.add('Bucket/photos');
-    space.invalid.set('Bucket/photos', 'spec.tenantRef: missing');
+    await scope.started(tenant());
+    scope.deleting.add('Bucket/photos');
+    scope.invalid.set('Bucket/photos', 'spec.tenantRef: missing');
     await pass();
     expect(calls).toEqual([]);
-    expect(space.conditions('Bucket/photos')).toContain('Stalled=True InvalidSpec');
-    space.deleting.add('Tenant/demo');
+    expect(scope.conditions('Bucket/photos')).toContain('Stalled=True InvalidSpec');
+    scope.deleting.add('Tenant/demo');
     await pass();
     expect(calls).toEqual(['release']);
   });
   it('that is being deleted while its tenant is down waits for it', async () => {
-    await space.started(tenant(), bucket);
-    space.deleting.add('Bucket/photos');
-    space.runtime.become('demo-server', { kind: 'starting' });
+    await scope.started(tenant(), bucket);
+    scope.deleting.add('Bucket/photos');
+    scope.runtime.become('demo-server', { kind: 'starting' });
     await pass();
     expect(calls).toEqual([]);
-    expect(space.later.get('Bucket/photos')).toBe(30_000);
+    expect(scope.later.get('Bucket/photos')).toBe(30_000);
   });
 });

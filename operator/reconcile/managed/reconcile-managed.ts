@@ -1,19 +1,13 @@
-import type {
-  DeclaredReference,
-  TenantAccess,
-  DeclaredContext,
-  DeclaredController,
-  DeclaredStatus,
-} from './controller.ts';
+import type { ManagedRef, TenantAccess, ManagedContext, ManagedController, ManagedStatus } from './controller.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
-import type { Tenant, Declared } from '../../api/object.ts';
+import type { Tenant, ManagedResource } from '../../api/object.ts';
 import { certificateNeeds, serverCertificate } from '../../render/certificates.ts';
 import { workloadName } from '../../render/render-context.ts';
-import type { Passes } from '../context.ts';
-import type { DeclaredKind } from '../../runtime/contract/workload.ts';
-import { notReady, reconciling, stalled, type Finding } from '../conditions.ts';
-import { claimants, thingOf } from './claimants.ts';
+import type { SharedState } from '../shared-state.ts';
+import type { ManagedKind } from '../../runtime/contract/workload.ts';
+import { notReady, reconciling, stalled, type ConditionUpdate } from '../conditions.ts';
+import { claimants, externalResourceOf } from './claimants.ts';
 
 /** Reasons that end when something else of the tenant is there. */
 const waits: ReadonlySet<string> = new Set([
@@ -27,15 +21,15 @@ const waits: ReadonlySet<string> = new Set([
 /** What is declared in a tenant and waits for something in it. */
 export function waitingIn(
   tenant: string,
-  { declared, deleting }: Resources,
+  { managed, deleting }: Resources,
   { status }: Pick<ReconcilerOptions, 'status'>,
-): readonly DeclaredReference[] {
-  return [...declared.values()]
+): readonly ManagedRef[] {
+  return [...managed.values()]
     .filter(({ spec }) => spec.tenantRef.name === tenant)
     .map(({ kind, metadata: { name } }) => ({ kind, name }))
-    .filter((about) => {
-      const ready = status.get(about)?.conditions.find(({ type }) => type === 'Ready');
-      return (ready?.status === 'False' && waits.has(ready.reason)) || deleting.has(objectKey(about));
+    .filter((ref) => {
+      const ready = status.get(ref)?.conditions.find(({ type }) => type === 'Ready');
+      return (ready?.status === 'False' && waits.has(ready.reason)) || deleting.has(objectKey(ref));
     });
 }
 
@@ -43,7 +37,7 @@ export function waitingIn(
 async function tenantAccess(
   tenant: Tenant,
   resources: Resources,
-  { options, roots }: Passes,
+  { options, roots }: SharedState,
 ): Promise<TenantAccess | undefined> {
   const running = await options.runtime.observeOne(workloadName({ kind: 'Tenant', name: tenant.metadata.name }));
   const address = running?.addresses['s3'];
@@ -59,7 +53,7 @@ async function tenantAccess(
 async function authorityOf(
   tenant: Tenant,
   { secrets }: Resources,
-  runtime: Passes['options']['runtime'],
+  runtime: SharedState['options']['runtime'],
 ): Promise<string | undefined> {
   const { tls } = tenant.spec;
   if (tls === undefined) return undefined;
@@ -76,96 +70,104 @@ const tenantDownMs = 30_000;
  * One pass of what is declared in a tenant (a Bucket, a Policy, a User): lets its controller bring it in line once the tenant answers,
  * or undo it when the resource is being deleted.
  */
-export async function declaredPass(resource: Declared, resources: Resources, passes: Passes): Promise<void> {
-  const about = referenceTo(resource);
+export async function reconcileManaged(
+  resource: ManagedResource,
+  resources: Resources,
+  shared: SharedState,
+): Promise<void> {
+  const ref = referenceTo(resource);
   const tenant = resources.tenants.get(resource.spec.tenantRef.name);
-  const isDeleted = resources.deleting.has(objectKey(about));
+  const isDeleted = resources.deleting.has(objectKey(ref));
   const [claimant] = claimants(resource, resources);
-  if (claimant !== undefined && objectKey(referenceTo(claimant)) !== objectKey(about)) {
-    await passes.options.finalizer?.release(about);
+  if (claimant !== undefined && objectKey(referenceTo(claimant)) !== objectKey(ref)) {
+    await shared.options.finalizer?.release(ref);
     if (isDeleted) return;
-    return passes.status.put(about, taken(resource, claimant), {});
+    return shared.status.put(ref, taken(resource, claimant), {});
   }
-  if (isDeleted && !isThere(tenant, resources)) return undo(resource, false, undefined, resources, passes);
-  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, passes);
-  const context = access && contextOf(resource, access, resources, passes);
-  if (isDeleted) return undo(resource, true, context, resources, passes);
-  const invalid = resources.invalid.get(objectKey(about));
-  if (invalid !== undefined) return passes.status.put(about, failed('InvalidSpec', invalid), statusOf(about, passes));
-  const controller = controllerOf(resource, passes);
+  if (isDeleted && !isThere(tenant, resources)) return undo(resource, false, undefined, resources, shared);
+  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, shared);
+  const context = access && contextOf(resource, access, resources, shared);
+  if (isDeleted) return undo(resource, true, context, resources, shared);
+  const invalid = resources.invalid.get(objectKey(ref));
+  if (invalid !== undefined) return shared.status.put(ref, failed('InvalidSpec', invalid), statusOf(ref, shared));
+  const controller = controllerOf(resource, shared);
   if (controller === undefined) {
-    return passes.status.put(about, failed('Unsupported', `a ${about.kind} is nothing that is looked after here`), {});
+    return shared.status.put(ref, failed('Unsupported', `a ${ref.kind} is nothing that is looked after here`), {});
   }
-  await bringInLine(resource, tenant, context, controller, passes);
-  if (isReady(about, passes)) wakeWaiting(resource, resources, passes);
+  await applyResource(resource, tenant, context, controller, shared);
+  if (isReady(ref, shared)) enqueueWaiting(resource, resources, shared);
 }
 
 /**
  * The end of one whose spec nobody can read, so that its tenant cannot be asked: it waits for a spec that can be read while there is a
  * tenant. Answers whether it is let go.
  */
-export async function endUnread(about: DeclaredReference, resources: Resources, { options }: Passes): Promise<boolean> {
+export async function releaseInvalid(
+  ref: ManagedRef,
+  resources: Resources,
+  { options }: SharedState,
+): Promise<boolean> {
   if ([...resources.tenants.values()].some((tenant) => isThere(tenant, resources))) {
-    options.enqueue(about, tenantDownMs);
+    options.enqueue(ref, tenantDownMs);
     return false;
   }
-  await options.finalizer?.release(about);
+  await options.finalizer?.release(ref);
   return true;
 }
 
 /** What waited for this one to be there, or to be gone, need not wait for its next look. */
-function wakeWaiting(resource: Declared, resources: Resources, { options }: Passes): void {
+function enqueueWaiting(resource: ManagedResource, resources: Resources, { options }: SharedState): void {
   const own = objectKey(referenceTo(resource));
   for (const other of waitingIn(resource.spec.tenantRef.name, resources, options)) {
     if (objectKey(other) !== own) options.enqueue(other);
   }
 }
 
-async function bringInLine(
-  resource: Declared,
+async function applyResource(
+  resource: ManagedResource,
   tenant: Tenant | undefined,
-  context: DeclaredContext | undefined,
-  controller: DeclaredController,
-  passes: Passes,
+  context: ManagedContext | undefined,
+  controller: ManagedController,
+  shared: SharedState,
 ): Promise<void> {
-  const { options, status } = passes;
-  const about = referenceTo(resource);
-  const known = statusOf(about, passes);
+  const { options, status } = shared;
+  const ref = referenceTo(resource);
+  const known = statusOf(ref, shared);
   const { name } = resource.spec.tenantRef;
   if (tenant === undefined) {
-    return status.put(about, failed('TenantNotFound', `Tenant ${name} does not exist`), known);
+    return status.put(ref, failed('TenantNotFound', `Tenant ${name} does not exist`), known);
   }
-  if (resource.spec.deletionPolicy === 'Delete') await options.finalizer?.hold(about);
-  else await options.finalizer?.release(about);
+  if (resource.spec.deletionPolicy === 'Delete') await options.finalizer?.hold(ref);
+  else await options.finalizer?.release(ref);
   if (context === undefined) {
-    options.enqueue(about, tenantDownMs);
+    options.enqueue(ref, tenantDownMs);
     const [reason, message] = ['TenantNotReady', `waits for Tenant ${name} to be ready`];
-    return status.put(about, [notReady(reason, message), reconciling(reason, message)], known);
+    return status.put(ref, [notReady(reason, message), reconciling(reason, message)], known);
   }
   const outcome = await controller.reconcile(resource, context);
-  options.enqueue(about, outcome.afterMs);
-  return status.put(about, outcome.findings, { ...statusOf(about, passes), ...outcome.status });
+  options.enqueue(ref, outcome.afterMs);
+  return status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
 }
 
 async function undo(
-  resource: Declared,
+  resource: ManagedResource,
   tenantIsThere: boolean,
-  context: DeclaredContext | undefined,
+  context: ManagedContext | undefined,
   resources: Resources,
-  passes: Passes,
+  shared: SharedState,
 ): Promise<void> {
-  const { finalizer, enqueue } = passes.options;
-  const about = referenceTo(resource);
+  const { finalizer, enqueue } = shared.options;
+  const ref = referenceTo(resource);
   const keeps = resource.spec.deletionPolicy === 'Retain';
   // A tenant that is only down comes back: what is in it is dealt with then.
-  if (tenantIsThere && context === undefined && !keeps) return enqueue(about, tenantDownMs);
-  const outcome = await controllerOf(resource, passes)?.remove(resource, context);
+  if (tenantIsThere && context === undefined && !keeps) return enqueue(ref, tenantDownMs);
+  const outcome = await controllerOf(resource, shared)?.remove(resource, context);
   if (outcome === undefined || outcome.done) {
-    await finalizer?.release(about);
-    return wakeWaiting(resource, resources, passes);
+    await finalizer?.release(ref);
+    return enqueueWaiting(resource, resources, shared);
   }
-  enqueue(about, outcome.afterMs);
-  return passes.status.put(about, outcome.findings, { ...statusOf(about, passes), ...outcome.status });
+  enqueue(ref, outcome.afterMs);
+  return shared.status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
 }
 
 /** One that is being deleted takes what is in it along: nobody is left to ask. */
@@ -173,23 +175,28 @@ function isThere(tenant: Tenant | undefined, { deleting }: Resources): boolean {
   return tenant !== undefined && !deleting.has(objectKey({ kind: 'Tenant', name: tenant.metadata.name }));
 }
 
-function contextOf(resource: Declared, access: TenantAccess, resources: Resources, passes: Passes): DeclaredContext {
-  const about = referenceTo(resource);
-  const { options } = passes;
+function contextOf(
+  resource: ManagedResource,
+  access: TenantAccess,
+  resources: Resources,
+  shared: SharedState,
+): ManagedContext {
+  const ref = referenceTo(resource);
+  const { options } = shared;
   return {
     access,
-    others: [...resources.declared.values()].filter(
+    others: [...resources.managed.values()].filter(
       (other) =>
         other.spec.tenantRef.name === resource.spec.tenantRef.name &&
-        objectKey(referenceTo(other)) !== objectKey(about) &&
+        objectKey(referenceTo(other)) !== objectKey(ref) &&
         !resources.deleting.has(objectKey(referenceTo(other))),
     ),
-    status: statusOf(about, passes),
+    status: statusOf(ref, shared),
     remember: async (status) => {
-      const before = options.status.get(about);
+      const before = options.status.get(ref);
       // Of no generation: nothing is said of any yet.
       const kept = before ?? { observedGeneration: 0, conditions: [] };
-      await options.status.put(about, { ...kept, ...status });
+      await options.status.put(ref, { ...kept, ...status });
     },
     credentials: () => {
       if (resource.kind !== 'User' && resource.kind !== 'AccessKey') {
@@ -201,8 +208,8 @@ function contextOf(resource: Declared, access: TenantAccess, resources: Resource
 }
 
 /** What stays of a status whatever its conditions become. */
-function statusOf(about: DeclaredReference, { options }: Passes): DeclaredStatus {
-  const { bucketName, policyName, accessKey, credentialsSecret, attached } = options.status.get(about) ?? {};
+function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
+  const { bucketName, policyName, accessKey, credentialsSecret, attached } = options.status.get(ref) ?? {};
   return {
     ...(bucketName === undefined ? {} : { bucketName }),
     ...(policyName === undefined ? {} : { policyName }),
@@ -212,13 +219,13 @@ function statusOf(about: DeclaredReference, { options }: Passes): DeclaredStatus
   };
 }
 
-function isReady(about: DeclaredReference, { options }: Passes): boolean {
-  const ready = options.status.get(about)?.conditions.find(({ type }) => type === 'Ready');
+function isReady(ref: ManagedRef, { options }: SharedState): boolean {
+  const ready = options.status.get(ref)?.conditions.find(({ type }) => type === 'Ready');
   return ready?.status === 'True';
 }
 
-function taken(resource: Declared, claimant: Declared): readonly Finding[] {
-  const thing = thingOf(claimant);
+function taken(resource: ManagedResource, claimant: ManagedResource): readonly ConditionUpdate[] {
+  const thing = externalResourceOf(claimant);
   const { kind, metadata, spec } = claimant;
   const message =
     `${kind} ${metadata.name} describes the ${thing?.what ?? ''} ${thing?.name ?? ''} of Tenant ${spec.tenantRef.name} already: ` +
@@ -227,15 +234,15 @@ function taken(resource: Declared, claimant: Declared): readonly Finding[] {
 }
 
 /** One kind's controller is for that kind's resources alone. */
-function controllerOf({ kind }: Declared, { options }: Passes): DeclaredController | undefined {
-  const controllers = options.controllers as Readonly<Partial<Record<DeclaredKind, unknown>>> | undefined;
-  return controllers?.[kind] as DeclaredController | undefined;
+function controllerOf({ kind }: ManagedResource, { options }: SharedState): ManagedController | undefined {
+  const controllers = options.controllers as Readonly<Partial<Record<ManagedKind, unknown>>> | undefined;
+  return controllers?.[kind] as ManagedController | undefined;
 }
 
-function referenceTo({ kind, metadata: { name } }: Declared): DeclaredReference {
+function referenceTo({ kind, metadata: { name } }: ManagedResource): ManagedRef {
   return { kind, name };
 }
 
-function failed(reason: string, message: string): readonly Finding[] {
+function failed(reason: string, message: string): readonly ConditionUpdate[] {
   return [notReady(reason, message), stalled(reason, message)];
 }

@@ -69,7 +69,7 @@ export interface SignedCall {
 /** Milliseconds until the whole answer is there. */
 const timeoutMs = 10_000;
 /** Bytes; a policy has 64 KiB, and a list of claims has all that are bound. */
-const maxAnswer = 8 * 1024 * 1024;
+const maxResponseBytes = 8 * 1024 * 1024;
 
 /** Sends one request and resolves with whatever is answered. Errors with `TenantUnreachable`. */
 export async function exchange(
@@ -115,7 +115,7 @@ async function readBody(answer: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const piece of answer as AsyncIterable<Buffer>) {
     size += piece.length;
-    if (size > maxAnswer) throw new Error(`the answer is larger than ${maxAnswer} bytes`);
+    if (size > maxResponseBytes) throw new Error(`the answer is larger than ${maxResponseBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { User } from '../../api/object.ts';
 import { callAdmin, type AdminCall, unless } from './admin-request.ts';
-import { createController, type ControllerOptions, type DeclaredChange } from './create-controller.ts';
+import { createController, type ControllerOptions, type ManagedChange } from './create-controller.ts';
 import { endpointOf, type TenantEndpoint } from './signed-request.ts';
 import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';
-import type { DeclaredController } from './controller.ts';
+import type { ManagedController } from './controller.ts';
 
 const found = z.object({ status: z.enum(['enabled', 'disabled']), memberOf: z.array(z.string()).optional() });
 type FoundUser = z.output<typeof found>;
 
 /** Makes users of tenants what their User resources say, with the keys of their Secret. */
-export function createUserController(options: ControllerOptions = {}): DeclaredController<User> {
+export function createUserController(options: ControllerOptions = {}): ManagedController<User> {
   return createController(
     {
       describe: (user) => `the user "${accessKeyOf(user)}"`,
@@ -55,9 +55,9 @@ async function accountChanges(
   known: FoundUser | undefined,
   works: () => Promise<boolean>,
   call: Call,
-): Promise<readonly DeclaredChange[]> {
+): Promise<readonly ManagedChange[]> {
   const status = user.spec.disabled ? 'disabled' : 'enabled';
-  const put = (difference: string, body: object): DeclaredChange => ({
+  const put = (difference: string, body: object): ManagedChange => ({
     difference,
     make: () =>
       call({
@@ -77,11 +77,11 @@ async function accountChanges(
   return [put('the secret key is not that of the Secret', { secretKey, status })];
 }
 
-function groupChanges({ spec, ...user }: User, now: readonly string[], call: Call): readonly DeclaredChange[] {
+function groupChanges({ spec, ...user }: User, now: readonly string[], call: Call): readonly ManagedChange[] {
   const { groups } = spec;
   if (groups === undefined) return [];
   const member = accessKeyOf({ spec, ...user });
-  const change = (group: string, isRemove: boolean): DeclaredChange => ({
+  const change = (group: string, isRemove: boolean): ManagedChange => ({
     difference: `the user is ${isRemove ? 'a' : 'no'} member of the group "${group}"`,
     make: () => call({ method: 'PUT', path: 'v3/update-group-members', body: { group, members: [member], isRemove } }),
   });

@@ -8,20 +8,20 @@ import { attempt, refuseUnallowed, type Rendered } from '../attempt-render.ts';
 import {
   certificatesOf,
   certificateStatus,
-  lookAgainMs,
-  tlsFinding,
+  recheckMs,
+  tlsCondition,
   type KnownCertificate,
 } from '../certificate-conditions.ts';
-import type { Finding } from '../conditions.ts';
+import type { ConditionUpdate } from '../conditions.ts';
 import { type Problem, workloadStatus } from '../workload-conditions.ts';
 import { decideKeyService, keyServiceStatus } from '../key-service/key-service-in-use.ts';
 import { admission, keyServiceVersion, unsettledReason } from '../key-service/key-service-views.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import { isSettled } from '../rollout.ts';
-import type { Passes } from '../context.ts';
+import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
-import { tenantFindings } from './tenant-conditions.ts';
+import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
 
@@ -35,45 +35,45 @@ interface Gathered {
 }
 
 /** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
-export async function tenantPass(written: Tenant, resources: Resources, passes: Passes): Promise<void> {
-  const { runtime, enqueue, now } = passes.options;
-  const about = { kind: 'Tenant', name: written.metadata.name } as const;
-  const before = await runtime.observeOne(workloadName(about));
-  const { tenant, problem } = await decideKeyService(written, resources, before, passes.options);
-  const remembered = passes.options.status.get(about)?.keyService?.name;
-  const gathered = await gather(tenant, resources, before, passes);
+export async function reconcileTenant(written: Tenant, resources: Resources, shared: SharedState): Promise<void> {
+  const { runtime, enqueue, now } = shared.options;
+  const ref = { kind: 'Tenant', name: written.metadata.name } as const;
+  const before = await runtime.observeOne(workloadName(ref));
+  const { tenant, problem } = await decideKeyService(written, resources, before, shared.options);
+  const remembered = shared.options.status.get(ref)?.keyService?.name;
+  const gathered = await gather(tenant, resources, before, shared);
   const { paused } = tenant.spec;
   const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
   // Of a paused one that does not run nothing is made, not even what it would be rendered from.
   const left = paused ? before === undefined : waitingFor !== undefined;
-  const secrets = left ? undefined : await secretsFor(tenant, resources, passes);
+  const secrets = left ? undefined : await secretsFor(tenant, resources, shared);
   const isNew = before === undefined;
-  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, isNew, passes);
+  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, isNew, shared);
   const progress: Partial<RolloutProgress> =
     rendered?.desired === undefined || secrets === undefined
-      ? { running: await runtime.observeOne(workloadName(about)) }
-      : await advance(rendered.desired, tenant, resources, gathered, secrets, passes);
-  await passes.providers.forgetUnused(resources);
-  await settleRoot(tenant, secrets, rendered?.desired, progress.running, passes);
-  const again = lookAgainMs(gathered.certificates, now());
-  if (again !== undefined) enqueue(about, again);
-  if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
+      ? { running: await runtime.observeOne(workloadName(ref)) }
+      : await advance(rendered.desired, tenant, resources, gathered, secrets, shared);
+  await shared.providers.forgetUnused(resources);
+  await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
+  const again = recheckMs(gathered.certificates, now());
+  if (again !== undefined) enqueue(ref, again);
+  if (rendered?.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   // What is written does not hold while it is paused, so nothing is wrong with it yet.
   const told = paused ? undefined : rendered;
   const refused = paused ? undefined : problem;
-  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, passes);
-  noteKeyService(tenant, remembered, passes);
-  if (problem !== undefined) enqueue(about, proveAgainMs);
+  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, shared);
+  noteKeyService(tenant, remembered, shared);
+  if (problem !== undefined) enqueue(ref, proveRetryMs);
 }
 
 /** Milliseconds until another key service is asked again whether it holds the keys. */
-const proveAgainMs = 30_000;
+const proveRetryMs = 30_000;
 
 /** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
 const missingCertificateMs = 30_000;
 
 /** A key service that lost a tenant drops its policy, and the other one admits it. Both read the status, which is written before. */
-function noteKeyService(tenant: Tenant, remembered: string | undefined, { keyServiceOf, options }: Passes): void {
+function noteKeyService(tenant: Tenant, remembered: string | undefined, { keyServiceOf, options }: SharedState): void {
   const { name } = tenant.metadata;
   const before = keyServiceOf.get(name) ?? remembered;
   const after = tenant.spec.kmsConfigRef?.name;
@@ -87,12 +87,12 @@ async function gather(
   tenant: Tenant,
   resources: Resources,
   before: RunningWorkload | undefined,
-  { providers, options, keyServices }: Passes,
+  { providers, options, keyServices }: SharedState,
 ): Promise<Gathered> {
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   const { name } = tenant.metadata;
-  const ref = tenant.spec.kmsConfigRef;
-  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const kmsRef = tenant.spec.kmsConfigRef;
+  const kms = kmsRef && resources.kmsConfigs.get(kmsRef.name);
   const needs = certificateNeeds([tenant], new Map(kms === undefined ? [] : [[kms.metadata.name, kms]])).filter(
     ({ owner }) => owner.kind === 'Tenant' && owner.name === name,
   );
@@ -105,7 +105,7 @@ async function gather(
     certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
     image: tenant.spec.paused
       ? { image: options.operandImage, held: [] }
-      : defaultImage(tenant, before, options, ref && keyServices.get(ref.name)?.findings),
+      : defaultImage(tenant, before, options, kmsRef && keyServices.get(kmsRef.name)?.conditions),
   };
 }
 
@@ -124,7 +124,11 @@ interface TenantSecrets {
   readonly accepted: Secret | undefined;
 }
 
-async function secretsFor(tenant: Tenant, { secrets }: Resources, { options, roots }: Passes): Promise<TenantSecrets> {
+async function secretsFor(
+  tenant: Tenant,
+  { secrets }: Resources,
+  { options, roots }: SharedState,
+): Promise<TenantSecrets> {
   const root = await options.rootCredentials(tenant, secrets);
   const accepted = await roots.beforeRollout(tenant, root);
   const all = new Map(secrets).set(root.name, root);
@@ -142,7 +146,7 @@ async function settleRoot(
   secrets: TenantSecrets | undefined,
   desired: Workload | undefined,
   running: RunningWorkload | undefined,
-  { roots, options }: Passes,
+  { roots, options }: SharedState,
 ): Promise<void> {
   if (secrets === undefined || desired === undefined || !isSettled(desired, running)) return;
   const endsInMs = await roots.afterRollout(tenant, secrets.root);
@@ -155,20 +159,20 @@ function render(
   { issued, image: { image: operandImage } }: Gathered,
   secrets: TenantSecrets,
   isNew: boolean,
-  { options, keyServices }: Passes,
+  { options, keyServices }: SharedState,
 ): Rendered {
   const { accepted, fingerprint } = options;
-  const ref = tenant.spec.kmsConfigRef;
-  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const kmsRef = tenant.spec.kmsConfigRef;
+  const kms = kmsRef && resources.kmsConfigs.get(kmsRef.name);
   return attempt(() => {
     refuseUnallowed(tenant, options);
-    if (isNew && ref !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: ref.name }))) {
+    if (isNew && kmsRef !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: kmsRef.name }))) {
       throw new RenderProblem(
         'KMSConfigDeleted',
-        `spec.kmsConfigRef of Tenant ${tenant.metadata.name} names the KMSConfig ${ref.name}, which is being deleted`,
+        `spec.kmsConfigRef of Tenant ${tenant.metadata.name} names the KMSConfig ${kmsRef.name}, which is being deleted`,
       );
     }
-    const other = ref && keyServices.get(ref.name)?.overlapping.get(tenant.metadata.name);
+    const other = kmsRef && keyServices.get(kmsRef.name)?.overlapping.get(tenant.metadata.name);
     if (other !== undefined) throw overlap(tenant.metadata.name, other);
     const parts = {
       providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
@@ -201,12 +205,12 @@ function advance(
   resources: Resources,
   { issued }: Gathered,
   secrets: TenantSecrets,
-  { rollouts, keyServices, options }: Passes,
+  { rollouts, keyServices, options }: SharedState,
 ): Promise<RolloutProgress> {
-  const ref = tenant.spec.kmsConfigRef;
-  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const kmsRef = tenant.spec.kmsConfigRef;
+  const kms = kmsRef && resources.kmsConfigs.get(kmsRef.name);
   const version = kms === undefined ? '' : keyServiceVersion(kms, resources, options.fingerprint);
-  const view = ref && keyServices.get(ref.name);
+  const view = kmsRef && keyServices.get(kmsRef.name);
   const unsettled = unsettledReason(tenant, admission(tenant, issued), view, version);
   return rollouts.advance(desired, secrets.all, { paused: tenant.spec.paused, unsettled });
 }
@@ -222,18 +226,18 @@ async function publish(
     /** Why the key service that is written does not count. */
     readonly refused: Problem | undefined;
   },
-  { options, keyServices, status }: Passes,
+  { options, keyServices, status }: SharedState,
 ): Promise<void> {
-  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const { step, running } = outcome.progress;
-  const ref = tenant.spec.kmsConfigRef;
-  const found = tenantFindings(
+  const kmsRef = tenant.spec.kmsConfigRef;
+  const found = tenantConditions(
     tenant,
     {
       running,
       step,
       problem: outcome.refused ?? outcome.rendered?.problem,
-      invalid: resources.invalid.get(objectKey(about)),
+      invalid: resources.invalid.get(objectKey(ref)),
       hibernated: isHibernated(tenant, running),
     },
     {
@@ -241,16 +245,16 @@ async function publish(
       invalidProviders: invalidProviders(tenant, resources),
       isAccepted: (name) => options.accepted.get(name) !== undefined,
       waitingFor: outcome.waitingFor,
-      keyService: ref && keyServiceFindings(ref.name, resources, { options, keyServices }),
-      tls: tlsFinding(needs, certificates, options.now()),
+      keyService: kmsRef && keyServiceConditions(kmsRef.name, resources, { options, keyServices }),
+      tls: tlsCondition(needs, certificates, options.now()),
     },
   );
-  const before = options.status.get(about);
-  const { findings, againMs } = withVolumes(found, running, before, options.now());
-  if (againMs !== undefined) options.enqueue(about, againMs);
+  const before = options.status.get(ref);
+  const { conditions, againMs } = withVolumes(found, running, before, options.now());
+  if (againMs !== undefined) options.enqueue(ref, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
-  await status.put(about, [...findings, ...image.held], {
-    ...workloadStatus(running, wanted, step, about),
+  await status.put(ref, [...conditions, ...image.held], {
+    ...workloadStatus(running, wanted, step, ref),
     // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
     ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
     ...certificateStatus(certificates),
@@ -266,14 +270,14 @@ function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): b
  * Of a KMSConfig that is gone nothing is known any more. Of one that had no pass since the operator started counts what its status
  * says: a start must not make a status flicker.
  */
-function keyServiceFindings(
+function keyServiceConditions(
   name: string,
   { kmsConfigs }: Resources,
-  { options, keyServices }: Pick<Passes, 'options' | 'keyServices'>,
-): readonly Finding[] | undefined {
+  { options, keyServices }: Pick<SharedState, 'options' | 'keyServices'>,
+): readonly ConditionUpdate[] | undefined {
   if (!kmsConfigs.has(name)) return undefined;
   const reported = options.status.get({ kind: 'KMSConfig', name })?.conditions;
-  return keyServices.get(name)?.findings ?? (reported as readonly Finding[] | undefined);
+  return keyServices.get(name)?.conditions ?? (reported as readonly ConditionUpdate[] | undefined);
 }
 
 function invalidProviders(tenant: Tenant, { invalid }: Resources): ReadonlyMap<string, string> {

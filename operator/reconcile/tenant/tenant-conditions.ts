@@ -1,11 +1,11 @@
 import type { Tenant } from '../../api/object.ts';
-import { notReady, reconciling, rolloutBlocked, stalled, type Finding } from '../conditions.ts';
-import { blockerOf, workloadFindings, type Observation, type Problem } from '../workload-conditions.ts';
+import { notReady, reconciling, rolloutBlocked, stalled, type ConditionUpdate } from '../conditions.ts';
+import { blockerOf, workloadConditions, type Observation, type Problem } from '../workload-conditions.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { providerInvalid } from '../rollout.ts';
 
 /** What a Tenant refers to, as its conditions tell of it. */
-export interface TenantSurroundings {
+export interface TenantContext {
   readonly providers: ReadonlyMap<string, KnownProvider>;
   /** Why the manifest of a provider is refused, by its name. */
   readonly invalidProviders: ReadonlyMap<string, string>;
@@ -13,18 +13,18 @@ export interface TenantSurroundings {
   readonly isAccepted: (name: string) => boolean;
   /** Provider whose check the tenant waits for. */
   readonly waitingFor: string | undefined;
-  readonly keyService: readonly Finding[] | undefined;
-  readonly tls: Finding | undefined;
+  readonly keyService: readonly ConditionUpdate[] | undefined;
+  readonly tls: ConditionUpdate | undefined;
 }
 
 /** The conditions of a Tenant: its server's, and those of what it refers to. */
-export function tenantFindings(tenant: Tenant, seen: Observation, around: TenantSurroundings): readonly Finding[] {
-  const [first, ...rest] = workloadFindings(seen);
+export function tenantConditions(tenant: Tenant, seen: Observation, around: TenantContext): readonly ConditionUpdate[] {
+  const [first, ...rest] = workloadConditions(seen);
   if (first === undefined) return [];
-  const identity = identityFinding(tenant, around);
-  const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionFinding(seen, around.keyService);
+  const identity = identityCondition(tenant, around);
+  const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionCondition(seen, around.keyService);
   const refused = blockerOf(seen) === undefined ? refusedProvider(tenant, around) : undefined;
-  const extra = [identity, encryption, around.tls, refused].filter((finding) => finding !== undefined);
+  const extra = [identity, encryption, around.tls, refused].filter((condition) => condition !== undefined);
   if (first.status === 'True' && identity?.status === 'False') {
     // The server serves; what is written does not hold, and that is what Ready tells GitOps.
     return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
@@ -35,12 +35,12 @@ export function tenantFindings(tenant: Tenant, seen: Observation, around: Tenant
   if (tenant.spec.paused && first.status === 'True') return [{ ...first, reason: 'Paused' }, ...rest, ...extra];
   if (around.waitingFor === undefined || rest.length > 0) return [first, ...rest, ...extra];
   const message = `waits for the check of IdentityProvider ${around.waitingFor}`;
-  const held: Finding =
+  const held: ConditionUpdate =
     first.status === 'True' ? { type: 'Ready', status: 'Unknown', reason: 'CheckPending', message } : first;
   return [held, reconciling('CheckPending', message), ...extra];
 }
 
-function identityFinding(tenant: Tenant, around: TenantSurroundings): Finding | undefined {
+function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   if (names.length === 0) return undefined;
   const problems = names.flatMap((name) => {
@@ -68,7 +68,7 @@ function identityFinding(tenant: Tenant, around: TenantSurroundings): Finding | 
 }
 
 /** A version of a provider that is written and that servers do not get. */
-function refusedProvider(tenant: Tenant, around: TenantSurroundings): Finding | undefined {
+function refusedProvider(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {
   for (const { name } of tenant.spec.identityProviders ?? []) {
     const known = around.providers.get(name);
     if (known?.current === true && !around.invalidProviders.has(name)) continue;
@@ -80,13 +80,13 @@ function refusedProvider(tenant: Tenant, around: TenantSurroundings): Finding | 
   return undefined;
 }
 
-function meanwhile(name: string, around: TenantSurroundings): string {
+function meanwhile(name: string, around: TenantContext): string {
   return around.isAccepted(name)
     ? 'the server keeps the version that passed its check before'
     : 'the server runs without it';
 }
 
-function providerProblem(name: string, around: TenantSurroundings): Problem | undefined {
+function providerProblem(name: string, around: TenantContext): Problem | undefined {
   const invalid = around.invalidProviders.get(name);
   if (invalid !== undefined) return { reason: 'InvalidSpec', message: invalid };
   const known = around.providers.get(name);
@@ -94,7 +94,7 @@ function providerProblem(name: string, around: TenantSurroundings): Problem | un
   return known.state.kind === 'broken' ? known.state : undefined;
 }
 
-function encryptionFinding(seen: Observation, keyService: readonly Finding[] | undefined): Finding {
+function encryptionCondition(seen: Observation, keyService: readonly ConditionUpdate[] | undefined): ConditionUpdate {
   if (keyService === undefined) {
     const message = seen.problem?.message ?? 'the key service was not looked at yet';
     const status = seen.problem === undefined ? 'Unknown' : 'False';

@@ -9,7 +9,7 @@ export interface Workload {
   /** Unique among all workloads of a namespace, a DNS label: `demo`, `keys`. */
   readonly name: string;
   /** The custom resource it belongs to. */
-  readonly owner: ResourceReference;
+  readonly owner: ResourceRef;
   readonly program: Program;
   /** Container image; the local runtime runs the program of this checkout instead. */
   readonly image?: string;
@@ -35,20 +35,20 @@ export interface Workload {
 }
 
 /** A resource of the namespace at hand. */
-export interface ResourceReference {
+export interface ResourceRef {
   readonly kind: ResourceKind;
   readonly name: string;
 }
 
 /** What is in a tenant's server: nothing runs for it, it is told to the server over its API. */
-const declaredKinds = ['Bucket', 'Policy', 'PolicyBinding', 'User', 'AccessKey'] as const;
-export type DeclaredKind = (typeof declaredKinds)[number];
+const managedKinds = ['Bucket', 'Policy', 'PolicyBinding', 'User', 'AccessKey'] as const;
+export type ManagedKind = (typeof managedKinds)[number];
 
-export const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', ...declaredKinds] as const;
+export const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', ...managedKinds] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
-export function isDeclaredKind(kind: ResourceKind | 'Secret' | 'ConfigMap'): kind is DeclaredKind {
-  return (declaredKinds as readonly string[]).includes(kind);
+export function isManagedKind(kind: ResourceKind | 'Secret' | 'ConfigMap'): kind is ManagedKind {
+  return (managedKinds as readonly string[]).includes(kind);
 }
 
 /** The programs of the package, by the names of their launchers in `bin/`. */
@@ -260,7 +260,7 @@ export type RestartReason =
 /** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */
 export interface CertificateNeed {
   readonly name: string;
-  readonly owner: ResourceReference;
+  readonly owner: ResourceRef;
   readonly commonName: string;
   /** The authority that signs it; needs of one name share it. */
   readonly authority: string;

@@ -72,7 +72,7 @@ export async function compareKeys(source: Asked, target: Asked, keyPrefix: strin
       if (outcome === 'different') different.push(name);
     }
   } catch (error) {
-    if (error instanceof Unanswered) return error.message;
+    if (error instanceof NoAnswer) return error.message;
     throw error;
   }
   const problems = [
@@ -101,7 +101,7 @@ async function compareKey(source: Asked, target: Asked, name: string): Promise<'
 }
 
 /** A key service gave no answer that tells of its keys. */
-class Unanswered extends Error {
+class NoAnswer extends Error {
   override readonly name = 'Unanswered';
 }
 
@@ -114,7 +114,7 @@ async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClien
       throw error;
     }
     const why = error instanceof Error ? error.message : String(error);
-    throw new Unanswered(`KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
+    throw new NoAnswer(`KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
   }
 }
 

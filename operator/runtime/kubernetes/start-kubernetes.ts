@@ -20,7 +20,7 @@ import { OperatorMetrics, type ObservedResource } from './metrics.ts';
 import { cacheOfKind } from './namespace/namespace-scope.ts';
 import type { PodBounds } from './pod-bounds.ts';
 import type { OpenKeyService } from './prove-keys.ts';
-import { Spaces } from './namespace/namespace-scopes.ts';
+import { NamespaceScopes } from './namespace/namespace-scopes.ts';
 import type { AskHealth } from './workload/store-health.ts';
 import { SwapNodes } from './swap-nodes.ts';
 
@@ -78,7 +78,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     queueDepth: () => queue.depth,
     leads: () => acts,
     resources: () => observed(caches),
-    certificateExpiries: () => spaces.certificateExpiries(),
+    certificateExpiries: () => scopes.certificateExpiries(),
   });
   const caches = new ClusterCaches({
     api,
@@ -100,11 +100,11 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     workers,
     random: Math.random,
     work: async (key) => {
-      const { kind } = parseQueueKey(key).about;
+      const { kind } = parseQueueKey(key).ref;
       const began = performance.now();
       const seconds = () => (performance.now() - began) / 1000;
       try {
-        await spaces.work(key);
+        await scopes.work(key);
         metrics.reconciled(kind, 'success', seconds());
       } catch (error) {
         metrics.reconciled(kind, 'error', seconds());
@@ -117,7 +117,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       log[level]({ key, err: error, retryInMs: Math.round(retryInMs) }, `${key}: ${messageOf(error)}; trying again`);
     },
   });
-  const spaces = new Spaces({
+  const scopes = new NamespaceScopes({
     api,
     caches,
     rolloutLimit: new RolloutLimit({
@@ -130,7 +130,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;
         const object = caches.get(cacheOfKind[kind]).get(namespace, name);
-        tell({ about: { kind, name }, type: 'Normal', reason: 'Changed', message }, object, recorder, log);
+        tell({ ref: { kind, name }, type: 'Normal', reason: 'Changed', message }, object, recorder, log);
       },
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
@@ -141,7 +141,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     bounds: options.bounds,
     providerHosts: options.providerHosts ?? [],
     operatorNamespace: options.operatorNamespace,
-    enqueue: (namespace, about, afterMs) => queue.add(queueKey(namespace, about), afterMs),
+    enqueue: (namespace, ref, afterMs) => queue.add(queueKey(namespace, ref), afterMs),
     event: (event, object) => tell(event, object, recorder, log),
     log,
     now,
@@ -172,7 +172,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     if (stopping) return false;
     acts = true;
     log.info('acting on resources');
-    spaces.start();
+    scopes.start();
     return true;
   };
   const acting = begin();
@@ -187,7 +187,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       stopping = true;
       stopped.resolve();
       await queue.close();
-      await spaces.close();
+      await scopes.close();
       await Promise.race([recorder.flush(), delay(eventsMs)]);
       // After the last write: who takes over must not meet one of ours.
       await election?.release();
@@ -223,10 +223,10 @@ function elect(
 }
 
 function tell(event: OperatorEvent, object: KubeObject | undefined, recorder: EventRecorder, log: Logger): void {
-  const { about, type, reason, message } = event;
+  const { ref, type, reason, message } = event;
   const { namespace } = object?.metadata ?? {};
-  log[type === 'Warning' ? 'warn' : 'info']({ namespace, ...about, reason }, `${about.kind} ${about.name}: ${message}`);
-  if (object !== undefined) recorder.record({ about: object, type, reason, message });
+  log[type === 'Warning' ? 'warn' : 'info']({ namespace, ...ref, reason }, `${ref.kind} ${ref.name}: ${message}`);
+  if (object !== undefined) recorder.record({ regarding: object, type, reason, message });
 }
 
 function observed(caches: ClusterCaches): readonly ObservedResource[] {

@@ -74,7 +74,7 @@ const timeoutMs = 2_000;
 /** Asks a workload once. The certificate is not checked, as a kubelet does not either: only the port's owner is asked about itself. */
 export function probe(workload: Workload, kind: Probe): Promise<ProbeResult> {
   const at = reachedAt(portOf(workload, kind.port));
-  return kind.kind === 'http' ? ask(`${kind.tls ? 'https' : 'http'}://${at}${kind.path}`) : knock(at);
+  return kind.kind === 'http' ? ask(`${kind.tls ? 'https' : 'http'}://${at}${kind.path}`) : tryConnect(at);
 }
 
 function ask(url: string): Promise<ProbeResult> {
@@ -94,7 +94,7 @@ function ask(url: string): Promise<ProbeResult> {
   });
 }
 
-function knock(address: string): Promise<ProbeResult> {
+function tryConnect(address: string): Promise<ProbeResult> {
   const url = new URL(`tcp://${address}`);
   return new Promise((resolve) => {
     const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port), timeout: timeoutMs });

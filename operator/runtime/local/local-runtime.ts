@@ -124,7 +124,7 @@ export class LocalRuntime implements Runtime {
       random,
       symbols: this.#symbols(name),
       line: (line) => childLine(name, line),
-      event: (type, reason, message) => event({ about: owner, type, reason, message }),
+      event: (type, reason, message) => event({ ref: owner, type, reason, message }),
       changed: () => {
         for (const listener of this.#listeners) listener(name);
       },
@@ -161,6 +161,6 @@ export class LocalRuntime implements Runtime {
     if (this.#refusedIssuers.has(name)) return;
     this.#refusedIssuers.add(name);
     const message = `the certificate ${name} names the issuer ${issuer?.name ?? ''}: cert-manager needs Kubernetes`;
-    this.#options.event({ about: owner, type: 'Warning', reason: 'IssuerUnsupported', message });
+    this.#options.event({ ref: owner, type: 'Warning', reason: 'IssuerUnsupported', message });
   }
 }

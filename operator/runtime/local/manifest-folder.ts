@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Secret, CofferObject } from '../../api/object.ts';
 import { isTemporaryName } from '../../../platform/atomic-file.ts';
 import { byKind, type Resources } from '../../reconcile/resources.ts';
-import { isDeclaredKind } from '../contract/workload.ts';
+import { isManagedKind } from '../contract/workload.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 
 /** Secrets kept as folders, laid out as Kubernetes mounts them: `NAME/KEY` holds the value. A newline at its end is not part of it. */
@@ -164,5 +164,5 @@ function keyOf(object: CofferObject): string {
 /** Its end has something to undo, or tenants need its keys: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
 function isUndone({ kind, spec }: CofferObject): boolean {
   if (kind === 'KMSConfig') return true;
-  return isDeclaredKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';
+  return isManagedKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';
 }

@@ -14,7 +14,7 @@ import { Reconciler } from '../../reconcile/reconciler.ts';
 import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../../reconcile/work-queue.ts';
-import type { Program, ResourceReference } from '../contract/workload.ts';
+import type { Program, ResourceRef } from '../contract/workload.ts';
 import { AcceptanceFile, AcceptedRootFiles } from './accepted-files.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { madeCredentials, rootCredentials, type RootCredentials } from './credentials.ts';
@@ -44,7 +44,7 @@ export interface LocalOptions {
 
 export interface LocalOperator {
   readonly resources: () => Resources;
-  readonly status: (about: ResourceReference) => ResourceStatus | undefined;
+  readonly status: (ref: ResourceRef) => ResourceStatus | undefined;
   readonly rootCredentials: (tenant: Tenant) => Promise<RootCredentials>;
   /** Calls after every change of a status. */
   readonly onStatus: (listener: () => void) => void;
@@ -92,13 +92,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     const controllers = createControllers({
       onChanged: ({ kind, metadata: { name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;
-        event({ about: { kind, name }, type: 'Normal', reason: 'Changed', message });
+        event({ ref: { kind, name }, type: 'Normal', reason: 'Changed', message });
       },
     });
     const queue = new WorkQueue({
       work: async (key) => {
-        const about = parseObjectKey(key);
-        if (about !== undefined) await reconciler.reconcile(about);
+        const ref = parseObjectKey(key);
+        if (ref !== undefined) await reconciler.reconcile(ref);
         failures.delete(key);
       },
       failed: (key, error) => {
@@ -116,14 +116,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       resources: () => manifests.resources,
       runtime,
       accepted: new AcceptedProviders(await AcceptanceFile.open(state)),
-      enqueue: (about, afterMs) => queue.add(objectKey(about), afterMs),
+      enqueue: (ref, afterMs) => queue.add(objectKey(ref), afterMs),
       rolloutLimit: new RolloutLimit({ now }),
       controllers,
       finalizer: {
         // What vanishes from the folder is kept by its reader.
         hold: () => Promise.resolve(),
-        release: async (about) => {
-          if (manifests.release(objectKey(about))) await reread();
+        release: async (ref) => {
+          if (manifests.release(objectKey(ref))) await reread();
         },
       },
       credentials: (resource, secrets) => madeCredentials(resource, secrets, state),
@@ -135,10 +135,10 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       },
       fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
       status: {
-        get: (about) => status.get(about),
-        generation: (about) => status.generation(about),
-        put: async (about, next) => {
-          await status.put(about, next);
+        get: (ref) => status.get(ref),
+        generation: (ref) => status.generation(ref),
+        put: async (ref, next) => {
+          await status.put(ref, next);
           for (const listener of listeners) listener();
         },
       },
@@ -149,13 +149,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
 
     let read = new Set<string>();
     const take = () => {
-      const { tenants, identityProviders, kmsConfigs, declared, invalid } = manifests.resources;
-      const objects = [
-        ...tenants.values(),
-        ...identityProviders.values(),
-        ...kmsConfigs.values(),
-        ...declared.values(),
-      ];
+      const { tenants, identityProviders, kmsConfigs, managed, invalid } = manifests.resources;
+      const objects = [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values(), ...managed.values()];
       status.observe(objects, new Set(invalid.keys()));
       options.read?.(manifests.resources, state);
       const before = read;
@@ -183,7 +178,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     );
     return {
       resources: () => manifests.resources,
-      status: (about) => status.get(about),
+      status: (ref) => status.get(ref),
       rootCredentials: (tenant) => findRoot(tenant),
       onStatus: (listener) => listeners.push(listener),
       stop: async () => {

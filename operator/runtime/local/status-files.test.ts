@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const now = () => new Date(0);
-const about = { kind: 'Tenant', name: 'demo' } as const;
+const ref = { kind: 'Tenant', name: 'demo' } as const;
 const tenant = (spec: Spec = {}): CofferObject => {
   const result = validate(manifestOf('Tenant', 'demo', spec));
   if (result.kind !== 'object') throw new Error('not valid');
@@ -33,8 +33,8 @@ describe('a status file', () => {
   it('is the object as kubectl would show it, with its events', async () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
-    await files.put(about, status);
-    await files.record({ about, type: 'Normal', reason: 'Starting', message: 'starts demo-server' });
+    await files.put(ref, status);
+    await files.record({ ref, type: 'Normal', reason: 'Starting', message: 'starts demo-server' });
     expect(content()).toMatchObject({
       kind: 'Tenant',
       metadata: { name: 'demo', generation: 1 },
@@ -46,14 +46,14 @@ describe('a status file', () => {
   it('is not written when nothing changed', async () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
-    await files.put(about, status);
+    await files.put(ref, status);
     const { ino } = statSync(file());
-    await files.put(about, structuredClone(status));
+    await files.put(ref, structuredClone(status));
     expect(statSync(file()).ino).toBe(ino);
   });
   it('counts an event that comes again', async () => {
     const files = new StatusFiles(state, now);
-    const event = { about, type: 'Warning', reason: 'Crashed', message: 'm' } as const;
+    const event = { ref, type: 'Warning', reason: 'Crashed', message: 'm' } as const;
     await files.record(event);
     await files.record(event);
     expect(content().events).toMatchObject([{ reason: 'Crashed', count: 2 }]);
@@ -62,30 +62,30 @@ describe('a status file', () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
     files.observe([tenant()], new Set());
-    await files.put(about, status);
+    await files.put(ref, status);
     const next = new StatusFiles(state, now);
     next.observe([tenant()], new Set());
-    expect(next.generation(about)).toBe(1);
+    expect(next.generation(ref)).toBe(1);
     next.observe([tenant({ image: 'x' })], new Set());
-    expect(next.generation(about)).toBe(2);
+    expect(next.generation(ref)).toBe(2);
   });
   it('of an earlier operator does not say that anything runs', async () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
-    await files.put(about, status);
-    expect(new StatusFiles(state, now).get(about)).not.toHaveProperty('servers');
+    await files.put(ref, status);
+    expect(new StatusFiles(state, now).get(ref)).not.toHaveProperty('servers');
   });
   it('says that its programs were stopped', async () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
-    await files.put(about, status);
+    await files.put(ref, status);
     await files.markStopped();
     expect(content().status.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'Stopped' }]);
   });
   it('goes with its object', async () => {
     const files = new StatusFiles(state, now);
     files.observe([tenant()], new Set());
-    await files.put(about, status);
+    await files.put(ref, status);
     files.observe([], new Set());
     expect(existsSync(file())).toBe(false);
   });

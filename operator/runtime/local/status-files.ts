@@ -6,7 +6,7 @@ import { validate } from '../../api/validate.ts';
 import { mergeConditions, notReady, type ResourceStatus } from '../../reconcile/conditions.ts';
 import type { OperatorEvent, StatusStore } from '../../reconcile/reconciler-options.ts';
 import { canonical } from '../../render/restart-inputs.ts';
-import type { ResourceReference } from '../contract/workload.ts';
+import type { ResourceRef } from '../contract/workload.ts';
 import type { StateFolder } from './state-folder.ts';
 
 interface RecordedEvent {
@@ -61,24 +61,24 @@ export class StatusFiles implements StatusStore {
     }
   }
 
-  generation(about: ResourceReference): number {
-    return this.#entry(about).generation;
+  generation(ref: ResourceRef): number {
+    return this.#entry(ref).generation;
   }
 
-  get(about: ResourceReference): ResourceStatus | undefined {
-    return this.#entry(about).status;
+  get(ref: ResourceRef): ResourceStatus | undefined {
+    return this.#entry(ref).status;
   }
 
-  async put(about: ResourceReference, status: ResourceStatus): Promise<void> {
-    const entry = this.#entry(about);
+  async put(ref: ResourceRef, status: ResourceStatus): Promise<void> {
+    const entry = this.#entry(ref);
     if (canonical(entry.status) === canonical(status)) return;
     entry.status = status;
-    await this.#save(about);
+    await this.#save(ref);
   }
 
   /** Adds an event, or counts one more of the same. */
-  async record({ about, type, reason, message }: OperatorEvent): Promise<void> {
-    const entry = this.#entry(about);
+  async record({ ref, type, reason, message }: OperatorEvent): Promise<void> {
+    const entry = this.#entry(ref);
     const now = this.#now().toISOString();
     const same = entry.events.find((event) => event.reason === reason && event.message === message);
     const event = {
@@ -90,7 +90,7 @@ export class StatusFiles implements StatusStore {
       lastTime: now,
     };
     entry.events = [...entry.events.filter((other) => other !== same), event].slice(-keptEvents);
-    await this.#save(about);
+    await this.#save(ref);
   }
 
   /** What is written stays when the operator ends: it must not say that programs run which were stopped. */
@@ -98,8 +98,8 @@ export class StatusFiles implements StatusStore {
     for (const [key, { status, generation }] of this.#entries) {
       const [kind, name = ''] = key.split('/');
       if (status === undefined || (kind !== 'Tenant' && kind !== 'KMSConfig')) continue;
-      const findings = [notReady('Stopped', 'the operator was stopped, and its programs with it')];
-      const conditions = mergeConditions(status.conditions, findings, generation, this.#now());
+      const stopped = [notReady('Stopped', 'the operator was stopped, and its programs with it')];
+      const conditions = mergeConditions(status.conditions, stopped, generation, this.#now());
       const { observedGeneration, keyService } = status;
       const kept = keyService === undefined ? {} : { keyService };
       await this.put(
@@ -114,8 +114,8 @@ export class StatusFiles implements StatusStore {
     await this.#writing;
   }
 
-  #entry(about: ResourceReference): Entry {
-    const key = `${about.kind}/${about.name}`;
+  #entry(ref: ResourceRef): Entry {
+    const key = `${ref.kind}/${ref.name}`;
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const made: Entry = { generation: 0, object: undefined, status: undefined, events: [] };
@@ -128,14 +128,14 @@ export class StatusFiles implements StatusStore {
     return this.#state.at('status', `${kind.toLowerCase()}-${name}.yaml`);
   }
 
-  #save(about: ResourceReference): Promise<void> {
-    const key = `${about.kind}/${about.name}`;
-    const { object, generation, status, events } = this.#entry(about);
+  #save(ref: ResourceRef): Promise<void> {
+    const key = `${ref.kind}/${ref.name}`;
+    const { object, generation, status, events } = this.#entry(ref);
     const text = stringify(
       {
         apiVersion,
-        kind: about.kind,
-        metadata: { ...object?.metadata, name: about.name, generation },
+        kind: ref.kind,
+        metadata: { ...object?.metadata, name: ref.name, generation },
         ...(object === undefined ? {} : { spec: object.spec }),
         status,
         events,
@@ -150,7 +150,7 @@ export class StatusFiles implements StatusStore {
   #load(file: string): void {
     try {
       const { events, status, ...manifest } = parse(readFileSync(this.#state.at('status', file), 'utf8')) as {
-        kind: ResourceReference['kind'];
+        kind: ResourceRef['kind'];
         metadata: { name: string; generation: number };
         status?: ResourceStatus;
         events?: readonly RecordedEvent[];

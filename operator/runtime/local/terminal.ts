@@ -12,9 +12,9 @@ export class Terminal {
     this.#now = now;
   }
 
-  event({ about, type, reason, message }: OperatorEvent): void {
+  event({ ref, type, reason, message }: OperatorEvent): void {
     const what = type === 'Warning' ? this.#paint('yellow', reason) : reason;
-    this.#line(`${about.kind}/${about.name}`, `${what}: ${message}`);
+    this.#line(`${ref.kind}/${ref.name}`, `${what}: ${message}`);
   }
 
   problem(message: string): void {

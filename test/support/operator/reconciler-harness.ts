@@ -2,7 +2,7 @@ import { eachKind } from '../../../operator/api/kinds.ts';
 import type { CofferObject, Secret } from '../../../operator/api/object.ts';
 import { manifestOf, type Spec } from './rules/rule-cases.ts';
 import { validate } from '../../../operator/api/validate.ts';
-import type { ResourceKind, ResourceReference } from '../../../operator/runtime/contract/workload.ts';
+import type { ResourceKind, ResourceRef } from '../../../operator/runtime/contract/workload.ts';
 import { AcceptedProviders } from '../../../operator/reconcile/identity-provider/accepted-providers.ts';
 import type { ProviderCheck } from '../../../operator/reconcile/identity-provider/check-provider.ts';
 import type { ResourceStatus } from '../../../operator/reconcile/conditions.ts';
@@ -34,7 +34,7 @@ export class Namespace {
   /** What of the statuses that were written their schemas do not have. */
   readonly misfits: string[] = [];
   /** Passes that were taken, by `Kind/name`. */
-  readonly passes: string[] = [];
+  readonly reconciled: string[] = [];
   readonly counted: string[] = [];
   readonly clock = { ms: 0 };
   limit = new RolloutLimit({ now: () => new Date(this.clock.ms) });
@@ -65,12 +65,12 @@ export class Namespace {
       check: async ({ spec }) => this.verdict(spec.configUrl),
       fingerprint: (value) => value,
       status: {
-        get: (about) => this.statuses.get(objectKey(about)),
+        get: (ref) => this.statuses.get(objectKey(ref)),
         generation: () => this.generation,
-        put: (about, status) => Promise.resolve(this.#put(about, status)),
+        put: (ref, status) => Promise.resolve(this.#put(ref, status)),
       },
       event: (event) => this.events.push(event),
-      enqueue: (about, afterMs = 0) => this.#enqueue(objectKey(about), afterMs),
+      enqueue: (ref, afterMs = 0) => this.#enqueue(objectKey(ref), afterMs),
       rolloutLimit: this.limit,
       counters: {
         rollout: (reason) => this.counted.push(`rollout ${reason}`),
@@ -89,10 +89,10 @@ export class Namespace {
       for (const key of this.#pending) {
         idle = 0;
         this.#pending.delete(key);
-        this.passes.push(key);
-        const about = parseObjectKey(key);
-        if (about === undefined) continue;
-        await reconciler.reconcile(about).catch((error: unknown) => this.errors.push(String(error)));
+        this.reconciled.push(key);
+        const ref = parseObjectKey(key);
+        if (ref === undefined) continue;
+        await reconciler.reconcile(ref).catch((error: unknown) => this.errors.push(String(error)));
       }
     }
     if (this.misfits.length > 0) throw new Error(this.misfits.join('; '));
@@ -123,7 +123,14 @@ export class Namespace {
   }
 
   forget(): void {
-    for (const list of [this.runtime.told, this.events, this.writes, this.passes, this.counted, this.runtime.asked]) {
+    for (const list of [
+      this.runtime.told,
+      this.events,
+      this.writes,
+      this.reconciled,
+      this.counted,
+      this.runtime.asked,
+    ]) {
       list.length = 0;
     }
   }
@@ -153,9 +160,9 @@ export class Namespace {
     else this.#pending.add(key);
   }
 
-  #put(about: ResourceReference, status: ResourceStatus): void {
-    const key = objectKey(about);
-    this.misfits.push(...statusMisfits(about.kind, status));
+  #put(ref: ResourceRef, status: ResourceStatus): void {
+    const key = objectKey(ref);
+    this.misfits.push(...statusMisfits(ref.kind, status));
     if (JSON.stringify(this.statuses.get(key)) !== JSON.stringify(status)) this.writes.push(key);
     this.statuses.set(key, status);
   }

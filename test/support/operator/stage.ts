@@ -123,7 +123,7 @@ export class Stage {
   }
 
   /** Resolves when so many passes have ended without an error since the operator started. */
-  async passes(count: number): Promise<void> {
+  async reconciles(count: number): Promise<void> {
     let done = 0;
     while (done < count) {
       const metrics = (await this.#operator?.metrics()) ?? '';

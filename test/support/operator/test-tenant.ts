@@ -1,9 +1,9 @@
-import type { Declared, Tenant } from '../../../operator/api/object.ts';
+import type { ManagedResource, Tenant } from '../../../operator/api/object.ts';
 import type {
-  DeclaredContext,
-  DeclaredStatus,
+  ManagedContext,
+  ManagedStatus,
   TenantAccess,
-  DeclaredController,
+  ManagedController,
 } from '../../../operator/reconcile/managed/controller.ts';
 import { accessKeyOf } from '../../../operator/reconcile/managed/credentials.ts';
 import { expect } from 'vitest';
@@ -14,20 +14,24 @@ import { callAdmin, type AdminCall } from '../../../operator/reconcile/managed/a
 /** For tests: a context that remembers, with keys from a Secret of `secretKey`. */
 export function contextOf(
   access: TenantAccess,
-  more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus; readonly secretKey?: string } = {},
-): DeclaredContext & {
-  readonly remembered: DeclaredStatus[];
-  readonly keysOf: (resource: Declared) => DeclaredContext;
+  more: {
+    readonly others?: readonly ManagedResource[];
+    readonly status?: ManagedStatus;
+    readonly secretKey?: string;
+  } = {},
+): ManagedContext & {
+  readonly remembered: ManagedStatus[];
+  readonly keysOf: (resource: ManagedResource) => ManagedContext;
 } {
-  const remembered: DeclaredStatus[] = [];
-  const context: DeclaredContext = {
+  const remembered: ManagedStatus[] = [];
+  const context: ManagedContext = {
     access,
     others: more.others ?? [],
     status: more.status ?? {},
     remember: (status) => Promise.resolve(void remembered.push(status)),
     credentials: () => Promise.reject(new Error('no keys in this test')),
   };
-  const keysOf = (resource: Declared): DeclaredContext => ({
+  const keysOf = (resource: ManagedResource): ManagedContext => ({
     ...context,
     credentials: () => {
       if (resource.kind !== 'User' && resource.kind !== 'AccessKey') throw new Error(`a ${resource.kind} has no keys`);
@@ -45,7 +49,7 @@ export class TestTenant {
   /** What the last pass changed. */
   readonly changed: string[] = [];
   readonly options = {
-    onChanged: (_: Declared, differences: readonly string[]) => void this.changed.push(...differences),
+    onChanged: (_: ManagedResource, differences: readonly string[]) => void this.changed.push(...differences),
     random: () => 0,
   };
 
@@ -71,34 +75,38 @@ export class TestTenant {
     return callAdmin({ address, tls: false, accessKey, secretKey }, call, () => new Date());
   }
 
-  async pass<Resource extends Declared>(
-    controller: DeclaredController<Resource>,
+  async pass<Resource extends ManagedResource>(
+    controller: ManagedController<Resource>,
     resource: Resource,
-    more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus; readonly secretKey?: string } = {},
+    more: {
+      readonly others?: readonly ManagedResource[];
+      readonly status?: ManagedStatus;
+      readonly secretKey?: string;
+    } = {},
   ) {
     this.changed.length = 0;
     const context = contextOf(this.access, more);
-    const { findings, status } = await controller.reconcile(resource, context.keysOf(resource));
-    const ready = findings.find(({ type }) => type === 'Ready');
+    const { conditions, status } = await controller.reconcile(resource, context.keysOf(resource));
+    const ready = conditions.find(({ type }) => type === 'Ready');
     for (const written of [...context.remembered, status ?? {}]) {
       expect(statusMisfits(resource.kind, written)).toEqual([]);
     }
     return {
       ready: `${ready?.status ?? ''} ${ready?.reason ?? ''}`,
       message: ready?.message ?? '',
-      types: findings.map(({ type }) => type),
+      types: conditions.map(({ type }) => type),
       changed: [...this.changed],
       remembered: context.remembered,
       status,
     };
   }
 
-  async remove<Resource extends Declared>(
-    controller: DeclaredController<Resource>,
+  async remove<Resource extends ManagedResource>(
+    controller: ManagedController<Resource>,
     resource: Resource,
-    more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus } = {},
+    more: { readonly others?: readonly ManagedResource[]; readonly status?: ManagedStatus } = {},
   ) {
-    const { done, findings } = await controller.remove(resource, contextOf(this.access, more).keysOf(resource));
-    return { done, reason: findings.find(({ type }) => type === 'Ready')?.reason };
+    const { done, conditions } = await controller.remove(resource, contextOf(this.access, more).keysOf(resource));
+    return { done, reason: conditions.find(({ type }) => type === 'Ready')?.reason };
   }
 }

@@ -1,9 +1,4 @@
-import type {
-  ResourceReference,
-  CertificateNeed,
-  CertificatePart,
-  IssuedCertificate,
-} from '../../contract/workload.ts';
+import type { ResourceRef, CertificateNeed, CertificatePart, IssuedCertificate } from '../../contract/workload.ts';
 import type { Cache, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel } from '../objects/labels.ts';
 import { keepAuthority, type AuthorityKeeperOptions, keepLeaf } from './renew.ts';
@@ -17,7 +12,7 @@ export interface CertificateExpiry {
   readonly kind: 'authority' | 'certificate';
   readonly name: string;
   /** The resource that it is made for; undefined for an authority whose maker is not known any more. */
-  readonly owner: ResourceReference | undefined;
+  readonly owner: ResourceRef | undefined;
   readonly notAfter: Date;
 }
 
@@ -32,7 +27,7 @@ interface CertificateObjects {
  * certificate that it has. What pods still mount is kept for them elsewhere: they hold copies.
  */
 function unusedCertificates(
-  owner: ResourceReference,
+  owner: ResourceRef,
   made: ReadonlyMap<string, 'operator' | 'cert-manager'>,
   namespace: string,
   { secrets, certificates }: CertificateObjects,
@@ -67,7 +62,7 @@ function isUnused({ metadata: { labels = {} } }: KubeObject, made: ReadonlyMap<s
 interface CertificateKeeperOptions extends AuthorityKeeperOptions {
   /** Certificates of cert-manager; undefined while the cluster does not know them. */
   readonly certificates: () => Cache | undefined;
-  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
 }
 
 interface KeptCertificate {
@@ -78,7 +73,7 @@ interface KeptCertificate {
 }
 
 interface KeptAuthority {
-  readonly owner: ResourceReference | undefined;
+  readonly owner: ResourceRef | undefined;
   readonly notAfter: Date;
   readonly until: Date;
 }
@@ -132,8 +127,8 @@ export class CertificateKeeper {
   }
 
   /** Resources for which something is due now, and when the next is. */
-  due(now: Date): { readonly owners: readonly ResourceReference[]; readonly next: Date | undefined } {
-    const owners: ResourceReference[] = [];
+  due(now: Date): { readonly owners: readonly ResourceRef[]; readonly next: Date | undefined } {
+    const owners: ResourceRef[] = [];
     let next: Date | undefined;
     for (const { need, until } of this.#certificates.values()) {
       const authority = this.#authorities.get(need.authority)?.until ?? until;
@@ -145,13 +140,13 @@ export class CertificateKeeper {
   }
 
   /** Removes what the resource has no use for any more: it uses these certificates, and no other of its own. */
-  removeUnused(owner: ResourceReference, used: ReadonlySet<string>): Promise<void> {
+  removeUnused(owner: ResourceRef, used: ReadonlySet<string>): Promise<void> {
     const result = this.#turn.then(() => this.#removeUnused(owner, used));
     this.#turn = result.catch(() => undefined);
     return result;
   }
 
-  async #removeUnused(owner: ResourceReference, used: ReadonlySet<string>): Promise<void> {
+  async #removeUnused(owner: ResourceRef, used: ReadonlySet<string>): Promise<void> {
     const { writer, secrets, namespace } = this.#options;
     for (const [name, { need }] of this.#certificates) {
       const own = need.owner.kind === owner.kind && need.owner.name === owner.name;

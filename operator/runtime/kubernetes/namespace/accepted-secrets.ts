@@ -1,6 +1,6 @@
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { ForeignObject } from '../../../reconcile/foreign-object.ts';
-import type { ResourceReference } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../contract/workload.ts';
 import { encodeData, secretData } from './made-secret.ts';
 import { managedBy, ownedLabels, ownerLabel } from '../objects/labels.ts';
 import { asRefusal } from '../workload/object-writer.ts';
@@ -11,7 +11,7 @@ interface OwnedSecretsOptions {
   readonly api: KubeApi;
   readonly secrets: Cache;
   readonly namespace: string;
-  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
 }
 
 /** Secrets in which the operator keeps something of a resource for itself; each is the resource's, and goes with it. */
@@ -45,17 +45,17 @@ class OwnedSecrets {
   }
 
   /** Errors with a `RefusedObject` or a `KubeError`, and where the resource is gone. */
-  async write(name: string, about: ResourceReference, data: Readonly<Record<string, string>>): Promise<void> {
+  async write(name: string, ref: ResourceRef, data: Readonly<Record<string, string>>): Promise<void> {
     const { api, secrets, namespace, owner } = this.#options;
-    const reference = owner(about);
-    if (reference === undefined) throw new Error(`${about.kind} ${about.name} is gone`);
+    const reference = owner(ref);
+    if (reference === undefined) throw new Error(`${ref.kind} ${ref.name} is gone`);
     const secret: KubeObject = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
         name,
         namespace,
-        labels: { ...ownedLabels(about), [this.#label]: 'true' },
+        labels: { ...ownedLabels(ref), [this.#label]: 'true' },
         ownerReferences: [reference],
       },
       type: 'Opaque',

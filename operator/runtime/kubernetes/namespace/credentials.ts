@@ -9,7 +9,7 @@ import {
 } from '../../../api/object.ts';
 import type { Cache, KubeApi, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { ForeignObject } from '../../../reconcile/foreign-object.ts';
-import type { ResourceReference } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../contract/workload.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
 import { ownedLabels } from '../objects/labels.ts';
 import { ownershipOf } from '../workload/object-writer.ts';
@@ -20,14 +20,14 @@ interface MadeCredentialsOptions {
   readonly api: KubeApi;
   readonly secrets: Cache;
   readonly namespace: string;
-  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
 }
 
 /** Credentials that the operator makes for a resource. */
 interface WantedCredentials {
   /** Of the Secret. */
   readonly name: string;
-  readonly about: ResourceReference;
+  readonly ref: ResourceRef;
   /** What a Secret that a person made must be allowed for. */
   readonly use: SecretUse;
   /** Whether the Secret goes with the resource. */
@@ -37,19 +37,19 @@ interface WantedCredentials {
 
 /** The Secret that is there, made by the operator or allowed for this use, or one made once. Errors with `ForeignObject` and `KubeError`. */
 async function madeCredentialsSecret(
-  { name, about, use, goesWithIt, make }: WantedCredentials,
+  { name, ref, use, goesWithIt, make }: WantedCredentials,
   options: MadeCredentialsOptions,
 ): Promise<Secret> {
   const { namespace, owner } = options;
   const wanted = () => {
-    const reference = goesWithIt ? owner(about) : undefined;
+    const reference = goesWithIt ? owner(ref) : undefined;
     return {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
         name,
         namespace,
-        labels: ownedLabels(about),
+        labels: ownedLabels(ref),
         ...(reference === undefined ? {} : { ownerReferences: [reference] }),
       },
       type: 'Opaque',
@@ -75,7 +75,7 @@ export function madeCredentials(resource: User | AccessKey, options: MadeCredent
   return madeCredentialsSecret(
     {
       name: credentialsSecretName(resource),
-      about: { kind: resource.kind, name: resource.metadata.name },
+      ref: { kind: resource.kind, name: resource.metadata.name },
       use: 'access-key',
       goesWithIt: resource.spec.deletionPolicy === 'Delete',
       make: () => newCredentials(resource),
@@ -104,7 +104,7 @@ export async function rootCredentials(
   return madeCredentialsSecret(
     {
       name: madeRootSecretName(tenant.metadata.name),
-      about: { kind: 'Tenant', name: tenant.metadata.name },
+      ref: { kind: 'Tenant', name: tenant.metadata.name },
       use: 'root-credentials',
       goesWithIt: tenant.spec.reclaimPolicy === 'Delete',
       make: () => ({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),

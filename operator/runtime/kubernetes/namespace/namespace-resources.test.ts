@@ -9,9 +9,9 @@ import type { ResourceKind } from '../../contract/workload.ts';
 const uses = { identityProviders: [{ name: 'staff' }] };
 
 function optionsWith(...tenants: readonly ReturnType<typeof tenant>[]) {
-  const space = new Namespace();
-  space.objects = tenants;
-  return checkPodOptions('staff', space.resources());
+  const scope = new Namespace();
+  scope.objects = tenants;
+  return checkPodOptions('staff', scope.resources());
 }
 
 describe('the pod that checks a provider', () => {
@@ -78,7 +78,7 @@ describe('NamespaceResources', () => {
     const { sources, resources } = start();
     sources.buckets.take(bucket(good));
     expect(resources.update('Bucket', 'photos')?.after).toMatchObject({ metadata: { name: 'photos' }, spec: good });
-    expect(resources.resources().declared.get('Bucket/photos')?.spec).toEqual(good);
+    expect(resources.resources().managed.get('Bucket/photos')?.spec).toEqual(good);
   });
 
   it('passes over what a newer CRD has beside the fields known here', () => {
@@ -95,8 +95,8 @@ describe('NamespaceResources', () => {
     resources.update('Bucket', 'photos');
     sources.buckets.take(bucket({ ...good, deletionPolicy: 'Forget' }, { generation: 2 }));
     resources.update('Bucket', 'photos');
-    const { declared, invalid } = resources.resources();
-    expect(declared.get('Bucket/photos')?.spec).toEqual(good);
+    const { managed, invalid } = resources.resources();
+    expect(managed.get('Bucket/photos')?.spec).toEqual(good);
     expect(invalid.get('Bucket/photos')).toMatch(/^spec\.deletionPolicy: /);
   });
 

@@ -2,7 +2,7 @@ import { type Tenant, type CofferObject, type Secret, usesOf } from '../../../ap
 import { tenantsOfProvider } from '../../../reconcile/affected-by.ts';
 import { type Resources, objectKey, byKind } from '../../../reconcile/resources.ts';
 import { podOptions } from '../../../render/kubernetes-options.ts';
-import { type PodOptions, resourceKinds, type ResourceKind, type ResourceReference } from '../../contract/workload.ts';
+import { type PodOptions, resourceKinds, type ResourceKind, type ResourceRef } from '../../contract/workload.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { validate } from '../../../api/validate.ts';
 import type { Cache, KubeObject } from '../../../kube-client/kube-api.ts';
@@ -97,8 +97,8 @@ export class NamespaceResources {
   }
 
   /** As the API server has it. */
-  object(about: ResourceReference): KubeObject | undefined {
-    return this.#cache(about.kind).get(this.#namespace, about.name);
+  object(ref: ResourceRef): KubeObject | undefined {
+    return this.#cache(ref.kind).get(this.#namespace, ref.name);
   }
 
   resources(): Resources {

@@ -4,18 +4,18 @@ import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kub
 import type { KMSConfig, Tenant } from '../../../api/object.ts';
 import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
 import { affectedBy } from '../../../reconcile/affected-by.ts';
-import type { DeclaredControllers } from '../../../reconcile/managed/controller.ts';
+import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
-import { ForeignObject, tellConflict } from '../../../reconcile/foreign-object.ts';
+import { ForeignObject, setConflictCondition } from '../../../reconcile/foreign-object.ts';
 import { Reconciler } from '../../../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
 import { StatusWriter } from '../../../reconcile/status-writer.ts';
-import type { ResourceKind, ResourceReference } from '../../contract/workload.ts';
+import type { ResourceKind, ResourceRef } from '../../contract/workload.ts';
 import { KubernetesAcceptedRoots, AcceptedStore } from './accepted-secrets.ts';
 import type { CertificateExpiry } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { CacheName, ClusterCaches } from '../cluster-caches.ts';
-import { KubernetesDeclaredFinalizer } from './finalizer.ts';
+import { KubernetesFinalizer } from './finalizer.ts';
 import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
 import { KubernetesRuntime, type RuntimeLog } from '../workload/kubernetes-runtime.ts';
 import { madeCredentials, rootCredentials } from './credentials.ts';
@@ -26,15 +26,15 @@ import { PodProviderCheck } from '../provider-check/provider-check.ts';
 import type { AskHealth } from '../workload/store-health.ts';
 import { KubernetesStatus } from './status-store.ts';
 import type { SwapNodes } from '../swap-nodes.ts';
-import { isContentChange, ownersToTell } from './watching.ts';
+import { isContentChange, ownersToNotify } from './watching.ts';
 
 /** What all namespaces share. */
-export interface SpaceSurroundings {
+export interface NamespaceScopeOptions {
   readonly api: KubeApi;
   readonly caches: ClusterCaches;
   readonly rolloutLimit: RolloutLimit;
   readonly counters: RolloutCounters;
-  readonly controllers: DeclaredControllers;
+  readonly controllers: ManagedControllers;
   readonly certificateTimes: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth: AskHealth | undefined;
@@ -48,7 +48,7 @@ export interface SpaceSurroundings {
   /** Hosts that identity providers may be at; none: any. */
   readonly providerHosts: readonly string[];
   readonly operatorNamespace: string | undefined;
-  readonly enqueue: (namespace: string, about: ResourceReference, afterMs?: number) => void;
+  readonly enqueue: (namespace: string, ref: ResourceRef, afterMs?: number) => void;
   readonly event: (event: OperatorEvent, object: KubeObject | undefined) => void;
   readonly log: RuntimeLog;
   readonly now: () => Date;
@@ -56,23 +56,23 @@ export interface SpaceSurroundings {
 }
 
 /** What the operator does in one namespace: its resources, its runtime and its reconciler. */
-export class Space {
+export class NamespaceScope {
   readonly namespace: string;
-  readonly #around: SpaceSurroundings;
+  readonly #options: NamespaceScopeOptions;
   readonly #resources: NamespaceResources;
   readonly #status: KubernetesStatus;
-  readonly #greetings = new Set<Promise<void>>();
-  #passes = 0;
+  readonly #pendingAdds = new Set<Promise<void>>();
+  #active = 0;
   #fingerprint: ((value: string) => string) | undefined;
   /** Why there is no key of fingerprints. */
   #noFingerprint: unknown;
   #parts: Parts | undefined;
   #opening: Promise<Parts> | undefined;
 
-  constructor(namespace: string, around: SpaceSurroundings) {
+  constructor(namespace: string, options: NamespaceScopeOptions) {
     this.namespace = namespace;
-    this.#around = around;
-    const { api, caches, now } = around;
+    this.#options = options;
+    const { api, caches, now } = options;
     const source = (name: CacheName) => caches.get(name);
     this.#resources = new NamespaceResources(namespace, {
       resources: (kind) => source(cacheOfKind[kind]),
@@ -81,7 +81,7 @@ export class Space {
     });
     this.#status = new KubernetesStatus({
       api,
-      object: (about) => this.#resources.object(about),
+      object: (ref) => this.#resources.object(ref),
       cache: ({ kind }) => caches.get(cacheOfKind[kind]),
       now,
     });
@@ -89,11 +89,11 @@ export class Space {
 
   /** Whether there is no resource any more, and no pass that takes down what was. */
   get isDone(): boolean {
-    return this.#resources.isEmpty && this.#passes === 0;
+    return this.#resources.isEmpty && this.#active === 0;
   }
 
-  has(about: ResourceReference): boolean {
-    return this.#resources.object(about) !== undefined;
+  has(ref: ResourceRef): boolean {
+    return this.#resources.object(ref) !== undefined;
   }
 
   certificateExpiries(): readonly CertificateExpiry[] {
@@ -101,46 +101,46 @@ export class Space {
   }
 
   /** Says of new resources that nobody looked at them yet, in case their pass is some time away. */
-  greet(about: ResourceReference): void {
-    const greeting = this.#greet(about).finally(() => this.#greetings.delete(greeting));
-    this.#greetings.add(greeting);
+  onAdd(ref: ResourceRef): void {
+    const greeting = this.#onAdd(ref).finally(() => this.#pendingAdds.delete(greeting));
+    this.#pendingAdds.add(greeting);
   }
 
   /** One pass of a resource. Errors when it has to be tried again. */
-  async reconcile(about: ResourceReference): Promise<void> {
-    this.#passes += 1;
+  async reconcile(ref: ResourceRef): Promise<void> {
+    this.#active += 1;
     try {
-      await this.#status.during(about, async () => {
-        const parts = await this.#openOr(about);
-        await parts?.reconciler.reconcile(about);
+      await this.#status.during(ref, async () => {
+        const parts = await this.#openOr(ref);
+        await parts?.reconciler.reconcile(ref);
       });
     } finally {
-      this.#passes -= 1;
+      this.#active -= 1;
     }
   }
 
   /** An object of this namespace changed. */
-  noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  onEvent(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const kind = kindOfCache(name);
     if (kind !== undefined) return this.#resourceChanged(kind, (after ?? before)?.metadata.name ?? '');
     if (name === 'secrets' || name === 'configMaps') this.#contentChanged(name, before, after);
-    for (const owner of ownersToTell(before, after)) this.#enqueue(owner);
-    this.#parts?.runtime.noticed(before, after);
-    if (name === 'pods') this.#parts?.check.noticed(before, after);
+    for (const owner of ownersToNotify(before, after)) this.#enqueue(owner);
+    this.#parts?.runtime.onEvent(before, after);
+    if (name === 'pods') this.#parts?.check.onEvent(before, after);
   }
 
   /** Ends timers and checks; no pass may be under way. Nothing is written once it has resolved. What runs in the cluster runs on. */
   async close(): Promise<void> {
     if (this.#parts !== undefined) closeParts(this.#parts);
-    await Promise.all(this.#greetings);
+    await Promise.all(this.#pendingAdds);
   }
 
-  async #greet(about: ResourceReference): Promise<void> {
+  async #onAdd(ref: ResourceRef): Promise<void> {
     try {
-      await this.#status.firstSight(about);
+      await this.#status.initialStatus(ref);
     } catch (error) {
       // The pass writes the status too, and is tried again.
-      this.#around.log.warn({ err: error, namespace: this.namespace, ...about }, 'the first status was not written');
+      this.#options.log.warn({ err: error, namespace: this.namespace, ...ref }, 'the first status was not written');
     }
   }
 
@@ -149,9 +149,9 @@ export class Space {
     const updated = this.#resources.update(kind, name);
     if (updated === undefined) return;
     this.#enqueue({ kind, name });
-    if (isNew) this.greet({ kind, name });
+    if (isNew) this.onAdd({ kind, name });
     const change = { kind: 'object', before: updated.before, after: updated.after } as const;
-    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+    for (const ref of affectedBy(change, this.#resources.resources())) this.#enqueue(ref);
   }
 
   #contentChanged(name: 'secrets' | 'configMaps', before: KubeObject | undefined, after: KubeObject | undefined): void {
@@ -159,27 +159,27 @@ export class Space {
     const object = after ?? before;
     if (object === undefined || !isContentChange(before, after)) return;
     const change = { kind: name === 'secrets' ? 'Secret' : 'ConfigMap', name: object.metadata.name } as const;
-    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+    for (const ref of affectedBy(change, this.#resources.resources())) this.#enqueue(ref);
   }
 
-  #enqueue(about: ResourceReference, afterMs?: number): void {
-    this.#around.enqueue(this.namespace, about, afterMs);
+  #enqueue(ref: ResourceRef, afterMs?: number): void {
+    this.#options.enqueue(this.namespace, ref, afterMs);
   }
 
   /** Undefined where something of somebody else's keeps the namespace from being begun, which its resources say. */
-  async #openOr(about: ResourceReference): Promise<Parts | undefined> {
+  async #openOr(ref: ResourceRef): Promise<Parts | undefined> {
     try {
-      await this.#ensureFingerprint(about);
+      await this.#ensureFingerprint(ref);
       return await this.#open();
     } catch (error) {
       if (!(error instanceof ForeignObject)) throw error;
       const options = {
         status: this.#status,
-        event: (event: OperatorEvent) => this.#around.event(event, this.#resources.object(event.about)),
-        enqueue: (other: ResourceReference, afterMs?: number) => this.#enqueue(other, afterMs),
-        now: () => this.#around.now(),
+        event: (event: OperatorEvent) => this.#options.event(event, this.#resources.object(event.ref)),
+        enqueue: (other: ResourceRef, afterMs?: number) => this.#enqueue(other, afterMs),
+        now: () => this.#options.now(),
       };
-      await tellConflict(about, error, { status: new StatusWriter(options), options });
+      await setConflictCondition(ref, error, { status: new StatusWriter(options), options });
       return undefined;
     }
   }
@@ -188,14 +188,14 @@ export class Space {
    * Makes the key of the namespace's fingerprints. A namespace that is being deleted refuses it, and so may a quota: a resource that is
    * being deleted must be let go without it, and only the pass that computes a fingerprint errors.
    */
-  async #ensureFingerprint(about: ResourceReference): Promise<void> {
+  async #ensureFingerprint(ref: ResourceRef): Promise<void> {
     if (this.#fingerprint !== undefined) return;
-    const { api, caches } = this.#around;
+    const { api, caches } = this.#options;
     try {
       const key = await fingerprintKey({ api, secrets: caches.get('secrets') }, this.namespace);
       this.#fingerprint = fingerprintWith(key);
     } catch (error) {
-      if (this.#resources.object(about)?.metadata.deletionTimestamp === undefined) throw error;
+      if (this.#resources.object(ref)?.metadata.deletionTimestamp === undefined) throw error;
       this.#noFingerprint = error;
     }
   }
@@ -219,11 +219,11 @@ export class Space {
 
   async #make(): Promise<Parts> {
     const { namespace } = this;
-    const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#around;
+    const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#options;
     const secrets = caches.get('secrets');
-    const { bounds } = this.#around;
+    const { bounds } = this.#options;
     const refused = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
-    const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
+    const owner = (ref: ResourceRef) => ownerReference(this.#resources.object(ref));
     const fingerprint = (value: string) => this.#fingerprintOf(value);
     const runtime = new KubernetesRuntime({
       api,
@@ -235,7 +235,7 @@ export class Space {
       fingerprint,
       certificateTimes,
       ...(askHealth && { askHealth }),
-      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
+      event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
       now,
       random,
       log,
@@ -257,20 +257,21 @@ export class Space {
       accepted: new AcceptedProviders(new AcceptedStore({ api, secrets, namespace, owner })),
       rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
       check: (provider, clientSecret) => check.check(provider, clientSecret),
-      providerHosts: this.#around.providerHosts,
+      providerHosts: this.#options.providerHosts,
       fingerprint,
       operandImage: image,
       refusedPod: refused,
       status: this.#status,
-      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
-      enqueue: (about, afterMs) => this.#enqueue(about, afterMs),
-      rolloutLimit: this.#around.rolloutLimit,
-      counters: this.#around.counters,
-      controllers: this.#around.controllers,
-      finalizer: new KubernetesDeclaredFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
+      event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
+      enqueue: (ref, afterMs) => this.#enqueue(ref, afterMs),
+      rolloutLimit: this.#options.rolloutLimit,
+      counters: this.#options.counters,
+      controllers: this.#options.controllers,
+      finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
-      proveKeys: (move) => proveKeys(move, { namespace, secrets, open: this.#around.openKeyService ?? openKeyService }),
-      swapNodes: (workload) => this.#around.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
+      proveKeys: (move) =>
+        proveKeys(move, { namespace, secrets, open: this.#options.openKeyService ?? openKeyService }),
+      swapNodes: (workload) => this.#options.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
       acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
       now,
       random,

@@ -2,24 +2,24 @@ import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import type { CertificateExpiry } from '../certificates/certificate-keeper.ts';
 import { resourceCaches, type CacheName } from '../cluster-caches.ts';
 import { isEnding } from '../workload/object-writer.ts';
-import { kindOfCache, Space, type SpaceSurroundings } from './namespace-scope.ts';
+import { kindOfCache, NamespaceScope, type NamespaceScopeOptions } from './namespace-scope.ts';
 import { parseQueueKey } from '../../../reconcile/resources.ts';
 
 /** Milliseconds that a namespace without resources is kept. */
 const sweepMs = 60_000;
 
 /** Milliseconds until a resource that is still there in a namespace that is being deleted is looked at again. */
-const endingAgainMs = 30_000;
+const terminatingRetryMs = 30_000;
 
 /** The namespaces with resources in them: they come with their first resource, and go with their last. */
-export class Spaces {
-  readonly #around: SpaceSurroundings;
-  readonly #spaces = new Map<string, Space>();
+export class NamespaceScopes {
+  readonly #around: NamespaceScopeOptions;
+  readonly #scopes = new Map<string, NamespaceScope>();
   #listening = false;
   #closed = false;
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(around: SpaceSurroundings) {
+  constructor(around: NamespaceScopeOptions) {
     this.#around = around;
   }
 
@@ -28,7 +28,7 @@ export class Spaces {
     if (this.#listening) return;
     this.#listening = true;
     for (const [name, cache] of this.#around.caches.entries()) {
-      cache.onChange((before, after) => this.#noticed(name, before, after));
+      cache.onChange((before, after) => this.#onEvent(name, before, after));
     }
     for (const name of resourceCaches) {
       for (const object of this.#around.caches.get(name).list()) this.#welcome(name, object);
@@ -39,23 +39,23 @@ export class Spaces {
 
   /** One pass of a key of the queue. Errors when it has to be tried again. */
   async work(key: string): Promise<void> {
-    const { namespace, about } = parseQueueKey(key);
-    const space = this.#spaces.get(namespace);
-    if (space === undefined) return;
+    const { namespace, ref } = parseQueueKey(key);
+    const scope = this.#scopes.get(namespace);
+    if (scope === undefined) return;
     try {
-      await space.reconcile(about);
+      await scope.reconcile(ref);
     } catch (error) {
       if (!isEnding(error)) throw error;
-      this.#around.log.info({ namespace, ...about }, 'the namespace is being deleted');
+      this.#around.log.info({ namespace, ...ref }, 'the namespace is being deleted');
       // The resource may have a finalizer that waits for another resource.
-      if (space.has(about)) this.#around.enqueue(namespace, about, endingAgainMs);
+      if (scope.has(ref)) this.#around.enqueue(namespace, ref, terminatingRetryMs);
     }
-    if (space.isDone) this.#sweepLater();
+    if (scope.isDone) this.#sweepLater();
   }
 
   certificateExpiries(): readonly (CertificateExpiry & { readonly namespace: string })[] {
-    return [...this.#spaces.values()].flatMap((space) =>
-      space.certificateExpiries().map((expiry) => ({ ...expiry, namespace: space.namespace })),
+    return [...this.#scopes.values()].flatMap((scope) =>
+      scope.certificateExpiries().map((expiry) => ({ ...expiry, namespace: scope.namespace })),
     );
   }
 
@@ -63,16 +63,16 @@ export class Spaces {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sweep);
-    const spaces = [...this.#spaces.values()];
-    this.#spaces.clear();
-    await Promise.all(spaces.map((space) => space.close()));
+    const scopes = [...this.#scopes.values()];
+    this.#scopes.clear();
+    await Promise.all(scopes.map((scope) => scope.close()));
   }
 
-  #noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  #onEvent(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
     if (this.#closed) return;
     const namespace = (after ?? before)?.metadata.namespace ?? '';
-    const known = this.#spaces.get(namespace);
-    if (known !== undefined) known.noticed(name, before, after);
+    const known = this.#scopes.get(namespace);
+    if (known !== undefined) known.onEvent(name, before, after);
     else if (after !== undefined && kindOfCache(name) !== undefined) this.#welcome(name, after);
   }
 
@@ -81,10 +81,10 @@ export class Spaces {
     if (this.#sweep !== undefined) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = undefined;
-      for (const [namespace, space] of this.#spaces) {
-        if (!space.isDone) continue;
-        this.#spaces.delete(namespace);
-        void space.close();
+      for (const [namespace, scope] of this.#scopes) {
+        if (!scope.isDone) continue;
+        this.#scopes.delete(namespace);
+        void scope.close();
       }
     }, sweepMs).unref();
   }
@@ -94,14 +94,14 @@ export class Spaces {
     const kind = kindOfCache(name);
     const { namespace = '' } = object.metadata;
     if (kind === undefined) return;
-    let space = this.#spaces.get(namespace);
-    if (space === undefined) {
-      space = new Space(namespace, this.#around);
-      this.#spaces.set(namespace, space);
+    let scope = this.#scopes.get(namespace);
+    if (scope === undefined) {
+      scope = new NamespaceScope(namespace, this.#around);
+      this.#scopes.set(namespace, scope);
     }
-    const about = { kind, name: object.metadata.name };
-    space.greet(about);
-    this.#around.enqueue(namespace, about, 0);
+    const ref = { kind, name: object.metadata.name };
+    scope.onAdd(ref);
+    this.#around.enqueue(namespace, ref, 0);
   }
 
   /** Resources may have waited for a type that the cluster did not know at first. */

@@ -3,7 +3,7 @@ import { KubeError, type KubeObject } from '../../../kube-client/kube-api.ts';
 import type { ResourceStatus } from '../../../reconcile/conditions.ts';
 import { KubernetesStatus } from './status-store.ts';
 
-const about = { kind: 'Tenant', name: 'demo' } as const;
+const ref = { kind: 'Tenant', name: 'demo' } as const;
 
 const atOnce = () => Promise.resolve();
 
@@ -50,7 +50,7 @@ const good = (generation: number): ResourceStatus => ({
 describe('KubernetesStatus', () => {
   it('applies the status alone, without labels or spec', async () => {
     const { status, written } = start();
-    await status.put(about, good(3));
+    await status.put(ref, good(3));
     expect(written).toEqual([
       {
         apiVersion: 'coffer.dev/v1alpha1',
@@ -63,16 +63,16 @@ describe('KubernetesStatus', () => {
 
   it('writes nothing when nothing changed', async () => {
     const { status, written } = start();
-    await status.put(about, good(3));
-    await status.put(about, good(3));
+    await status.put(ref, good(3));
+    await status.put(ref, good(3));
     expect(written).toHaveLength(1);
-    expect(status.get(about)).toEqual(good(3));
+    expect(status.get(ref)).toEqual(good(3));
   });
 
   it('says Ready=Unknown of what nobody looked at yet, once', async () => {
     const { status, written } = start();
-    await status.firstSight(about);
-    await status.firstSight(about);
+    await status.initialStatus(ref);
+    await status.initialStatus(ref);
     expect(written).toHaveLength(1);
     expect(written[0]?.['status']).toMatchObject({
       observedGeneration: 3,
@@ -87,8 +87,8 @@ describe('KubernetesStatus', () => {
     const { status, written, answerBy } = start();
     const gate = Promise.withResolvers<void>();
     answerBy(() => gate.promise);
-    const greeted = status.firstSight(about);
-    const put = status.put(about, good(3));
+    const greeted = status.initialStatus(ref);
+    const put = status.put(ref, good(3));
     gate.resolve();
     await Promise.all([greeted, put]);
     expect(written.at(-1)?.['status']).toEqual(good(3));
@@ -96,25 +96,25 @@ describe('KubernetesStatus', () => {
 
   it('speaks of the generation that a pass began with', async () => {
     const { status, set } = start(3);
-    await status.during(about, async () => {
+    await status.during(ref, async () => {
       set({ generation: 4 });
-      expect(status.generation(about)).toBe(3);
+      expect(status.generation(ref)).toBe(3);
     });
-    expect(status.generation(about)).toBe(4);
+    expect(status.generation(ref)).toBe(4);
   });
 
   it('lets an object go that vanished meanwhile', async () => {
     const { status, answerBy } = start();
     answerBy(() => Promise.reject(new KubeError(404, 'NotFound', 'gone')));
-    await expect(status.put(about, good(3))).resolves.toBeUndefined();
+    await expect(status.put(ref, good(3))).resolves.toBeUndefined();
   });
 
   it('tells every other error, and can write again', async () => {
     const { status, written, answerBy } = start();
     answerBy(() => Promise.reject(new KubeError(500, 'InternalError', 'no')));
-    await expect(status.put(about, good(3))).rejects.toThrow('no');
+    await expect(status.put(ref, good(3))).rejects.toThrow('no');
     answerBy(atOnce);
-    await status.put(about, good(3));
+    await status.put(ref, good(3));
     expect(written).toHaveLength(1);
   });
 });

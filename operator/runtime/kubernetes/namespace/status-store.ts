@@ -3,13 +3,13 @@ import { KubeError, type Cache, type KubeApi, type KubeObject } from '../../../k
 import { mergeConditions, type ResourceStatus } from '../../../reconcile/conditions.ts';
 import { objectKey } from '../../../reconcile/resources.ts';
 import type { StatusStore } from '../../../reconcile/reconciler-options.ts';
-import type { ResourceReference } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../contract/workload.ts';
 
 interface KubernetesStatusOptions {
   readonly api: Pick<KubeApi, 'applyStatus'>;
   /** The custom resource as it is known now. */
-  readonly object: (about: ResourceReference) => KubeObject | undefined;
-  readonly cache: (about: ResourceReference) => Pick<Cache, 'wrote'>;
+  readonly object: (ref: ResourceRef) => KubeObject | undefined;
+  readonly cache: (ref: ResourceRef) => Pick<Cache, 'wrote'>;
   readonly now: () => Date;
 }
 
@@ -25,8 +25,8 @@ export class KubernetesStatus implements StatusStore {
     this.#options = options;
   }
 
-  get(about: ResourceReference): ResourceStatus | undefined {
-    const status = this.#options.object(about)?.['status'] as ResourceStatus | undefined;
+  get(ref: ResourceRef): ResourceStatus | undefined {
+    const status = this.#options.object(ref)?.['status'] as ResourceStatus | undefined;
     return Array.isArray(status?.conditions) ? status : undefined;
   }
 
@@ -34,9 +34,9 @@ export class KubernetesStatus implements StatusStore {
    * Runs a pass. Whatever it says is about the generation that it began with: a spec that changes meanwhile must not pass for
    * reconciled.
    */
-  async during(about: ResourceReference, pass: () => Promise<void>): Promise<void> {
-    const key = objectKey(about);
-    this.#generations.set(key, this.#currentGeneration(about));
+  async during(ref: ResourceRef, pass: () => Promise<void>): Promise<void> {
+    const key = objectKey(ref);
+    this.#generations.set(key, this.#currentGeneration(ref));
     try {
       await pass();
     } finally {
@@ -44,38 +44,38 @@ export class KubernetesStatus implements StatusStore {
     }
   }
 
-  generation(about: ResourceReference): number {
-    return this.#generations.get(objectKey(about)) ?? this.#currentGeneration(about);
+  generation(ref: ResourceRef): number {
+    return this.#generations.get(objectKey(ref)) ?? this.#currentGeneration(ref);
   }
 
   /** Errors with a `KubeError`; an object that is gone is none. */
-  put(about: ResourceReference, status: ResourceStatus): Promise<void> {
-    return this.#write(about, () => status);
+  put(ref: ResourceRef, status: ResourceStatus): Promise<void> {
+    return this.#write(ref, () => status);
   }
 
   /**
    * Says of a resource without a status that nobody looked at it yet: without conditions Flux calls it current and Argo CD healthy.
    */
-  firstSight(about: ResourceReference): Promise<void> {
-    return this.#write(about, () => (this.get(about) === undefined ? this.#unknown(about) : undefined));
+  initialStatus(ref: ResourceRef): Promise<void> {
+    return this.#write(ref, () => (this.get(ref) === undefined ? this.#unknown(ref) : undefined));
   }
 
-  async #write(about: ResourceReference, status: () => ResourceStatus | undefined): Promise<void> {
-    const key = objectKey(about);
+  async #write(ref: ResourceRef, status: () => ResourceStatus | undefined): Promise<void> {
+    const key = objectKey(ref);
     const before = this.#writes.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#writes.set(key, promise);
     try {
       await before;
-      await this.#writeNow(about, status());
+      await this.#writeNow(ref, status());
     } finally {
       resolve();
       if (this.#writes.get(key) === promise) this.#writes.delete(key);
     }
   }
 
-  async #writeNow(about: ResourceReference, status: ResourceStatus | undefined): Promise<void> {
-    const object = this.#options.object(about);
+  async #writeNow(ref: ResourceRef, status: ResourceStatus | undefined): Promise<void> {
+    const object = this.#options.object(ref);
     if (object === undefined || status === undefined) return;
     const json = JSON.parse(JSON.stringify(status)) as ResourceStatus;
     if (isDeepStrictEqual(json, object['status'])) return;
@@ -87,14 +87,14 @@ export class KubernetesStatus implements StatusStore {
         metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
         status: json,
       });
-      this.#options.cache(about).wrote(written);
+      this.#options.cache(ref).wrote(written);
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 404)) throw error;
     }
   }
 
-  #unknown(about: ResourceReference): ResourceStatus {
-    const generation = this.#currentGeneration(about);
+  #unknown(ref: ResourceRef): ResourceStatus {
+    const generation = this.#currentGeneration(ref);
     const message = 'the operator has seen it, and has not begun yet';
     const conditions = mergeConditions(
       [],
@@ -108,7 +108,7 @@ export class KubernetesStatus implements StatusStore {
     return { observedGeneration: generation, conditions };
   }
 
-  #currentGeneration(about: ResourceReference): number {
-    return this.#options.object(about)?.metadata.generation ?? 0;
+  #currentGeneration(ref: ResourceRef): number {
+    return this.#options.object(ref)?.metadata.generation ?? 0;
   }
 }

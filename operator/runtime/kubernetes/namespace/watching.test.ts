@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { isContentChange, ownerOf, ownersToTell } from './watching.ts';
+import { isContentChange, ownerOf, ownersToNotify } from './watching.ts';
 
 const secret = (labels: Record<string, string>, more: object = {}): KubeObject => ({
   apiVersion: 'v1',
@@ -22,13 +22,13 @@ describe('ownerOf', () => {
 
 describe('ownersToTell', () => {
   it('tells the owner of a deleted Secret', () => {
-    expect(ownersToTell(secret(owned), undefined)).toEqual([{ kind: 'Tenant', name: 'demo' }]);
+    expect(ownersToNotify(secret(owned), undefined)).toEqual([{ kind: 'Tenant', name: 'demo' }]);
   });
   it('tells the owner whose labels were taken off', () => {
-    expect(ownersToTell(secret(owned), secret({}))).toEqual([{ kind: 'Tenant', name: 'demo' }]);
+    expect(ownersToNotify(secret(owned), secret({}))).toEqual([{ kind: 'Tenant', name: 'demo' }]);
   });
   it('leaves parts of workloads to the runtime', () => {
-    expect(ownersToTell(undefined, secret({ ...owned, 'coffer.dev/workload': 'demo' }))).toEqual([]);
+    expect(ownersToNotify(undefined, secret({ ...owned, 'coffer.dev/workload': 'demo' }))).toEqual([]);
   });
 });
 

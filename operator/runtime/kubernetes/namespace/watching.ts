@@ -1,28 +1,25 @@
 import { usesOf } from '../../../api/object.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { resourceKinds, type ResourceReference } from '../../contract/workload.ts';
+import { resourceKinds, type ResourceRef } from '../../contract/workload.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
 
 const ownerKinds: readonly string[] = resourceKinds;
 
 /** The resource that something was made for, by its labels; undefined for what the operator did not make. */
-export function ownerOf(object: KubeObject | undefined): ResourceReference | undefined {
+export function ownerOf(object: KubeObject | undefined): ResourceRef | undefined {
   const kind = object?.metadata.labels?.[ownerKindLabel];
   const name = object?.metadata.labels?.[ownerLabel];
   if (kind === undefined || name === undefined || !ownerKinds.includes(kind)) return undefined;
-  return { kind: kind as ResourceReference['kind'], name };
+  return { kind: kind as ResourceRef['kind'], name };
 }
 
 /**
  * The resources that something was made for which is no part of a workload: kept credentials, accepted providers. The runtime tells
  * of the parts of workloads itself. Both labels count, so that taking them off is repaired too.
  */
-export function ownersToTell(
-  before: KubeObject | undefined,
-  after: KubeObject | undefined,
-): readonly ResourceReference[] {
-  const owners = new Map<string, ResourceReference>();
+export function ownersToNotify(before: KubeObject | undefined, after: KubeObject | undefined): readonly ResourceRef[] {
+  const owners = new Map<string, ResourceRef>();
   for (const object of [before, after]) {
     const owner = ownerOf(object);
     if (owner === undefined || object?.metadata.labels?.[workloadLabel] !== undefined) continue;

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { Program, ResourceReference, RestartInput } from '../../contract/workload.ts';
+import type { Program, ResourceRef, RestartInput } from '../../contract/workload.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 
@@ -41,7 +41,7 @@ export function componentOf(program: Program): Component {
 }
 
 /** Labels of everything that is made for a resource. Those of the resource itself are never among them: Argo CD tracks by labels. */
-export function ownedLabels(owner: ResourceReference, component?: Component): Readonly<Record<string, string>> {
+export function ownedLabels(owner: ResourceRef, component?: Component): Readonly<Record<string, string>> {
   return {
     'app.kubernetes.io/managed-by': managedBy,
     'app.kubernetes.io/name': 'coffer',
@@ -53,7 +53,7 @@ export function ownedLabels(owner: ResourceReference, component?: Component): Re
 
 export function workloadLabels(workload: {
   readonly name: string;
-  readonly owner: ResourceReference;
+  readonly owner: ResourceRef;
   readonly program: Program;
 }): Readonly<Record<string, string>> {
   return { ...ownedLabels(workload.owner, componentOf(workload.program)), [workloadLabel]: workload.name };
@@ -66,7 +66,7 @@ export function podSelector(workload: string): Readonly<Record<string, string>> 
 
 /** The metadata that every object of a workload has. */
 export function workloadMeta(
-  workload: { readonly name: string; readonly owner: ResourceReference; readonly program: Program },
+  workload: { readonly name: string; readonly owner: ResourceRef; readonly program: Program },
   context: { readonly namespace: string; readonly owner: OwnerReference },
   name: string,
 ) {

@@ -4,7 +4,7 @@ import { metadata, type IdentityProvider } from '../../../api/object.ts';
 import type { ProviderCheck } from '../../../reconcile/identity-provider/check-provider.ts';
 
 /** What a kubelet keeps of a termination message. */
-const longestBytes = 4096;
+const maxMessageBytes = 4096;
 
 const request = z.object({
   provider: z.object({ kind: z.literal('IdentityProvider'), metadata: metadata.loose(), spec: identityProviderSpec }),
@@ -45,7 +45,7 @@ export function writeAnswer(check: ProviderCheck): string {
         ? { ...check, warnings: check.warnings.slice(0, 8).map(cut) }
         : { ...check, message: cut(check.message) },
     );
-    if (Buffer.byteLength(text) <= longestBytes || longest < 16) return text;
+    if (Buffer.byteLength(text) <= maxMessageBytes || longest < 16) return text;
   }
 }
 

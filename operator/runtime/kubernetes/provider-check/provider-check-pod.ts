@@ -24,8 +24,8 @@ export function providerCheckObjects(
   options: CheckPodOptions,
 ): { readonly secret: KubeObject; readonly pod: KubeObject } {
   const { name, namespace, owner, image, pod, deadlineSeconds } = options;
-  const about = { kind: 'IdentityProvider', name: provider.metadata.name } as const;
-  const labels = ownedLabels(about, 'provider-check');
+  const ref = { kind: 'IdentityProvider', name: provider.metadata.name } as const;
+  const labels = ownedLabels(ref, 'provider-check');
   const metadata = { name, namespace, labels, ownerReferences: [owner] };
   const secret = {
     apiVersion: 'v1',

@@ -70,7 +70,7 @@ describe('a check by a pod', () => {
       timeoutMs,
       random: () => 0.5,
     });
-    double.onChange((before, after) => check.noticed(before, after));
+    double.onChange((before, after) => check.onEvent(before, after));
   };
   /** The only pod gets this status, as a kubelet would give it. */
   const pods = () => double.list('pods', 'default');

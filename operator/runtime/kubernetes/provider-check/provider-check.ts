@@ -4,7 +4,7 @@ import { podState, podView } from '../workload/instance-state.ts';
 import { readAnswer, writeRequest } from './provider-check-message.ts';
 import type { IdentityProvider } from '../../../api/object.ts';
 import { resourceTypes } from '../../../kube-client/resource-types.ts';
-import type { PodOptions, ResourceReference } from '../../contract/workload.ts';
+import type { PodOptions, ResourceRef } from '../../contract/workload.ts';
 import { managedSelector } from '../objects/labels.ts';
 import { providerCheckObjects } from './provider-check-pod.ts';
 
@@ -35,7 +35,7 @@ interface ProviderCheckOptions {
   readonly api: KubeApi;
   readonly pods: Cache;
   readonly namespace: string;
-  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
   /** The image of the operator. */
   readonly image: string;
   /** How pods of tenants that use the provider are pulled and placed. */
@@ -81,7 +81,7 @@ export class PodProviderCheck {
   }
 
   /** To be called with every change of a cached pod of this namespace. */
-  noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
+  onEvent(before: KubeObject | undefined, after: KubeObject | undefined): void {
     const name = (after ?? before)?.metadata.name;
     const resolve = name === undefined ? undefined : this.#waiting.get(name);
     if (resolve === undefined) return;

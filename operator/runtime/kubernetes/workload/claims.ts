@@ -83,14 +83,14 @@ function growing(live: KubeObject): ResizingVolume | undefined {
     status.conditions.find(({ type, status: value }) => value === 'True' && wanted.test(type));
   const failed = holds(/^(Controller|Node)Resize(Error|Failed)$/);
   const infeasible = status.allocatedResourceStatuses?.storage?.endsWith('Infeasible') === true;
-  const about = failed ?? holds(/^FileSystemResizePending$/) ?? holds(/^Resizing$/);
+  const ref = failed ?? holds(/^FileSystemResizePending$/) ?? holds(/^Resizing$/);
   const state =
     failed !== undefined || infeasible
       ? 'failed'
-      : about?.type === 'FileSystemResizePending'
+      : ref?.type === 'FileSystemResizePending'
         ? 'waits-for-pod'
         : 'growing';
-  const message = about?.message ?? '';
+  const message = ref?.message ?? '';
   return { claim: live.metadata.name, has, asked, state, ...(message === '' ? {} : { message }) };
 }
 

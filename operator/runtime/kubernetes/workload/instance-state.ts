@@ -83,7 +83,7 @@ const crashLifeMs = 60_000;
 const schedulingDeadlineMs = 5 * 60_000;
 
 /** Of messages that come from programs and kubelets. */
-const longestMessage = 500;
+const maxMessageLength = 500;
 
 /** `replaced` are the uids of pods that were deleted, which a cache may not know of yet. */
 export function instanceOf(
@@ -224,5 +224,5 @@ function versionOf({ spec }: PodView): string | undefined {
 }
 
 function cut(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
 }

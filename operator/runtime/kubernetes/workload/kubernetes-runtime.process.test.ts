@@ -72,7 +72,7 @@ beforeEach(async () => {
     event: (event) => events.push(event),
     log: { info: () => undefined, warn: () => undefined },
   });
-  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.noticed(before, after));
+  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.onEvent(before, after));
   caches.start();
   await caches.synced();
 });

@@ -11,7 +11,7 @@ import { ForeignObject } from '../../../reconcile/foreign-object.ts';
 import { workloadName } from '../../../render/render-context.ts';
 import { isRenewed } from '../../contract/resolve.ts';
 import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } from '../../contract/workload.ts';
+import type { CertificateNeed, IssuedCertificate, ResourceRef, Workload } from '../../contract/workload.ts';
 import { type CertificateExpiry, CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
@@ -49,7 +49,7 @@ interface KubernetesRuntimeOptions {
   readonly caches: RuntimeCaches;
   readonly namespace: string;
   /** The owner reference to a custom resource of the namespace (controller: true); undefined where it is gone. */
-  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
   /** Image of workloads that name none. */
   readonly images: { readonly default: string };
   /** Where the operator itself runs, so that network policies admit it; undefined outside the cluster. */
@@ -72,7 +72,7 @@ export interface RuntimeLog {
 }
 
 /** Milliseconds: a timer holds no more than 24 days, and clocks are set. */
-const longestWaitMs = 6 * 3_600_000;
+const maxWaitMs = 6 * 3_600_000;
 
 /** Milliseconds before what was refused is tried again. */
 const refusedRetryMs = 30_000;
@@ -104,7 +104,7 @@ export class KubernetesRuntime implements Runtime {
       secrets: caches.secrets,
       certificates: caches.certificates,
       namespace,
-      owner: (about) => options.owner(about),
+      owner: (ref) => options.owner(ref),
       times,
       now: () => options.now(),
     });
@@ -116,7 +116,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   /** To be called with every change of a cached object of this namespace; tells the listeners of its workload. */
-  noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
+  onEvent(before: KubeObject | undefined, after: KubeObject | undefined): void {
     const object = after ?? before;
     if (object === undefined) return;
     if (object.kind === 'Event') return this.#failedCreate(object);
@@ -288,11 +288,11 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #drifted(object: KubeObject, { managers, paths }: Drift): void {
-    const about = ownerOf(object);
-    if (about === undefined) return;
+    const ref = ownerOf(object);
+    if (ref === undefined) return;
     const who = managers.length === 0 ? 'somebody' : managers.join(', ');
     const message = `put back what ${who} changed of ${object.kind} ${object.metadata.name}: ${paths.slice(0, 5).join(', ')}`;
-    this.#options.event?.({ about, type: 'Warning', reason: 'Drift', message });
+    this.#options.event?.({ ref, type: 'Warning', reason: 'Drift', message });
   }
 
   /** What is in the way of a workload is something to tell of it, and no error of the pass. */
@@ -360,7 +360,7 @@ export class KubernetesRuntime implements Runtime {
     const now = this.#options.now().getTime();
     const waits = pods.map((pod) => (schedulingDeadline(podView(pod)) ?? Number.NaN) - now).filter((wait) => wait > 0);
     if (waits.length === 0) return;
-    const timer = setTimeout(() => this.#tell(workload), Math.min(...waits, longestWaitMs));
+    const timer = setTimeout(() => this.#tell(workload), Math.min(...waits, maxWaitMs));
     this.#deadlines.set(workload, timer.unref());
   }
 
@@ -369,7 +369,7 @@ export class KubernetesRuntime implements Runtime {
     const { next } = this.#certificates.due(now);
     clearTimeout(this.#timer);
     if (next === undefined) return;
-    const wait = Math.min(Math.max(next.getTime() - now.getTime(), 1_000), longestWaitMs);
+    const wait = Math.min(Math.max(next.getTime() - now.getTime(), 1_000), maxWaitMs);
     this.#timer = setTimeout(() => {
       for (const owner of this.#certificates.due(this.#options.now()).owners) this.#tell(workloadName(owner));
       this.#wakeForCertificates();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { workloadFindings } from '../../../reconcile/workload-conditions.ts';
+import { workloadConditions } from '../../../reconcile/workload-conditions.ts';
 import { refusedPods } from './live-workload.ts';
 import { workloadView } from './workload-view.ts';
 
@@ -69,7 +69,7 @@ describe('a pod that could not be made', () => {
       new Date(),
     );
     const seen = { running, step: undefined, problem: undefined, invalid: undefined, hibernated: false };
-    expect(workloadFindings(seen)).toEqual([
+    expect(workloadConditions(seen)).toEqual([
       { type: 'Ready', status: 'False', reason: 'FailedCreate', message: `it is refused: ${quota}` },
       { type: 'Stalled', status: 'True', reason: 'FailedCreate', message: `it is refused: ${quota}` },
     ]);

@@ -117,7 +117,7 @@ const event = z.object({
 
 /** `create Pod demo-server-0 in StatefulSet demo-server failed error: …`, `create Claim data-… for Pod demo-server-0 in StatefulSet …`. */
 const failure = /\bPod (\S+) in StatefulSet \S+ failed error: (.*)$/s;
-const longestMessage = 1_000;
+const maxMessageLength = 1_000;
 
 interface FailedCreate {
   readonly statefulSet: string;
@@ -136,7 +136,7 @@ export function failedCreateView(object: KubeObject): FailedCreate | undefined {
   const { involvedObject, series, lastTimestamp, eventTime } = parsed.data;
   const time = Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? '');
   const { name: statefulSet, uid } = involvedObject;
-  return { statefulSet, uid, pod, message: message.slice(0, longestMessage), time: Number.isNaN(time) ? 0 : time };
+  return { statefulSet, uid, pod, message: message.slice(0, maxMessageLength), time: Number.isNaN(time) ? 0 : time };
 }
 
 /**

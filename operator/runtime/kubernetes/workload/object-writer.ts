@@ -19,13 +19,13 @@ const refusals: ReadonlySet<number | undefined> = new Set([400, 403, 413, 422]);
 /** What the server says with a status of 500 though it means the object: an unknown field in an apply, a webhook that is away. */
 const refusalWords = /failed to create typed patch object|failed calling webhook/;
 /** A condition holds 32 KiB; a webhook may answer a page. */
-const longestMessage = 2_000;
+const maxMessageLength = 2_000;
 
 /** The error of a write as it is told: what the server refuses becomes a `RefusedObject` with its words, all else stays as it is. */
 export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): unknown {
   if (!(error instanceof KubeError) || isEnding(error)) return error;
   if (!refusals.has(error.status) && !refusalWords.test(error.message)) return error;
-  const words = error.message.replace(/^[A-Z]+ \/\S*: /, '').slice(0, longestMessage);
+  const words = error.message.replace(/^[A-Z]+ \/\S*: /, '').slice(0, maxMessageLength);
   return new RefusedObject(`the API server refuses ${kind} ${metadata.name}: ${words}`, { cause: error });
 }
 

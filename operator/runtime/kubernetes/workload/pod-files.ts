@@ -20,7 +20,7 @@ interface PodFilesOptions {
  * mounts; the annotation is no part of the template, and restarts nothing. What fails is logged, and tried again by the next pass:
  * without it files are merely later.
  */
-export async function tellPodsOfFiles(workload: string, secret: KubeObject, options: PodFilesOptions): Promise<void> {
+export async function annotatePods(workload: string, secret: KubeObject, options: PodFilesOptions): Promise<void> {
   const { api, pods, namespace, log } = options;
   for (const pod of pods.ofWorkload(namespace, workload)) {
     const digest = mountedDigest(pod, secret, options.fingerprint);

@@ -1,13 +1,7 @@
 import type { Secret } from '../../../api/object.ts';
 import { formatAddress } from '../../../../platform/listen.ts';
 import { resolveContent, type Symbols } from '../../contract/resolve.ts';
-import type {
-  CertificatePart,
-  MountedFile,
-  Workload,
-  ResourceReference,
-  RestartInput,
-} from '../../contract/workload.ts';
+import type { CertificatePart, MountedFile, Workload, ResourceRef, RestartInput } from '../../contract/workload.ts';
 import { type ResolvedFile, mountFolder } from '../objects/object-context.ts';
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
@@ -140,7 +134,7 @@ function selectorOf(workload: string): string {
 /** What was started when a default image was no input yet: the image that it runs tells what was recorded. */
 function withImage(
   recorded: readonly RestartInput[],
-  owner: ResourceReference | undefined,
+  owner: ResourceRef | undefined,
   image: string | undefined,
   { fingerprint }: Pick<LiveParts, 'fingerprint'>,
 ): readonly RestartInput[] {

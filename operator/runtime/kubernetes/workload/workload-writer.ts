@@ -31,7 +31,7 @@ import {
 } from '../objects/labels.ts';
 import { newTemplate, statefulSet, type KeptTemplate } from '../objects/stateful-set.ts';
 import { workloadObjects } from '../objects/workload-objects.ts';
-import { tellPodsOfFiles } from './pod-files.ts';
+import { annotatePods } from './pod-files.ts';
 
 export interface WorkloadWriterOptions {
   readonly api: KubeApi;
@@ -92,7 +92,7 @@ export async function writeWorkload(
   );
   for (const object of wanted) await ensure(object, options);
   const reloading = wanted.find(isReloadingFiles);
-  if (reloading !== undefined) await tellPodsOfFiles(workload.name, reloading, { ...options, pods: caches.pods });
+  if (reloading !== undefined) await annotatePods(workload.name, reloading, { ...options, pods: caches.pods });
   await removeStale(workload.name, wanted, options);
   return grow(workload, options);
 }
@@ -113,7 +113,7 @@ export async function renewFiles(
   const context = { namespace, owner, files: { fixed: undefined, reloading } };
   for (const secret of fileSecrets(workload, known, live, context)) {
     await writer.ensure(secret, caches.secrets);
-    await tellPodsOfFiles(workload.name, secret, { ...options, pods: caches.pods });
+    await annotatePods(workload.name, secret, { ...options, pods: caches.pods });
   }
 }
 
@@ -155,12 +155,12 @@ function repairedTemplate(
   if (drift === undefined) drifted?.(live, { managers: [], paths: ['spec.template'], patch: {} });
   if (updateRevision === undefined) return rendered;
   const before = kept.annotations[driftedAnnotation]?.split(',') ?? [];
-  const revisions = [...new Set([...before, updateRevision])].slice(-mostRevisions).join(',');
+  const revisions = [...new Set([...before, updateRevision])].slice(-maxRevisions).join(',');
   return { ...rendered, annotations: { ...rendered.annotations, [driftedAnnotation]: revisions } };
 }
 
 /** Pods of an older one are long gone. */
-const mostRevisions = 10;
+const maxRevisions = 10;
 
 /** The cache for an object of a workload; undefined for a type that the cluster does not know. */
 function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {

@@ -6,7 +6,7 @@ import type { Rollouts } from './rollouts.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 /** What the passes of all kinds share. */
-export interface Passes {
+export interface SharedState {
   readonly options: ReconcilerOptions;
   readonly providers: Providers;
   readonly rollouts: Rollouts;
