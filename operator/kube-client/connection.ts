@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestOptions } from 'node:https';
 
-/** Where an API server is, whom it must prove to be, and as whom to speak to it. */
+/** The address of an API server, the authorities that its certificate is checked with, and the credentials of the client. */
 export interface Connection {
   readonly server: URL;
-  /** In PEM; the system's authorities without `ca`. */
+  /** PEM. Without `ca` the authorities of the system count. */
   readonly tls: {
     readonly ca?: string;
     readonly cert?: string;
@@ -14,29 +14,29 @@ export interface Connection {
     readonly servername?: string;
     readonly rejectUnauthorized?: boolean;
   };
-  /** Instead of one made from `tls`: where the kubeconfig names a proxy. */
+  /** An agent that replaces the one made from `tls`, when the kubeconfig names a proxy. */
   readonly agent?: Agent;
-  /** Value of the Authorization header, asked for at each request: tokens of service accounts change every hour. */
+  /** Answers the Authorization header of a request. Tokens of service accounts change every hour. */
   readonly authorization: () => Promise<string | undefined>;
-  /** Namespace of the pod, or of the kubeconfig's context. */
+  /** The namespace of the pod, or of the kubeconfig's context. */
   readonly namespace: string | undefined;
 }
 
 const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Milliseconds for which a token is not read again. The kubelet renews the file long before the token ends. */
+/** Milliseconds for which a token is cached. The kubelet renews the file long before the token ends. */
 const tokenAgeMs = 30_000;
 
 export interface InClusterOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where the kubelet puts token, authority and namespace. */
+  /** The folder in which the kubelet puts token, authority and namespace. */
   readonly folder?: string;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic?: () => number;
 }
 
 /**
- * As the service account of the pod that this runs in. Errors outside a cluster.
+ * Connects as the service account of the pod that this process runs in. Errors outside a cluster.
  *
  * @see https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
  */
@@ -68,16 +68,17 @@ export async function inCluster(options: InClusterOptions): Promise<Connection> 
 }
 
 export interface KubeconfigOptions {
-  /** Else `KUBECONFIG`, else `~/.kube/config`. */
+  /** `KUBECONFIG` by default, then `~/.kube/config`. */
   readonly file?: string;
-  /** Another than the current one. */
+  /** The current context by default. */
   readonly context?: string;
 }
 
 /**
- * As a kubeconfig says: tokens, client certificates, basic authentication, exec plugins, proxies. Errors naming what is missing.
+ * Connects as a kubeconfig says: tokens, client certificates, basic authentication, exec plugins, proxies. Errors name what is missing.
  *
- * The library is loaded here and by its inner path: the import costs a second and 75 MB, which no operator in a cluster should pay.
+ * The library is imported lazily and by its inner path: the import costs a second and 75 MB, and an operator in a cluster does not
+ * need it.
  */
 export async function fromKubeconfig({ file, context }: KubeconfigOptions = {}): Promise<Connection> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
@@ -91,7 +92,7 @@ export async function fromKubeconfig({ file, context }: KubeconfigOptions = {}):
       `the kubeconfig has no cluster for the context ${JSON.stringify(config.getCurrentContext() ?? '')}`,
     );
   }
-  // The library refuses plain HTTP unless checking of certificates, which it has none of, is off.
+  // The library refuses plain HTTP unless the check of certificates is off.
   if (cluster.server.startsWith('http:')) {
     config.clusters = config.clusters.map((one) => (one.name === cluster.name ? { ...one, skipTLSVerify: true } : one));
   }
@@ -116,7 +117,7 @@ export async function fromKubeconfig({ file, context }: KubeconfigOptions = {}):
   };
 }
 
-/** Tokens of exec plugins are asked for again by the library when they end. */
+/** The library renews tokens of exec plugins when they end. */
 function authorizationOf(options: RequestOptions): string | undefined {
   if (typeof options.auth === 'string') return `Basic ${Buffer.from(options.auth).toString('base64')}`;
   const value = new Headers(options.headers as ConstructorParameters<typeof Headers>[0]).get('authorization');

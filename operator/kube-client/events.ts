@@ -4,11 +4,11 @@ import { microTime } from './lease-record.ts';
 import { resourceTypes } from './resource-types.ts';
 
 export interface KubeEvent {
-  /** The object that it is about; an event lives in its namespace. */
+  /** The object that the event describes. The event is made in its namespace. */
   readonly regarding: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
-  /** What was being done: `Reconcile` without it. */
+  /** The action under way; `Reconcile` by default. */
   readonly action?: string;
   readonly message: string;
 }
@@ -18,21 +18,21 @@ interface EventRecorderOptions {
   readonly now: () => Date;
   /** The pod of the operator. */
   readonly instance: string;
-  /** An event was not written. */
+  /** Called when an event was not written. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Milliseconds in which the same news counts up instead of being an event of its own. */
+/** Milliseconds in which the same event counts up a series instead of becoming a new event. */
 const sameEventMs = 10 * 60_000;
 
-/** An object may have so many events at once, and one more each `refillMs`: what repeats itself must not fill etcd. */
+/** Events that one object may have at once; each `refillMs` allows one more. Repeated events must not fill etcd. */
 const burst = 25;
 const refillMs = 60_000;
 
-/** Writes that may wait; while the API server is away, later news are dropped. */
+/** Writes that may wait. While the API server is unreachable, later events are dropped. */
 const maxQueued = 1_000;
 
-/** The API server refuses longer notes. Bytes. */
+/** Bytes; the API server refuses longer notes. */
 const maxNoteLength = 1_024;
 
 interface Known {
@@ -40,7 +40,7 @@ interface Known {
   count: number;
   /** Milliseconds since the epoch. */
   lastAt: number;
-  /** The write of an earlier one is still waiting, and will carry the count of then. */
+  /** The write of an earlier event still waits. It will carry the current count. */
   waiting: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Allowance {
 }
 
 /**
- * Writes Events, one after the other, each news once: the same again within ten minutes counts up a series.
+ * Writes Events one after the other. The same event within ten minutes counts up a series.
  *
  * events.k8s.io/v1, since its series are the server's own notion of aggregation; `kubectl describe` and `kubectl events` show them
  * like those of core/v1, which are the same objects.
@@ -86,7 +86,7 @@ export class EventRecorder {
     this.#enqueue(made, () => this.#create(event, made));
   }
 
-  /** Resolves when what was recorded before is written, or failed. */
+  /** Resolves when all recorded events are written or have failed. */
   flush(): Promise<void> {
     return this.#last;
   }
@@ -115,7 +115,7 @@ export class EventRecorder {
       await this.#options.api.patch(resourceTypes.event, event.regarding.metadata.namespace, known.name, { series });
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 404)) throw error;
-      // Its creation failed, or it was deleted.
+      // The creation of the event failed, or the event was deleted.
       await this.#create(event, known);
     }
   }
@@ -172,7 +172,7 @@ function eventKey(event: KubeEvent): string {
   return JSON.stringify([objectKey(event), event.type, event.reason, event.message]);
 }
 
-/** By bytes, never in the middle of a character. */
+/** Cuts to a number of bytes, never in the middle of a character. */
 function shortened(message: string): string {
   if (Buffer.byteLength(message) <= maxNoteLength) return message;
   let text = message.slice(0, maxNoteLength);

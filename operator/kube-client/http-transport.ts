@@ -10,23 +10,23 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** `application/json` without it. */
+  /** `application/json` by default. */
   readonly contentType?: string;
   readonly accept?: string;
-  /** Milliseconds: of the whole call, or without a byte of a stream. */
+  /** Milliseconds for the whole call, or without a byte of a stream. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Calls at once; more wait for a connection. A start with hundreds of tenants must not fall upon the API server. */
+/** Calls at once; more calls wait for a connection. A start with hundreds of tenants must not overload the API server. */
 const maxCalls = 16;
 
-/** HTTP to one API server: kept connections, time limits, and a KubeError for every answer that is no success. */
+/** HTTP to one API server with keep-alive, time limits, and a KubeError for every answer that is not 2xx. */
 export class HttpTransport {
   readonly #connection: Connection;
   readonly #userAgent: string;
   readonly #calls: HttpAgent;
-  /** Watches hold their connections; they do not take those of calls. */
+  /** Watches hold their connections, so they have their own agent. */
   readonly #streams: HttpAgent;
   readonly #request: typeof httpRequest;
 
@@ -42,18 +42,18 @@ export class HttpTransport {
     this.#request = tls ? httpsRequest : httpRequest;
   }
 
-  /** The body of a 2xx answer. Errors with a `KubeError`. */
+  /** Answers the body of a 2xx answer. Errors with a `KubeError`. */
   async call(call: Call): Promise<string> {
     try {
       return await this.#callOnce(call);
     } catch (error) {
-      // The server closed a kept connection while the request was on its way: it did nothing, or may do it again.
+      // The server closed an idle connection while the request was on its way. Every method but POST may be repeated.
       if (call.method === 'POST' || !(error instanceof StaleConnection)) throw error;
       return this.#callOnce(call);
     }
   }
 
-  /** The body in chunks as they come. Ends when the server ends it; errors with a `KubeError`. */
+  /** Yields the chunks of the body until the server ends it. Errors with a `KubeError`. */
   async *stream(call: Call): AsyncGenerator<Uint8Array, void, undefined> {
     const limit = new TimeLimit(call);
     try {
@@ -61,7 +61,7 @@ export class HttpTransport {
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         limit.restart();
         yield chunk;
-        // Time in which nobody read is no silence of the server.
+        // The time that the consumer takes does not count as inactivity of the server.
         limit.restart();
       }
     } catch (error) {
@@ -128,7 +128,7 @@ class StaleConnection extends KubeError {
   }
 }
 
-/** Ends a request after its time, or when its signal says so, and knows afterwards which it was. */
+/** Ends a request at its timeout or when its signal aborts, and keeps the reason for the error message. */
 class TimeLimit {
   readonly #call: Call;
   readonly #timer: NodeJS.Timeout;

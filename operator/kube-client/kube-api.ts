@@ -7,19 +7,19 @@ import type { Json } from '../runtime/contract/workload.ts';
  */
 export interface KubeApi {
   get(type: ResourceType, namespace: string | undefined, name: string): Promise<KubeObject | undefined>;
-  /** One page; `continue` of the answer asks for the next. */
+  /** Answers one page. The `continue` of the answer asks for the next. */
   list(type: ResourceType, options: ListOptions): Promise<KubeList>;
-  /** Changes since `resourceVersion`. Ends when the server ends it; errors with a `KubeError` (410 Gone among them). */
+  /** Yields the changes since `resourceVersion` until the server ends the stream. Errors with a `KubeError`, such as 410 Gone. */
   watch(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent>;
-  /** Errors with a `KubeError` of reason `AlreadyExists` where there is one. */
+  /** Errors with a `KubeError` of reason `AlreadyExists` when the object exists. */
   create(object: KubeObject): Promise<KubeObject>;
-  /** Server-side apply as the one field manager `coffer-operator`, taking owned fields over by force. */
+  /** Applies the object on the server as the field manager `coffer-operator`. It takes over fields that others own. */
   apply(object: KubeObject): Promise<KubeObject>;
-  /** The same on the status subresource. */
+  /** Applies the status subresource in the same way. */
   applyStatus(object: KubeObject): Promise<KubeObject>;
-  /** JSON merge patch. */
+  /** Sends a JSON merge patch. */
   patch(type: ResourceType, namespace: string | undefined, name: string, patch: Json): Promise<KubeObject>;
-  /** Resolves where there is none. */
+  /** Resolves also when the object does not exist. */
   delete(type: ResourceType, namespace: string | undefined, name: string, options?: DeleteOptions): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ interface ObjectMeta {
   readonly finalizers?: readonly string[];
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
-  /** Kept by a cache in place of `managedFields`, where it is asked to. Never sent. */
+  /** A cache keeps this instead of `managedFields` when its options ask for it. It is never sent. */
   readonly foreign?: readonly ForeignFields[];
 }
 
@@ -64,7 +64,7 @@ export interface OwnerReference {
 }
 
 export interface ListOptions {
-  /** All namespaces without it. */
+  /** Undefined means all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -95,10 +95,10 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-/** What the API server answered instead of the object: its Status, or why there was no answer. */
+/** The API server answered with an error Status, or did not answer. */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
-  /** HTTP status; undefined where there was no answer. */
+  /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
   /** `NotFound`, `Conflict`, `Expired`, … as in the Status object. */
   readonly reason: string;
@@ -121,17 +121,17 @@ export class KubeError extends Error {
   }
 }
 
-/** What a reflector keeps of one type of resource: reads cost nothing and never wait. */
+/** The objects of one resource type that a reflector keeps in memory. Reads never wait. */
 export interface Cache {
   readonly type: ResourceType;
   get(namespace: string, name: string): KubeObject | undefined;
   list(namespace?: string): readonly KubeObject[];
   /** Objects whose label `coffer.dev/workload` is this. */
   ofWorkload(namespace: string, workload: string): readonly KubeObject[];
-  /** Takes what an own write was answered, so that the next pass does not act on what was before it. */
+  /** Stores the answer to a write of the operator, so that the next reconcile does not act on the state before it. */
   wrote(object: KubeObject): void;
   deleted(namespace: string, name: string): void;
-  /** Every change, also those by `wrote`. `before` is undefined for a new object, `after` for a deleted one. */
+  /** Reports every change, also those by `wrote`. `before` is undefined for a new object, `after` for a deleted one. */
   onChange(listener: (before: KubeObject | undefined, after: KubeObject | undefined) => void): void;
   /** Resolves after the first complete list. */
   synced(): Promise<void>;
@@ -142,7 +142,7 @@ export interface FieldTree {
   readonly [segment: string]: FieldTree;
 }
 
-/** Fields of a spec that another than the operator wrote. */
+/** Fields of a spec that another field manager wrote. */
 export interface ForeignFields {
   readonly manager: string;
   /** Below `spec`. */
@@ -156,12 +156,12 @@ interface ManagedFields {
   readonly fieldsV1?: FieldTree;
 }
 
-/** The one field manager of the operator, as `KubeClient` names it. */
+/** The field manager of the operator, as `KubeClient` names it. */
 const own = 'coffer-operator';
 
 /**
- * What others wrote into the spec of an object that the operator applies. What a subresource was used for (a status, a scale) does not
- * count, nor what the server filled in, which nobody owns.
+ * Answers the spec fields that other managers wrote into an object that the operator applies. Fields written through a subresource
+ * (a status, a scale) do not count, nor do defaults of the server, which have no owner.
  *
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
  */
@@ -172,7 +172,7 @@ export function foreignFields(object: KubeObject): readonly ForeignFields[] {
   });
 }
 
-/** The entries of an object without those by which others own a part of its spec, and without its own but those of apply. */
+/** Answers the managed-field entries without those of other owners of the spec, and without the operator's own that are no apply. */
 export function withoutForeign(object: KubeObject): readonly object[] {
   return managedFieldsOf(object).filter(
     ({ manager, operation, subresource, fieldsV1 }) =>

@@ -16,23 +16,23 @@ import { LineSplitter, watchError } from './response.ts';
 import { resourcePath, typeOf } from './resource-types.ts';
 
 export interface KubeClientOptions {
-  /** Owner of the fields that it applies: `coffer-operator` without it. */
+  /** Owner of the applied fields; `coffer-operator` by default. */
   readonly fieldManager?: string;
   readonly userAgent?: string;
-  /** Milliseconds for a whole call that is no watch: 30 s without it. */
+  /** Milliseconds for a whole call that is no watch; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Milliseconds without a byte after which a watch is dead: 150 s without it, since the first bookmark may take two minutes. */
+  /** Milliseconds without a byte after which a watch is dead; 150 s by default, since the first bookmark may take two minutes. */
   readonly watchInactivityMs?: number;
 }
 
 export interface LogOptions {
   readonly container?: string;
   readonly tailLines?: number;
-  /** Of the container before its last restart. */
+  /** Reads the log of the container before its last restart. */
   readonly previous?: boolean;
 }
 
-/** The Kubernetes API over Node's own HTTP, plain JSON. */
+/** A client of the Kubernetes API: plain JSON over Node's HTTP. */
 export class KubeClient implements KubeApi {
   readonly #http: HttpTransport;
   readonly #fieldManager: string;
@@ -69,7 +69,7 @@ export class KubeClient implements KubeApi {
     };
     const more = metadata?.continue ?? '';
     return {
-      // Items of built-in types come without their type.
+      // The server leaves the type out of the items of built-in types.
       items: (items ?? []).map((item) => ({ ...item, apiVersion: type.apiVersion, kind: type.kind })),
       resourceVersion: metadata?.resourceVersion ?? '',
       ...(more === '' ? {} : { continue: more }),
@@ -100,7 +100,7 @@ export class KubeClient implements KubeApi {
         if (event !== undefined) yield event;
       }
     }
-    // A line without its end was cut off: what it would have told comes again with the next watch.
+    // A line without its end was cut off. The next watch sends its event again.
   }
 
   create(object: KubeObject): Promise<KubeObject> {
@@ -131,7 +131,7 @@ export class KubeClient implements KubeApi {
     });
   }
 
-  /** The whole object. Errors with `Conflict` when its `resourceVersion` is no longer the current one. */
+  /** Replaces the whole object. Errors with `Conflict` when its `resourceVersion` is not the current one. */
   replace(object: KubeObject): Promise<KubeObject> {
     const { namespace, name } = object.metadata;
     return this.#object({
@@ -175,7 +175,7 @@ export class KubeClient implements KubeApi {
     });
   }
 
-  /** What a container wrote to its log. */
+  /** Answers the log of a container. */
   log(namespace: string, pod: string, options: LogOptions = {}): Promise<string> {
     const { container, tailLines, previous } = options;
     return this.#call({
@@ -192,7 +192,7 @@ export class KubeClient implements KubeApi {
     return typeof gitVersion === 'string' ? gitVersion : 'unknown';
   }
 
-  /** Ends kept connections, and watches with them. */
+  /** Closes all connections; watches end with them. */
   close(): void {
     this.#http.close();
   }
@@ -202,7 +202,7 @@ export class KubeClient implements KubeApi {
     return this.#object({
       method: 'PATCH',
       path: resourcePath(typeOf(object), { namespace, name, ...(subresource && { subresource }) }),
-      // Strict: an unknown field in what a user gave for a pod is refused with its name instead of dropped in silence.
+      // Strict: the server refuses an unknown field of a user's pod options by its name, instead of dropping it silently.
       query: { fieldManager: this.#fieldManager, force: 'true', fieldValidation: 'Strict' },
       // JSON is YAML.
       contentType: 'application/apply-patch+yaml',
@@ -237,7 +237,7 @@ function watchEvent(what: string, line: string): WatchEvent | undefined {
     case 'ERROR':
       throw watchError(what, object);
     default:
-      // A kind of event that came after this was written.
+      // A newer server may send kinds of events that this client does not know.
       return undefined;
   }
 }

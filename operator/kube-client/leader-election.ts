@@ -5,18 +5,18 @@ import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-recor
 import { resourceTypes } from './resource-types.ts';
 
 export interface LeaderElectionOptions {
-  /** With a time limit well below `renewDeadlineMs`. */
+  /** A client with a timeout well below `renewDeadlineMs`. */
   readonly api: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   readonly namespace: string;
   readonly name: string;
-  /** Unique among all that want to lead: the name of the pod. */
+  /** Unique among all candidates: the name of the pod. */
   readonly identity: string;
   /**
-   * The lease was not renewed in time, or somebody else took it. Another may lead from now on: who hears this must end the process
-   * without another write.
+   * Called when the lease was not renewed in time or another candidate took it. Another process may lead now, so the callee must end
+   * this process without another write.
    */
   readonly lost: (message: string) => void;
-  /** An attempt failed; it is repeated. */
+  /** Called when an attempt fails. It is repeated. */
   readonly failed: (error: unknown) => void;
   readonly timing?: LeaseTiming;
   readonly now: () => Date;
@@ -27,28 +27,28 @@ export interface LeaderElectionOptions {
 
 /** Milliseconds. */
 export interface LeaseTiming {
-  /** Others wait so long after the last renewal that they saw. */
+  /** Other candidates wait this long after the last renewal that they saw. */
   readonly leaseDurationMs: number;
-  /** Who leads gives up so long after its last renewal: before others may take over. */
+  /** The leader gives up this long after its last renewal, before others may take over. */
   readonly renewDeadlineMs: number;
   readonly retryMs: number;
 }
 
 const usual: LeaseTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
-/** One of several processes leads: the one that keeps a Lease renewed. */
+/** Elects one of several processes as the leader: the one that keeps a Lease renewed. */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions;
   readonly #timing: LeaseTiming;
   readonly #end = new AbortController();
   #lease: KubeObject | undefined;
-  /** What was seen of the holder last, and when by the own clock. */
+  /** The last record of the holder, and the time of this process's clock when it was seen. */
   #seen: { readonly record: LeaseRecord; readonly at: number } | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #state: 'waiting' | 'leading' | 'ended' = 'waiting';
   #renewing: Promise<void> = Promise.resolve();
 
-  /** Errors with a RangeError where two could lead at once. */
+  /** Errors with a RangeError when the timing would allow two leaders at once. */
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
     this.#timing = options.timing ?? usual;
@@ -62,11 +62,11 @@ export class LeaderElection {
     return this.#state === 'leading';
   }
 
-  /** Resolves with true once this process leads; with false when `release` came first. */
+  /** Resolves with true once this process leads, and with false when `release` came first. */
   async acquire(): Promise<boolean> {
     while (this.#state === 'waiting') {
       if ((await this.#attempt()) === 'held') {
-        // `release` may have come while the lease was being taken: then it is given back.
+        // `release` may have been called while the lease was being taken. Then the lease is given back.
         if (this.#ended()) await this.#giveBack();
         else {
           this.#state = 'leading';
@@ -79,7 +79,7 @@ export class LeaderElection {
     return false;
   }
 
-  /** Ends the candidacy; a lease that is held goes to the next at once. Call it after the last write. */
+  /** Ends the candidacy. A lease that this process holds is free at once. Call it after the last write. */
   async release(): Promise<void> {
     const led = this.#state === 'leading';
     this.#state = 'ended';
@@ -98,12 +98,12 @@ export class LeaderElection {
     }
   }
 
-  /** One try to take or renew the lease. Never errors. */
+  /** Tries once to take or renew the lease. Never errors. */
   async #attempt(): Promise<'held' | 'other' | 'failed'> {
     const { identity, now, failed } = this.#options;
     const began = this.#monotonic();
     try {
-      // A leader knows what it wrote; if somebody wrote since, the version says so.
+      // The leader knows what it wrote. If another process has written since, the version shows it.
       const current = this.#state === 'leading' ? this.#lease : await this.#read();
       const record = current && readLease(current);
       if (record !== undefined && record.holder !== identity && this.#isHeld(record)) return 'other';
@@ -127,7 +127,7 @@ export class LeaderElection {
     }
   }
 
-  /** Somebody wrote the lease: another candidate, or this process in a call whose answer was lost. */
+  /** The lease changed: by another candidate, or by this process in a call whose answer was lost. */
   async #afterConflict(): Promise<'other' | 'failed'> {
     try {
       this.#lease = await this.#read();
@@ -141,7 +141,7 @@ export class LeaderElection {
     return record.holder === this.#options.identity ? 'failed' : 'other';
   }
 
-  /** Whether another's lease still counts, by how long ago this process saw it change. */
+  /** Reports whether another's lease is still valid, by the time since this process saw it change. */
   #isHeld(record: LeaseRecord): boolean {
     const at = this.#monotonic();
     const seen = this.#seen?.record;
@@ -173,7 +173,7 @@ export class LeaderElection {
     if (record?.holder !== this.#options.identity) return;
     try {
       const renewTime = microTime(this.#options.now());
-      // One second: the API server wants a duration, and who sees this takes over at once.
+      // The API server requires a duration. Another candidate takes over at once.
       await this.#write(this.#lease, { ...record, holder: '', durationMs: 1_000, renewTime });
     } catch (error) {
       this.#options.failed(error);
@@ -194,12 +194,12 @@ export class LeaderElection {
   }
 
   async #pause(): Promise<void> {
-    // Candidates that start together should not ask together.
+    // The random part spreads candidates that start together.
     const delay = this.#timing.retryMs * (this.leads ? 1 : 1 + this.#options.random() / 5);
     await sleep(delay, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
 
-  /** `release` may come while something is awaited. */
+  /** `release` may be called while something is awaited. */
   #ended(): boolean {
     return this.#state === 'ended';
   }

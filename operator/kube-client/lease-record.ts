@@ -1,11 +1,11 @@
 import type { KubeObject } from './kube-api.ts';
 
-/** What a Lease says about who leads. @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/ */
+/** The leader as a Lease records it. @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/ */
 export interface LeaseRecord {
-  /** Empty: nobody leads. */
+  /** Empty when there is no leader. */
   readonly holder: string;
   readonly durationMs: number;
-  /** As written; compared only with itself, since clocks of two machines differ. */
+  /** The written text. It is only compared with itself, since the clocks of two machines differ. */
   readonly renewTime: string;
   readonly acquireTime: string;
   readonly transitions: number;
@@ -35,7 +35,7 @@ export function leaseSpec(record: LeaseRecord) {
   };
 }
 
-/** Kubernetes' MicroTime: six digits of a second, or the API server refuses it. */
+/** Formats a MicroTime of Kubernetes. The API server refuses a time without six digits of a second. */
 export function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }

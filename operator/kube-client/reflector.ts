@@ -8,7 +8,7 @@ interface BackoffTiming {
   readonly mostMs: number;
 }
 
-/** Milliseconds to wait after so many failures in a row, so that many clients of one server do not come back together. */
+/** Milliseconds to wait after a number of failures in a row. A random part keeps the clients of one server from retrying together. */
 export function backoffMs(failures: number, { firstMs, mostMs }: BackoffTiming, random: () => number): number {
   if (failures === 0) return 0;
   const whole = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30));
@@ -17,18 +17,18 @@ export function backoffMs(failures: number, { firstMs, mostMs }: BackoffTiming, 
 
 interface ReflectorOptions {
   readonly api: Pick<KubeApi, 'list' | 'watch'>;
-  /** Its namespaces are watched each by itself; it lists everything where it names none. */
+  /** Each of its namespaces has a watch; without namespaces one watch covers all. */
   readonly cache: ResourceCache;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly random: () => number;
-  /** A list failed, or a watch ended otherwise than by its time; the reflector goes on. */
+  /** Called when a list fails or a watch ends before its time. The reflector tries again. */
   readonly restarted?: (error: unknown) => void;
   readonly timing?: Partial<ReflectorTiming>;
 }
 
 interface ReflectorTiming extends BackoffTiming {
-  /** A watch that lived so long in milliseconds was a good one: the next begins at once. */
+  /** Milliseconds after which a watch counts as good: the next one begins at once. */
   readonly steadyMs: number;
   readonly pageSize: number;
 }
@@ -37,7 +37,7 @@ const usual: ReflectorTiming = { firstMs: 500, mostMs: 30_000, steadyMs: 10_000,
 
 const failuresBeforeList = 3;
 
-/** Keeps a cache equal to what the API server has: list, then watch, again and again until `stop`. */
+/** Keeps a cache equal to the API server: it lists, then watches, and repeats both until `stop`. */
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #timing: ReflectorTiming;
@@ -76,16 +76,16 @@ export class Reflector {
         if (error instanceof KubeError) asked = error.retryAfterMs ?? 0;
         this.#options.restarted?.(error);
       }
-      // Servers that close at once, without an error too, are asked ever less often.
+      // A server that closes the stream at once, even without an error, is asked less and less often.
       failures = performance.now() - began >= this.#timing.steadyMs ? 0 : failures + 1;
-      // Whatever is wrong with the position (a server set back to a backup knows it no more), a list is right again.
+      // A server that was restored from a backup does not know the position. A list repairs every such case.
       if (failures >= failuresBeforeList) position.version = undefined;
       const delay = Math.max(asked, backoffMs(failures, this.#timing, this.#options.random));
       if (delay > 0) await sleep(delay, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** The version of the list. A list that grows too old between two pages errors with 410, and is begun again. */
+  /** Answers the version of the list. A list that grows too old between two pages errors with 410, and `#follow` starts again. */
   async #list(namespace: string | undefined): Promise<string> {
     const { api, cache } = this.#options;
     const objects: KubeObject[] = [];
@@ -96,7 +96,7 @@ export class Reflector {
         limit: this.#timing.pageSize,
         ...(next === undefined ? {} : { continue: next }),
       });
-      // Page by page, so that the whole is never in memory.
+      // Trim page by page, so that the full objects are never in memory together.
       for (const item of page.items) objects.push(cache.trim(item));
       next = page.continue;
       if (next === undefined) {
@@ -146,12 +146,12 @@ export class Reflector {
   }
 }
 
-/** Where the watch goes on after it ended; undefined: list first. */
+/** The version at which the next watch continues; undefined means that a list is needed first. */
 interface Position {
   version: string | undefined;
 }
 
-/** Changes since that version are forgotten by the server. */
+/** Reports whether the server no longer has the changes since the version of the watch. */
 function isGone(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }

@@ -1,8 +1,8 @@
 import { type KubeObject, foreignFields, type Cache, type ResourceType } from './kube-api.ts';
 
 /**
- * Whether `one` is a later version than `other` of the same type of resource. Versions are decimal numbers on every server since
- * 1.35, and were before on etcd; where they are not, the answer is undefined, and who asks must take what came last.
+ * Reports whether `one` is a later version than `other` of the same resource type. Versions are decimal numbers on every server since
+ * 1.35, and earlier with etcd. For other versions the answer is undefined, and the caller must take what came last.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
@@ -18,13 +18,13 @@ function versionOf(object: KubeObject): string | undefined {
 }
 
 export interface ResourceCacheOptions {
-  /** What to keep of an object; the whole without it. Managed fields and kubectl's copy of the manifest always go. */
+  /** Answers what to keep of an object; the default keeps all. Managed fields and kubectl's copy of the manifest are always dropped. */
   readonly keep?: (object: KubeObject) => KubeObject;
-  /** Keeps of the managed fields what others than the operator wrote into a spec. */
+  /** Keeps, of the managed fields, the spec fields that others than the operator wrote. */
   readonly foreignFields?: true;
-  /** Each is listed by itself, and all must be for `synced`. All namespaces in one list without it. */
+  /** Namespaces that are listed one by one; `synced` waits for all of them. Undefined means one list of all namespaces. */
   readonly namespaces?: readonly string[];
-  /** A listener threw. */
+  /** Called when a listener throws. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -34,8 +34,8 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 type Listener = (before: KubeObject | undefined, after: KubeObject | undefined) => void;
 
 /**
- * What a Reflector fills and everybody reads. Own writes go in at once (`wrote`, `deleted`); what a list or watch tells later of the
- * time before them is passed over, so that no pass acts on a state that the operator itself has left behind.
+ * A cache that a Reflector fills. Writes of the operator go in at once (`wrote`, `deleted`). Older states that a list or watch reports
+ * later are ignored, so that no reconcile acts on a state that the operator has already changed.
  */
 export class ResourceCache implements Cache {
   readonly type: ResourceType;
@@ -43,13 +43,13 @@ export class ResourceCache implements Cache {
   readonly #options: ResourceCacheOptions;
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #byWorkload = new Map<string, Map<string, KubeObject>>();
-  /** By uid, what was deleted here and may still be told of by the watch. */
+  /** Uids of objects that the operator deleted and that the watch may still report. */
   readonly #deleted = new Set<string>();
-  /** By uid, the version at which something left: the answer to a write of before must not bring it back. The latest only. */
+  /** By uid, the version at which an object left: the answer to an earlier write must not bring it back. Only the newest entries. */
   readonly #gone = new Map<string, string>();
   readonly #listeners: Listener[] = [];
   readonly #unsynced: Set<string>;
-  /** Of the last list of each namespace. */
+  /** Version of the last list of each namespace. */
   readonly #listVersions = new Map<string, string>();
   readonly #synced = Promise.withResolvers<void>();
 
@@ -102,10 +102,10 @@ export class ResourceCache implements Cache {
     this.#set(object, undefined);
   }
 
-  /** A complete list of the namespace, or of everything: what is not in it is gone. `resourceVersion` is that of the list. */
+  /** Takes a complete list of the namespace, or of all: objects that are not in it are gone. `resourceVersion` is that of the list. */
   replace(objects: readonly KubeObject[], resourceVersion: string, namespace?: string): void {
     const scope = namespace ?? everywhere;
-    // Only a server that was set back to a backup lists an earlier version than before: nothing known counts any more.
+    // Only a server that was restored from a backup lists an earlier version than before. Then the list replaces everything.
     const setBack = isLater(this.#listVersions.get(scope), resourceVersion) === true;
     this.#listVersions.set(scope, resourceVersion);
     if (setBack) this.#gone.clear();
@@ -116,7 +116,7 @@ export class ResourceCache implements Cache {
       else this.take(object);
     }
     for (const object of this.list(namespace)) {
-      // What is later than the list was written by the operator while the list was on its way.
+      // The operator wrote a later object while the list was on its way.
       const later = !setBack && isLater(versionOf(object), resourceVersion) === true;
       if (later || listed.has(keyOf(object))) continue;
       this.#remember(object, resourceVersion);
@@ -127,30 +127,30 @@ export class ResourceCache implements Cache {
     if (this.#unsynced.delete(scope) && this.isSynced) this.#synced.resolve();
   }
 
-  /** Added or modified. */
+  /** Takes an added or modified object. */
   take(object: KubeObject): void {
     const { uid, deletionTimestamp } = object.metadata;
-    // Nothing comes back from deletion; what is still ending (a pod in its grace period) is told as such.
+    // A deleted object does not come back. A pod in its grace period has a deletion timestamp.
     if (uid !== undefined && this.#deleted.has(uid) && deletionTimestamp === undefined) return;
     const left = uid === undefined ? undefined : this.#gone.get(uid);
-    // What was only out of the selection (a label was taken off) comes back with a later version.
+    // An object that only left the selection (its label was removed) comes back with a later version.
     if (left !== undefined && isLater(versionOf(object), left) !== true) return;
     const before = this.#before(object);
     if (before !== undefined && !supersedes(object, before)) return;
     this.#set(before, this.trim(object));
   }
 
-  /** Gone. `object` is its last state. */
+  /** Removes an object; `object` is its last state. */
   drop(object: KubeObject): void {
     if (object.metadata.uid !== undefined) this.#deleted.delete(object.metadata.uid);
     this.#remember(object, versionOf(object));
     const before = this.#before(object);
-    // A new object of the name was made here meanwhile.
+    // The operator made a new object of the name meanwhile.
     if (before === undefined || isLater(versionOf(before), versionOf(object)) === true) return;
     this.#set(before, undefined);
   }
 
-  /** What is kept of an object. */
+  /** Answers the part of an object that the cache keeps. */
   trim(object: KubeObject): KubeObject {
     const {
       managedFields: _managedFields,
@@ -203,10 +203,10 @@ export class ResourceCache implements Cache {
   }
 }
 
-/** Answers are on their way for seconds; so many objects do not leave meanwhile. */
+/** Answers are on their way for seconds; fewer objects leave in that time. */
 const maxTombstones = 1_000;
 
-/** In place of a namespace's name, which is never empty. */
+/** Stands for all namespaces: the name of a namespace is never empty. */
 const everywhere = '';
 
 function supersedes(object: KubeObject, before: KubeObject): boolean {

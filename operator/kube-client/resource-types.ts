@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from './kube-api.ts';
 
-/** The types of resource that the operator works with: known here, so that nothing is discovered at start. */
+/** The resource types that the operator works with. The table saves a discovery at start. */
 export const resourceTypes = {
   tenant: { apiVersion: 'coffer.dev/v1alpha1', kind: 'Tenant', plural: 'tenants', namespaced: true },
   identityProvider: {
@@ -57,7 +57,7 @@ export const resourceTypes = {
   certificate: { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', plural: 'certificates', namespaced: true },
   lease: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true },
   event: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events', namespaced: true },
-  /** Events as their older API has them, which can be selected by what they are about. */
+  /** Events of the older API, which can be selected by the object that they describe. */
   coreEvent: { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true },
   customResourceDefinition: {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -71,7 +71,7 @@ const byKind: ReadonlyMap<string, ResourceType> = new Map(
   Object.values<ResourceType>(resourceTypes).map((type) => [`${type.apiVersion}/${type.kind}`, type]),
 );
 
-/** The type of an object. Errors for one that is not in the table: the operator sends no such thing. */
+/** Answers the type of an object. Errors for a type that is not in the table: the operator sends no such object. */
 export function typeOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): ResourceType {
   const type = byKind.get(`${object.apiVersion}/${object.kind}`);
   if (type === undefined)
@@ -86,7 +86,7 @@ interface PathParts {
 }
 
 /**
- * Path of a collection, an object or its subresource. Errors when a namespaced object is named without its namespace.
+ * Answers the path of a collection, an object or its subresource. Errors when a namespaced object has no namespace.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
  */

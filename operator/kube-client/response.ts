@@ -1,6 +1,6 @@
 import { KubeError } from './kube-api.ts';
 
-/** Reasons of the API server by HTTP status, for answers that carry no Status object: those of a proxy, or of an overload. */
+/** Reasons of the API server by HTTP status, for answers without a Status object: those of a proxy or of an overloaded server. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -19,7 +19,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** The error that an answer is. `what` is the call, e.g. `GET /api/v1/pods`; bodies that are no Status are not repeated. */
+/** Makes the error of an answer. `what` is the call, e.g. `GET /api/v1/pods`. A body that is no Status is not repeated. */
 export function statusError(what: string, status: number, body: string, retryAfter?: string): KubeError {
   const answer = statusObject(body);
   const seconds = answer?.retryAfterSeconds ?? Number(retryAfter ?? Number.NaN);
@@ -32,7 +32,7 @@ export function statusError(what: string, status: number, body: string, retryAft
   );
 }
 
-/** The error that an ERROR event of a watch carries. */
+/** Makes the error of an ERROR event of a watch. */
 export function watchError(what: string, object: unknown): KubeError {
   const code = typeof object === 'object' && object !== null && 'code' in object ? Number(object.code) : Number.NaN;
   return statusError(what, Number.isInteger(code) ? code : 500, JSON.stringify(object));
@@ -69,26 +69,26 @@ function statusObject(body: string): StatusObject | undefined {
   };
 }
 
-/** Cuts a stream of bytes into lines, wherever its chunks begin and end: in the middle of a line, or of a character. */
+/** Splits a stream of bytes into lines. A chunk may end in the middle of a line or of a character. */
 export class LineSplitter {
   readonly #decoder = new TextDecoder();
-  #pieces: string[] = [];
+  #parts: string[] = [];
 
-  /** The lines that this chunk completes, without empty ones. */
+  /** Answers the lines that this chunk completes, without empty ones. */
   push(chunk: Uint8Array): string[] {
     const parts = this.#decoder.decode(chunk, { stream: true }).split('\n');
     const last = parts.pop() ?? '';
     const lines: string[] = [];
     for (const part of parts) {
-      lines.push(this.#pieces.join('') + part);
-      this.#pieces = [];
+      lines.push(this.#parts.join('') + part);
+      this.#parts = [];
     }
-    if (last !== '') this.#pieces.push(last);
+    if (last !== '') this.#parts.push(last);
     return lines.filter((line) => line.trim() !== '');
   }
 
-  /** What came after the last line break. */
+  /** Answers the text after the last line break. */
   rest(): string {
-    return (this.#pieces.join('') + this.#decoder.decode()).trim();
+    return (this.#parts.join('') + this.#decoder.decode()).trim();
   }
 }

@@ -12,8 +12,8 @@ interface References {
 const known = new WeakMap<object, References>();
 
 /**
- * What a resource refers to, by the names of its fields, so that a field new to the schema is found too: `secretName`,
- * `clientSecretRef.name`, `valueFrom.configMapKeyRef.name`. One too many costs a pass, one too few a missed change.
+ * Finds the references of a resource by the names of its fields, so that a field new to the schema is found too: `secretName`,
+ * `clientSecretRef.name`, `valueFrom.configMapKeyRef.name`. A false reference costs a reconcile; a missing one would miss a change.
  */
 export function referencesOf(object: { readonly spec: unknown }): References {
   const before = known.get(object);
@@ -40,12 +40,12 @@ function collect(node: unknown, path: string, secrets: Set<string>, configMaps: 
 
 type Resource = CofferObject;
 
-/** Something that changed: a resource (with what it was, where that is known), or what resources refer to. */
+/** A change of a resource (with its former state, if known), or of a Secret or ConfigMap that resources refer to. */
 export type Change =
   | { readonly kind: 'object'; readonly before: Resource | undefined; readonly after: Resource | undefined }
   | { readonly kind: 'Secret' | 'ConfigMap'; readonly name: string };
 
-/** The resources whose next pass may come out differently. */
+/** Answers the resources whose reconcile depends on the change. */
 export function affectedBy(change: Change, resources: Resources): readonly ResourceRef[] {
   if (change.kind !== 'object') return usersOf(change.kind, change.name, resources);
   const found = new Map<string, ResourceRef>();
@@ -56,14 +56,14 @@ export function affectedBy(change: Change, resources: Resources): readonly Resou
   return [...found.values()];
 }
 
-/** Tenants that a provider's users log in to. */
+/** Answers the tenants that name the provider. */
 export function tenantsOfProvider(provider: string, resources: Resources): readonly Tenant[] {
   return [...resources.tenants.values()].filter(({ spec }) =>
     (spec.identityProviders ?? []).some(({ name }) => name === provider),
   );
 }
 
-/** Tenants that a key service serves, or would. */
+/** Answers the tenants that name the key service. */
 function tenantsOfKeyService(kms: string, resources: Resources): readonly Tenant[] {
   return [...resources.tenants.values()].filter(({ spec }) => spec.kmsConfigRef?.name === kms);
 }

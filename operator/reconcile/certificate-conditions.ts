@@ -4,16 +4,16 @@ import type { CertificateNeed, IssuedCertificate } from '../runtime/contract/wor
 import type { CertificateStatus, ConditionUpdate, ResourceStatus } from './conditions.ts';
 
 const day = 24 * 60 * 60 * 1_000;
-/** A certificate that somebody else makes and that has this left, in milliseconds, is told of. */
+/** Milliseconds before its end at which a user's own certificate is reported. */
 const soonMs = 14 * day;
 
 /** A certificate that a resource runs with. */
 export interface KnownCertificate extends CertificateStatus {
-  /** The operator or cert-manager renews it; a person has to renew one in a Secret of their own. */
+  /** True when the operator or cert-manager renews it. The user renews a certificate in a Secret of their own. */
   readonly renewedForThem: boolean;
 }
 
-/** Of certificates that the runtime keeps, and of Secrets (`tls.crt`) that people bring. */
+/** Answers the certificates that the runtime keeps, and those in Secrets (`tls.crt`) of the user. */
 export function certificatesOf(
   needs: readonly CertificateNeed[],
   issued: ReadonlyMap<string, IssuedCertificate>,
@@ -34,7 +34,7 @@ export function certificatesOf(
   return [...made, ...brought].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Undefined where there is no certificate at all. */
+/** Answers TLSReady; undefined when the resource has no certificate. */
 export function tlsCondition(
   needs: readonly CertificateNeed[],
   certificates: readonly KnownCertificate[],
@@ -67,8 +67,8 @@ export function tlsCondition(
 }
 
 /**
- * Milliseconds after which to look again. Of what is renewed for people a sixth of what it has left, which meets the last third of any
- * life early enough, whoever decides when that begins; of what they bring when there is something new to tell.
+ * Answers the milliseconds until the next check. For a certificate that is renewed automatically it is a sixth of the remaining life,
+ * which is early enough in the last third of any life. For a user's certificate it is the time at which its condition changes.
  */
 export function recheckMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
   const pauses = certificates.flatMap(({ renewedForThem, notAfter }) => {
@@ -80,12 +80,12 @@ export function recheckMs(certificates: readonly KnownCertificate[], now: Date):
   return pauses.length === 0 ? undefined : Math.min(day / 2, ...pauses);
 }
 
-/** Milliseconds between looks at one that should have been renewed and is not. */
+/** Milliseconds between checks of a certificate whose renewal is overdue. */
 const overdueMs = 30_000;
 
 const parsed = new Map<string, Date | undefined>();
 
-/** Parsing costs more than all else of a pass; certificates change seldom. */
+/** Caches the expiry: parsing costs more than the rest of a reconcile, and certificates change seldom. */
 function expiryOf(pem: string | undefined): Date | undefined {
   if (pem === undefined) return undefined;
   if (!parsed.has(pem)) {
@@ -103,7 +103,7 @@ function parseExpiry(pem: string): Date | undefined {
   }
 }
 
-/** What a status tells of them. */
+/** Answers the certificates as the status lists them. */
 export function certificateStatus(certificates: readonly KnownCertificate[]): Pick<ResourceStatus, 'certificates'> {
   if (certificates.length === 0) return {};
   return { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) };

@@ -1,11 +1,11 @@
 import type { Condition } from '../api/object.ts';
 
-/** What a pass found; times and generation are added when it is laid over the conditions before. */
+/** A condition as a reconcile sets it. `mergeConditions` adds the time and the generation. */
 export interface ConditionUpdate {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
-  /** Without numbers that change by themselves, such as durations: a status settles. */
+  /** It holds no number that changes by itself, such as a duration, so that a status settles. */
   readonly message: string;
 }
 
@@ -24,13 +24,13 @@ export type ConditionType =
 export interface ResourceStatus {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
-  /** Ready of wanted: `2/3`. */
+  /** Ready and wanted servers: `2/3`. */
   readonly servers?: string;
-  /** Pods that there are, ready or not: what the scale subresource tells, with the selector that finds them. */
+  /** Number of pods, ready or not. The scale subresource reports it together with the selector of the pods. */
   readonly replicas?: number;
   readonly selector?: string;
   readonly health?: Health;
-  /** Of what runs; several while they are replaced. */
+  /** Version of the running servers; several versions while they are replaced. */
   readonly version?: string;
   readonly rollout?: RolloutStatus;
   readonly certificates?: readonly CertificateStatus[];
@@ -40,13 +40,13 @@ export interface ResourceStatus {
   readonly policyName?: string;
   readonly accessKey?: string;
   readonly credentialsSecret?: string;
-  /** What a PolicyBinding attached, so that what it no longer names can be taken away again. */
+  /** The policies that a PolicyBinding attached, so that a later change can detach them. */
   readonly attached?: readonly Attached[];
-  /** The key service whose keys sealed the data of a Tenant. */
+  /** The key service whose keys encrypt the data of a Tenant. */
   readonly keyService?: KeyServiceInUse;
 }
 
-/** What of a `kmsConfigRef` decides which keys a tenant can use. */
+/** The fields of a `kmsConfigRef` that decide which keys a tenant can use. */
 export interface KeyServiceInUse {
   readonly name: string;
   readonly keyPrefix: string;
@@ -61,7 +61,7 @@ export interface Attached {
 
 export type Health = 'Healthy' | 'Degraded' | 'Unavailable' | 'Hibernated' | 'Unknown';
 
-/** There while instances are replaced. */
+/** Present while instances are replaced. */
 export interface RolloutStatus {
   readonly reason: string;
   readonly updated: number;
@@ -75,8 +75,8 @@ export interface CertificateStatus {
 }
 
 /**
- * The conditions after a pass. A condition's time is that of the last change of its status; one that was not found is left out, as
- * kstatus wants it of Reconciling and Stalled.
+ * Answers the conditions after a reconcile. The time of a condition is that of the last change of its status. A condition without an
+ * update is dropped, as kstatus requires for Reconciling and Stalled.
  */
 export function mergeConditions(
   before: readonly Condition[],
@@ -103,17 +103,17 @@ export function notReady(reason: string, message: string): ConditionUpdate {
   return { type: 'Ready', status: 'False', reason, message };
 }
 
-/** Abnormal-true: there while work is under way. */
+/** Abnormal-true: present while work is under way. */
 export function reconciling(reason: string, message: string): ConditionUpdate {
   return { type: 'Reconciling', status: 'True', reason, message };
 }
 
-/** Abnormal-true: there while nothing will change by itself. */
+/** Abnormal-true: present while nothing will change by itself. */
 export function stalled(reason: string, message: string): ConditionUpdate {
   return { type: 'Stalled', status: 'True', reason, message };
 }
 
-/** Abnormal-true: there while a key service, whose memory cannot be locked, runs on nodes with swap. */
+/** Abnormal-true: present while a key service, whose memory cannot be locked, runs on nodes with swap. */
 export function swapPossible(nodes: readonly string[]): ConditionUpdate {
   const message =
     `it holds keys in memory, and these of its nodes have swap: ${nodes.join(', ')}; turn swap off there or encrypt it, unless their ` +
@@ -121,7 +121,7 @@ export function swapPossible(nodes: readonly string[]): ConditionUpdate {
   return { type: 'SwapPossible', status: 'True', reason: 'NodeHasSwap', message };
 }
 
-/** Abnormal-true: there while something should restart and must not; its time tells since when. */
+/** Abnormal-true: present while a restart is needed and not allowed; its time is the start of that state. */
 export function rolloutBlocked(reason: string, message: string): ConditionUpdate {
   return { type: 'RolloutBlocked', status: 'True', reason, message };
 }

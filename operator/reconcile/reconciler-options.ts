@@ -11,7 +11,7 @@ import type { Resources } from './resources.ts';
 import type { RolloutLimit } from './rollout-limit.ts';
 import type { BlockerReason } from './rollout.ts';
 
-/** Something that happened to a resource, for people. */
+/** An event of a resource, for users. */
 export interface OperatorEvent {
   readonly ref: ResourceRef;
   readonly type: 'Normal' | 'Warning';
@@ -20,70 +20,70 @@ export interface OperatorEvent {
 }
 
 /**
- * What the passes of one namespace need.
+ * The dependencies of the reconciler of one namespace.
  *
- * The wiring owns the queue: it calls `start()` once, then `reconcile(about)` for each key, adds what `affectedBy` answers for each
- * change it sees, and gives `enqueue` so that a pass can ask for others, or for itself later.
+ * The caller owns the queue: it calls `start()` once, then `reconcile(ref)` for each key. It enqueues what `affectedBy` answers for each
+ * change, and passes `enqueue`, by which a reconcile asks for other resources, or for itself later.
  */
 export interface ReconcilerOptions {
-  /** Empty where there is only one. */
+  /** Empty in the local runtime, which has one namespace. */
   readonly namespace: string;
   readonly resources: () => Resources;
   readonly runtime: Runtime;
   readonly accepted: AcceptedProviders;
-  /** The Secret with the root credentials of a tenant, made where there is none; an empty one where the one it names is missing. */
+  /** Answers the Secret with the root credentials of a tenant, and makes one if needed. The answer is empty when a named Secret is missing. */
   readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
-  /** Hosts that providers may be at, as `idp.example.com` or `*.example.com`; without it any. A check sends a client secret there. */
+  /** Allowed hosts of providers, as `idp.example.com` or `*.example.com`; any by default. A check sends a client secret there. */
   readonly providerHosts?: readonly string[];
   readonly fingerprint: (value: string) => string;
-  /** Why what a resource asks of its pods is not allowed; undefined where it is. */
+  /** Answers why the pod options of a resource are not allowed; undefined when they are. */
   readonly refusedPod?: (resource: Tenant | KMSConfig) => string | undefined;
-  /** Image of servers and key services whose resource names none. */
+  /** Image of servers and key services whose resource names no image. */
   readonly operandImage?: string;
   readonly status: StatusStore;
   readonly event: (event: OperatorEvent) => void;
-  /** Asks for a pass of a resource of this namespace: as soon as changes have settled, or after `afterMs`. */
+  /** Enqueues a resource of this namespace: once changes have settled, or after `afterMs`. */
   readonly enqueue: (ref: ResourceRef, afterMs?: number) => void;
-  /** One for all namespaces. */
+  /** The limit of all namespaces together. */
   readonly rolloutLimit: RolloutLimit;
   readonly counters?: RolloutCounters;
-  /** The Secret with the keys of a User or an AccessKey, made where there is none. Errors with `ForeignObject` where its keys are missing. */
+  /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
-  /** Undefined where nothing is looked after that is in servers. */
+  /** Undefined when managed resources are not reconciled. */
   readonly controllers?: ManagedControllers;
   readonly finalizer?: ResourceFinalizer;
   /**
-   * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven;
-   * undefined where it is. Without it, keys in another keystore are never proven.
+   * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or
+   * undefined when it is. Without this function, keys in another keystore are never proven.
    */
   readonly proveKeys?: (move: KeyMove) => Promise<string | undefined>;
-  /** Nodes with swap that run instances of a workload; none where nothing is known of swap. */
+  /** Answers the nodes with swap that run instances of a workload; none when swap is unknown. */
   readonly swapNodes?: (workload: string) => Promise<readonly string[]>;
-  /** Root credentials that the servers of tenants accept, kept beyond the life of this process. */
+  /** Stores the root credentials that the servers of tenants accept beyond the life of this process. */
   readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;
   readonly random: () => number;
 }
 
-/** A tenant is to use another key service. */
+/** A tenant moves to another key service. */
 export interface KeyMove {
   readonly from: KMSConfig;
   readonly to: KMSConfig;
   readonly tenant: string;
-  /** Of the names of the keys that the tenant could use so far. */
+  /** Prefix of the names of the keys that the tenant could use so far. */
   readonly keyPrefix: string;
 }
 
-/** Where conditions are kept: status files, or the status subresource. `put` writes nothing when nothing changed. */
+/** Stores conditions in status files or in the status subresource. `put` writes nothing when nothing changed. */
 export interface StatusStore {
   get(ref: ResourceRef): ResourceStatus | undefined;
   put(ref: ResourceRef, status: ResourceStatus): Promise<void>;
-  /** The generation of what is written now; grows with every change of a spec. */
+  /** Answers the current generation, which grows with every change of a spec. */
   generation(ref: ResourceRef): number;
 }
 
-/** For metrics. Each is called once for a rollout, or for a time of being blocked, not once a pass. */
+/** Counters for metrics. Each is called once for a rollout or for a new blocker, not in every reconcile. */
 export interface RolloutCounters {
   rollout(reason: RestartReason): void;
   blocked(blocker: BlockerReason): void;

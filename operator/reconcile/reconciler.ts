@@ -1,9 +1,10 @@
+import { isConflict } from '../api/resource-error.ts';
 import { workloadName, workloadOwner } from '../render/render-context.ts';
 import { isManagedKind, type ResourceRef } from '../runtime/contract/workload.ts';
 import { AcceptedRoots } from './tenant/accepted-roots.ts';
 import { notReady, stalled } from './conditions.ts';
 import { reconcileManaged, releaseInvalid, waitingIn } from './managed/reconcile-managed.ts';
-import { ForeignObject, setConflictCondition } from './foreign-object.ts';
+import { setConflictCondition } from './set-conflict-condition.ts';
 import { releaseInvalidKeyService, reconcileKeyService } from './key-service/reconcile-key-service.ts';
 import { objectKey, parseObjectKey, type Resources } from './resources.ts';
 import type { SharedState } from './shared-state.ts';
@@ -15,8 +16,8 @@ import { StatusWriter } from './status-writer.ts';
 import { reconcileTenant } from './tenant/reconcile-tenant.ts';
 
 /**
- * observe, render, apply: makes what runs in one namespace equal to what is written there, one resource a pass. Passes of different
- * resources may run at once, those of one may not: its queue sees to that. A pass errors when it could not end; then it is tried again.
+ * Makes the workloads of one namespace equal to its resources: observe, render, apply. Each call of `reconcile` handles one resource.
+ * Calls for different resources may run at once, calls for one resource may not; the queue sees to that. After an error the queue retries.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -36,7 +37,7 @@ export class Reconciler {
     options.runtime.onChange((workload) => this.#changed(workload));
   }
 
-  /** Once, when the resources are known: takes note of rollouts that are under way, and asks for a pass of everything. */
+  /** Adopts rollouts that are under way and enqueues every resource. Call it once, when the resources are known. */
   async start(): Promise<void> {
     const { runtime, resources, enqueue } = this.#options;
     const running = await runtime.observe();
@@ -58,18 +59,18 @@ export class Reconciler {
 
   async reconcile(ref: ResourceRef): Promise<void> {
     try {
-      await this.#pass(ref);
+      await this.#dispatch(ref);
     } catch (error) {
-      // Trying again and again would tell nobody: only a person can make room.
-      if (!(error instanceof ForeignObject)) throw error;
+      // A retry does not help: the user has to remove the conflict, and learns about it from the condition.
+      if (!isConflict(error)) throw error;
       await setConflictCondition(ref, error, this.#shared);
     }
   }
 
-  async #pass(ref: ResourceRef): Promise<void> {
+  async #dispatch(ref: ResourceRef): Promise<void> {
     const resources = this.#options.resources();
-    // What is being deleted is taken down by the garbage collector: whatever were made now would be in its way.
-    if (isLeftToEnd(ref, resources)) return;
+    // The garbage collector of Kubernetes takes a deleted resource down. New objects would be in its way.
+    if (isLeftToGarbageCollection(ref, resources)) return;
     switch (ref.kind) {
       case 'Tenant': {
         const tenant = resources.tenants.get(ref.name);
@@ -98,7 +99,7 @@ export class Reconciler {
     }
   }
 
-  /** Checks that are under way end without being heard. */
+  /** Ignores the results of checks that are under way. */
   close(): void {
     this.#shared.providers.close();
   }
@@ -109,11 +110,11 @@ export class Reconciler {
     this.#options.enqueue(owner);
     if (owner.kind !== 'Tenant') return;
     for (const kms of deletedKeyServices(this.#options.resources())) this.#options.enqueue(kms);
-    // It may have become ready; who finds that it did not waits on.
+    // The tenant may have become ready. A resource that finds it is not waits again.
     for (const ref of waitingIn(owner.name, this.#options.resources(), this.#options)) this.#options.enqueue(ref);
   }
 
-  /** What vanished is removed; what never was good has a name to report under, and what runs of it is left alone. */
+  /** Removes the workload of a resource that is gone. An invalid resource gets a condition, and its workload stays. */
   async #gone(ref: ResourceRef, resources: Resources): Promise<void> {
     const invalid = resources.invalid.get(objectKey(ref));
     if (invalid !== undefined) {
@@ -150,12 +151,12 @@ export class Reconciler {
   }
 }
 
-/** A KMSConfig that is being deleted is looked after until no tenant uses it. */
-function isLeftToEnd(ref: ResourceRef, { deleting }: Resources): boolean {
+/** A KMSConfig that is being deleted is reconciled until no tenant uses it. */
+function isLeftToGarbageCollection(ref: ResourceRef, { deleting }: Resources): boolean {
   return !isManagedKind(ref.kind) && ref.kind !== 'KMSConfig' && deleting.has(objectKey(ref));
 }
 
-/** They wait for servers that run with them still. */
+/** Key services that are being deleted wait for servers that still use them. */
 function deletedKeyServices({ kmsConfigs, deleting }: Resources): readonly ResourceRef[] {
   return [...kmsConfigs.keys()]
     .map((name) => ({ kind: 'KMSConfig', name }) as const)

@@ -3,24 +3,24 @@ import type { CofferObject, ManagedResource, IdentityProvider, KMSConfig, Secret
 
 const kinds: readonly string[] = resourceKinds;
 
-/** `Kind/name`: a resource among those of its namespace. */
+/** Answers the key of a resource in its namespace: `Kind/name`. */
 export function objectKey({ kind, name }: ResourceRef): string {
   return `${kind}/${name}`;
 }
 
-/** The reverse of `objectKey`; undefined for a kind that has no passes, such as a Secret. */
+/** Parses the answer of `objectKey`; undefined for a kind that is not reconciled, such as a Secret. */
 export function parseObjectKey(key: string): ResourceRef | undefined {
   const [kind, name] = key.split('/');
   if (kind === undefined || !kinds.includes(kind) || name === undefined || name === '') return undefined;
   return { kind: kind as ResourceKind, name };
 }
 
-/** `namespace/Kind/name`: a resource among all, as the queue of the operator knows it. */
+/** Answers the key of a resource in the queue of the operator: `namespace/Kind/name`. */
 export function queueKey(namespace: string, ref: ResourceRef): string {
   return `${namespace}/${objectKey(ref)}`;
 }
 
-/** The reverse of `queueKey`. Errors on what that never made. */
+/** Parses the answer of `queueKey`. Errors on other texts. */
 export function parseQueueKey(key: string): { readonly namespace: string; readonly ref: ResourceRef } {
   const [namespace = '', ...rest] = key.split('/');
   const ref = parseObjectKey(rest.join('/'));
@@ -28,23 +28,23 @@ export function parseQueueKey(key: string): { readonly namespace: string; readon
   return { namespace, ref };
 }
 
-/** The last good state of everything that was read in one namespace. */
+/** The last valid state of the resources of one namespace. */
 export interface Resources {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
   readonly kmsConfigs: ReadonlyMap<string, KMSConfig>;
-  /** What is in tenants' servers, by `Kind/name`. */
+  /** Resources that live in tenants' servers, by `Kind/name`. */
   readonly managed: ReadonlyMap<string, ManagedResource>;
   readonly secrets: ReadonlyMap<string, Secret>;
-  /** Their `data` by name. */
+  /** The `data` of each ConfigMap, by its name. */
   readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** Manifests that are refused now, by `Kind/name`; the good state before, where there was one, is in the maps. */
+  /** The reason for each refused manifest, by `Kind/name`. The maps hold the last valid state, if there was one. */
   readonly invalid: ReadonlyMap<string, string>;
-  /** Resources that are being deleted, by `Kind/name`, and still in the maps: nothing is made for them any more. */
+  /** Resources that are being deleted, by `Kind/name`. They are still in the maps, but no new object is made for them. */
   readonly deleting: ReadonlySet<string>;
 }
 
-/** Resources in the maps of their kinds. */
+/** Sorts resources into the maps of their kinds. */
 export function byKind(
   objects: Iterable<CofferObject>,
 ): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs' | 'managed'> {

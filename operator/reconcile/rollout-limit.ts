@@ -1,18 +1,18 @@
 import type { UpgradeWindow } from './upgrade-window.ts';
 
 export interface RolloutLimitOptions {
-  /** Workloads that may roll at once. */
+  /** Number of workloads that may roll at once. */
   readonly places?: number;
-  /** Milliseconds without progress after which a workload gives its place back: one that stays broken must not stop all others. */
-  readonly patienceMs?: number;
-  /** When upgrades to a new default image begin; at any time without it. */
+  /** Milliseconds without progress after which a workload loses its place: a broken workload must not stop all others. */
+  readonly progressDeadlineMs?: number;
+  /** The hours in which upgrades to a new default image begin; at any time by default. */
   readonly window?: UpgradeWindow;
   readonly now: () => Date;
 }
 
 /**
- * The brake on the whole fleet: a change that concerns every tenant restarts a few of them at a time. A workload holds its place from
- * the first instance that is replaced until all are up to date and ready. Keys are `namespace/workload`.
+ * A semaphore for rollouts of the whole fleet: a change of every tenant restarts a few of them at a time. A workload holds its place
+ * from the first replaced instance until all instances are up to date and ready. Keys are `namespace/workload`.
  */
 export class RolloutLimit {
   readonly #options: RolloutLimitOptions;
@@ -37,7 +37,7 @@ export class RolloutLimit {
     return this.#waiting.size;
   }
 
-  /** Whether `take` would succeed. Where not, `whenFree` is called once a place may be free. */
+  /** Reports whether the workload may take a place. If not, `whenFree` is called once a place may be free. */
   mayTake(key: string, whenFree: () => void): boolean {
     this.#expire();
     const may = this.#held.has(key) || this.#held.size < (this.#options.places ?? 5);
@@ -46,26 +46,27 @@ export class RolloutLimit {
     return may;
   }
 
-  /** Takes a place, or tells of progress. The limit is not asked: `mayTake` did, or the workload was found in mid-rollout. */
+  /** Takes a place, or records progress. The limit is not checked: `mayTake` did it, or the workload was found in mid-rollout. */
   take(key: string): void {
     this.#held.set(key, this.#options.now().getTime());
     this.#waiting.delete(key);
   }
 
-  /** The workload is settled, or gone. */
+  /** Frees the place of a workload that is settled or gone. */
   release(key: string): void {
     this.#waiting.delete(key);
     if (this.#held.delete(key)) this.#wake();
   }
 
   #expire(): void {
-    const { patienceMs = 600_000, now } = this.#options;
+    const { progressDeadlineMs = 600_000, now } = this.#options;
     const before = this.#held.size;
-    for (const [key, progress] of this.#held) if (now().getTime() - progress >= patienceMs) this.#held.delete(key);
+    for (const [key, progress] of this.#held)
+      if (now().getTime() - progress >= progressDeadlineMs) this.#held.delete(key);
     if (this.#held.size < before) this.#wake();
   }
 
-  /** As many as there are places now; who comes too late waits again. */
+  /** Wakes as many workloads as there are free places. A workload that comes too late waits again. */
   #wake(): void {
     const free = Math.max(0, (this.#options.places ?? 5) - this.#held.size);
     for (const [key, whenFree] of [...this.#waiting].slice(0, free)) {

@@ -7,7 +7,7 @@ import {
 } from '../runtime/contract/workload.ts';
 import type { Instance, RunningWorkload, StoreHealth } from '../runtime/contract/runtime.ts';
 
-/** Why a workload must restart, and the field that a person changed. */
+/** A reason for a restart of a workload, and the field that the user changed. */
 export interface Restart {
   readonly reason: RestartReason;
   /** `spec.scopes of IdentityProvider primary-iam`. */
@@ -15,8 +15,8 @@ export interface Restart {
 }
 
 /**
- * Every reason to restart: what runs (the inputs recorded when it was started) against what is rendered now. Empty when nothing
- * that needs a restart has changed. A resource that came or went is one reason, not one for each of its fields.
+ * Compares the inputs that were recorded at the start with the rendered ones, and answers every reason to restart. The answer is empty
+ * when no input changed. A resource that was added or removed is one reason, not one for each of its fields.
  */
 export function restartReasons(
   recorded: readonly RestartInput[],
@@ -25,15 +25,15 @@ export function restartReasons(
 ): readonly Restart[] {
   const before = new Map(recorded.map((input) => [keyOf(input), input]));
   const after = new Map(rendered.map((input) => [keyOf(input), input]));
-  const cameOrWent = resourcesThatCameOrWent(recorded, rendered, owner);
-  const reasons: Restart[] = [...cameOrWent.values()];
+  const resources = addedOrRemovedResources(recorded, rendered, owner);
+  const reasons: Restart[] = [...resources.values()];
   for (const key of new Set([...after.keys(), ...before.keys()])) {
     const now = after.get(key);
     const old = before.get(key);
     const input = now ?? old;
     if (input === undefined || now?.fingerprint === old?.fingerprint) continue;
-    if (cameOrWent.has(resourceOf(input))) continue;
-    // What is named or no longer named goes with the field that names it.
+    if (resources.has(resourceOf(input))) continue;
+    // A Secret that is newly named, or no longer named, belongs to the change of the field that names it.
     if ((input.of.kind === 'Secret' || input.of.kind === 'ConfigMap') && (now === undefined || old === undefined))
       continue;
     reasons.push({ reason: input.reason, field: describe(input) + change(old, now) });
@@ -46,7 +46,7 @@ export function describeRestarts(restarts: readonly Restart[]): string {
   return restarts.map(({ reason, field }) => `${reason}: ${field}`).join('; ');
 }
 
-function resourcesThatCameOrWent(
+function addedOrRemovedResources(
   recorded: readonly RestartInput[],
   rendered: readonly RestartInput[],
   owner: ResourceRef,
@@ -58,7 +58,7 @@ function resourcesThatCameOrWent(
   for (const [resource, of] of new Map([...before, ...after])) {
     if (resource === own || (before.has(resource) && after.has(resource))) continue;
     const { kind, name } = of;
-    // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with what is in a server.
+    // A Secret or a ConfigMap belongs to the field that names it. Managed resources are no part of a workload.
     if (kind === 'Secret' || kind === 'ConfigMap' || isManagedKind(kind)) continue;
     found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
   }
@@ -73,7 +73,7 @@ function resourceOf({ of }: Pick<RestartInput, 'of'>): string {
   return `${of.kind}/${of.name}`;
 }
 
-/** ` (coffer:1 to coffer:2)`, where both values may be told. */
+/** Answers ` (coffer:1 to coffer:2)` when both values may be shown. */
 function change(old: RestartInput | undefined, now: RestartInput | undefined): string {
   return old?.shown === undefined || now?.shown === undefined ? '' : ` (${old.shown} to ${now.shown})`;
 }
@@ -85,46 +85,46 @@ function describe({ field, of }: RestartInput): string {
 export type BlockerReason =
   'PodNotReady' | 'StoreNotHealthy' | 'RolloutInProgress' | 'KeyServiceUnavailable' | 'ProviderInvalid';
 
-/** Why something that should restart does not. */
+/** The reason why a needed restart does not happen. */
 export interface Blocker {
   readonly reason: BlockerReason;
-  /** Without numbers that change by themselves: it becomes a condition. */
+  /** It becomes the message of a condition, so it holds no number that changes by itself. */
   readonly message: string;
 }
 
-/** What a decision depends on beside the workload itself. */
+/** The facts, apart from the workload itself, that a decision depends on. */
 export interface RolloutContext {
-  /** Nothing of it is touched but what would expire. */
+  /** Only certificates and secrets that would expire are renewed. */
   readonly paused: boolean;
-  /** Why a workload that this one depends on is not settled: it is ready, and has nothing of its own to roll. */
+  /** The reason why a workload that this one depends on is not settled; undefined when it is ready and has no rollout. */
   readonly unsettled: string | undefined;
-  /** Undefined where it was not asked. */
+  /** Undefined when the store was not asked. */
   readonly store: StoreHealth | undefined;
-  /** Whether the fleet has a place for this workload. */
+  /** True when the rollout limit has a place for this workload. */
   readonly mayRoll: boolean;
 }
 
-/** One thing to do now. What must wait becomes a step of a later pass, made when what it waits for has changed. */
+/** One step to take now. A later reconcile takes the next one, when the reason to wait has changed. */
 export type RolloutStep =
   | { readonly kind: 'leave' }
   | { readonly kind: 'start' }
-  /** Records what instances start with from now on. */
+  /** Records the inputs that instances start with from now on. */
   | { readonly kind: 'update'; readonly restarts: readonly Restart[] }
   | { readonly kind: 'replace'; readonly instance: Instance; readonly restarts: readonly Restart[] }
-  /** Nothing needs a restart; files that are re-read, addresses and numbers may have changed. */
+  /** No restart is needed. Reloading files, addresses and the number of instances may have changed. */
   | { readonly kind: 'refresh' }
   | {
       readonly kind: 'wait';
       readonly blocker: Blocker;
       readonly restarts: readonly Restart[];
-      /** An instance that was replaced is coming back: nothing is wrong. */
+      /** True while a replaced instance comes back, which is no problem. */
       readonly progressing: boolean;
     };
 
 /**
- * The next safe step of a workload: one instance at a time, and a ready one only when every other is ready, the store can spare it,
- * its key service is ready, and the fleet has a place. Outdated instances that are not ready go first and wait for nothing: they
- * serve nobody, and are how a broken rollout is repaired by the next good spec.
+ * Decides the next safe step of a workload. It replaces one instance at a time, and a ready one only when every other is ready, the
+ * store can spare it, its key service is ready, and the rollout limit has a place. Outdated instances that are not ready go first and
+ * wait for nothing: they serve no client, and so the next valid spec repairs a broken rollout.
  */
 export function nextStep(desired: Workload, seen: RunningWorkload | undefined, context: RolloutContext): RolloutStep {
   if (context.paused) return { kind: 'leave' };
@@ -163,7 +163,7 @@ function outdatedInstances(desired: Workload, running: RunningWorkload): readonl
   );
 }
 
-/** Whether everything of it is ready and up to date, so that what depends on it may go on. */
+/** Reports whether all instances are ready and up to date, so that dependent workloads may go on. */
 export function isSettled(desired: Workload, running: RunningWorkload | undefined): boolean {
   return (
     running !== undefined &&
@@ -173,7 +173,7 @@ export function isSettled(desired: Workload, running: RunningWorkload | undefine
   );
 }
 
-/** Some instances were replaced and others not, or one is on its way: what an operator that starts finds of another's rollout. */
+/** Reports whether a rollout is under way: some instances are replaced and others not, or one starts or stops. */
 export function isInMidRollout(running: RunningWorkload, owner: ResourceRef): boolean {
   const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
   const mixed = outdated.length > 0 && outdated.length < running.instances.length;
@@ -184,7 +184,7 @@ export function allReady(running: RunningWorkload): boolean {
   return running.instances.length >= running.wanted && running.instances.every(({ state }) => state.kind === 'ready');
 }
 
-/** The next one only when every other is ready: one that is neither ready nor on its way blocks. */
+/** Another instance that is neither ready nor starting blocks the next replacement. */
 function podNotReady(next: Instance, running: RunningWorkload): Blocker | undefined {
   const other = running.instances.find(({ name, state }) => name !== next.name && state.kind !== 'ready');
   if (other === undefined) return undefined;
@@ -192,7 +192,7 @@ function podNotReady(next: Instance, running: RunningWorkload): Blocker | undefi
   return { reason: 'PodNotReady', message: `${other.name} is not ready${why}` };
 }
 
-/** One that is being made, or is ending or starting, will be ready or broken before long. */
+/** An instance that is being made, stops or starts will soon be ready or broken. */
 function returningInstance(next: Instance, running: RunningWorkload): Blocker | undefined {
   const others = running.instances.filter(({ name }) => name !== next.name);
   if (others.some(({ state }) => state.kind === 'broken' || state.kind === 'not-ready')) return undefined;
@@ -216,12 +216,12 @@ function storeNotHealthy({ store }: RolloutContext): Blocker | undefined {
   return { reason: 'StoreNotHealthy', message: store.message };
 }
 
-/** Nothing is held up but the provider itself: servers keep the version that passed its check, or run without. */
+/** Only the provider itself is blocked: servers keep the version that passed its check, or run without it. */
 export function providerInvalid(refused: { readonly name: string; readonly message: string }): Blocker {
   return { reason: 'ProviderInvalid', message: `IdentityProvider ${refused.name}: ${refused.message}` };
 }
 
-/** Broken ones, then the others that are not ready, then by name from the last, as a StatefulSet rolls. */
+/** Sorts broken instances first, then others that are not ready, then by name from the last, as a StatefulSet rolls. */
 function brokenFirst(a: Instance, b: Instance): number {
   return rank(a) - rank(b) || b.name.localeCompare(a.name, 'en', { numeric: true });
 }

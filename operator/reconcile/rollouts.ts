@@ -13,16 +13,16 @@ import {
 } from './rollout.ts';
 import { workloadOwner } from '../render/render-context.ts';
 
-/** Where a workload is after its next step was taken. */
+/** The state of a workload after its next step. */
 export interface RolloutProgress {
   readonly step: RolloutStep;
   readonly running: RunningWorkload | undefined;
 }
 
-/** Milliseconds after which what blocks is asked again; most blockers tell when they end, a store does not. */
+/** Milliseconds until a blocker is checked again. The end of most blockers is an event; that of a store is not. */
 const recheckMs = { store: 5_000, other: 30_000 } as const;
 
-/** Takes the steps that `nextStep` decides, one instance a pass, under the limit of the fleet. */
+/** Takes the steps that `nextStep` decides, one instance in each reconcile, within the limit of the fleet. */
 export class Rollouts {
   readonly #options: ReconcilerOptions;
 
@@ -30,7 +30,7 @@ export class Rollouts {
     this.#options = options;
   }
 
-  /** Workloads found in mid-rollout hold their places, before any other begins. */
+  /** Lets workloads that are found in mid-rollout take their places before any other begins. */
   adopt(running: readonly RunningWorkload[]): void {
     for (const workload of running) {
       const owner = workloadOwner(workload.name);
@@ -53,8 +53,8 @@ export class Rollouts {
       await runtime.apply(desired, secrets);
       const taken = step;
       running = await runtime.observeOne(desired.name);
-      // What the API server refused starts nothing, and is no restart.
-      if (isRecorded(desired, running)) this.#tell(desired, taken);
+      // An update that the API server refused starts nothing, and is no restart.
+      if (isRecorded(desired, running)) this.#report(desired, taken);
       step = nextStep(desired, running, context);
     } else if (running !== undefined) {
       await (step.kind === 'leave' ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets));
@@ -64,11 +64,11 @@ export class Rollouts {
     }
     running = await runtime.observeOne(desired.name);
     if (isSettled(desired, running)) rolloutLimit.release(this.#key(desired.name));
-    this.#askAgain(desired, step);
+    this.#enqueueBlocked(desired, step);
     return { step, running };
   }
 
-  /** What is gone, or what nothing is known of, holds no place. */
+  /** Frees the place of a workload that is gone. */
   release(workload: string): void {
     this.#options.rolloutLimit.release(this.#key(workload));
   }
@@ -80,11 +80,11 @@ export class Rollouts {
     context: RolloutContext,
   ): Promise<RolloutStep> {
     const { runtime, rolloutLimit, event } = this.#options;
-    // One that is not ready serves nobody: it asks for no place, and not whether it can be spared.
+    // An instance that is not ready serves no client: it needs no place and no healthy store.
     if (step.instance.state.kind === 'ready') {
       const several = running.wanted > 1;
       const store = several && this.#mayRoll(desired) ? await runtime.storeHealth(desired.name) : undefined;
-      // Asked after the last await, so that no other takes the place in between.
+      // Decide after the last await, so that no other workload takes the place in between.
       const decided = nextStep(desired, running, { ...context, store, mayRoll: this.#mayRoll(desired) });
       if (decided.kind !== 'replace') return decided;
       rolloutLimit.take(this.#key(desired.name));
@@ -101,7 +101,7 @@ export class Rollouts {
     return this.#options.rolloutLimit.mayTake(this.#key(name), () => this.#options.enqueue(owner, 0));
   }
 
-  #tell({ name, owner }: Workload, step: Extract<RolloutStep, { kind: 'start' | 'update' }>): void {
+  #report({ name, owner }: Workload, step: Extract<RolloutStep, { kind: 'start' | 'update' }>): void {
     const { event, counters } = this.#options;
     if (step.kind === 'start') {
       event({ ref: owner, type: 'Normal', reason: 'Starting', message: `starts ${name}` });
@@ -113,7 +113,7 @@ export class Rollouts {
     for (const reason of reasonsOf(step.restarts)) counters?.rollout(reason);
   }
 
-  #askAgain({ owner }: Workload, step: RolloutStep): void {
+  #enqueueBlocked({ owner }: Workload, step: RolloutStep): void {
     if (step.kind !== 'wait') return;
     const { store, other } = recheckMs;
     this.#options.enqueue(owner, step.blocker.reason === 'StoreNotHealthy' ? store : other);

@@ -5,15 +5,15 @@ import type { Providers } from './identity-provider/providers.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { StatusWriter } from './status-writer.ts';
 
-/** What the passes of all kinds share. */
+/** The state that the reconcile functions of all kinds share. */
 export interface SharedState {
   readonly options: ReconcilerOptions;
   readonly providers: Providers;
   readonly rollouts: Rollouts;
   readonly roots: AcceptedRoots;
   readonly status: StatusWriter;
-  /** By KMSConfig. */
+  /** The last view of each key service, by the name of its KMSConfig. */
   readonly keyServices: Map<string, KeyServiceView>;
-  /** The KMSConfig that a tenant used at its last pass: it drops its policy when the tenant goes. */
+  /** The KMSConfig of each tenant at its last reconcile: its key service drops the tenant's policy when the tenant goes. */
   readonly keyServiceOf: Map<string, string>;
 }

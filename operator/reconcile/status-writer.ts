@@ -14,7 +14,7 @@ const blockers: readonly string[] = [
 
 export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'now'>;
 
-/** Lays what a pass found over the conditions before, and tells people what is new. */
+/** Merges the conditions of a reconcile into the status, and records an event when Ready or a blocker changes. */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
 
@@ -31,12 +31,12 @@ export class StatusWriter {
     const news = readyEvent(before, conditions);
     if (news !== undefined) event({ ref, ...news });
     this.#reportBlocked(ref, before, conditions);
-    // What sealed the data of a tenant is never forgotten, whatever a pass knows.
+    // The key service that encrypts the data of a tenant stays in the status even when the reconcile does not know it.
     const kept = known?.keyService === undefined ? {} : { keyService: known.keyService };
     await status.put(ref, { ...kept, ...more, observedGeneration: generation, conditions });
   }
 
-  /** Once for each blocker that comes, not for each pass that meets it. */
+  /** Reports each new blocker once, not in each reconcile. */
   #reportBlocked(ref: ResourceRef, before: readonly Condition[], after: readonly Condition[]): void {
     const old = before.find(({ type }) => type === 'RolloutBlocked');
     const now = after.find(({ type }) => type === 'RolloutBlocked');
@@ -51,7 +51,7 @@ function isBlocker(reason: string): reason is BlockerReason {
   return blockers.includes(reason);
 }
 
-/** What to tell people when Ready changed; steps under way have events of their own. */
+/** Answers the event of a changed Ready condition. Steps of a rollout have events of their own. */
 function readyEvent(
   before: readonly Condition[],
   after: readonly Condition[],

@@ -4,7 +4,7 @@ import type { RunningWorkload } from '../runtime/contract/runtime.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 
-/** The hours of a week in which upgrades to a new default image begin. Minutes of UTC. */
+/** The hours of a week, in UTC, in which upgrades to a new default image begin. */
 export interface UpgradeWindow {
   /** 0 is Sunday. */
   readonly days: readonly number[];
@@ -19,8 +19,8 @@ const weekMs = 7 * dayMs;
 const syntax = /^(?:([A-Za-z,]+) )?([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-4]):([0-5][0-9])$/;
 
 /**
- * `Sat,Sun 02:00-05:00`, or `22:00-02:00` of every day: UTC, over midnight where it ends before it begins. Errors with a message for
- * people.
+ * Parses `Sat,Sun 02:00-05:00`, or `22:00-02:00` for every day. Times are UTC; a window that ends before it begins goes over midnight.
+ * The message of an error is for users.
  */
 export function parseUpgradeWindow(text: string): UpgradeWindow {
   const [, names, fromHour, fromRest, toHour, toRest] = syntax.exec(text.trim()) ?? [];
@@ -35,7 +35,7 @@ export function parseUpgradeWindow(text: string): UpgradeWindow {
   return { days, fromMinute: from, minutes: to > from ? to - from : to - from + 1_440 };
 }
 
-/** When the window opens next; undefined while it is open. */
+/** Answers the next time at which the window opens; undefined while it is open. */
 export function nextOpening({ days, fromMinute, minutes }: UpgradeWindow, now: Date): Date | undefined {
   const inWeek = now.getUTCDay() * dayMs + (now.getTime() % dayMs);
   const starts = days.map((day) => day * dayMs + fromMinute * 60_000);
@@ -43,22 +43,22 @@ export function nextOpening({ days, fromMinute, minutes }: UpgradeWindow, now: D
   return new Date(now.getTime() + Math.min(...starts.map((start) => (start - inWeek + weekMs) % weekMs)));
 }
 
-/** Milliseconds until a place among those that roll is asked for again. */
+/** Milliseconds until the rollout limit is asked again. */
 const recheckMs = 30_000;
 
-/** What a workload whose resource names no image is rendered with. */
+/** The image of a workload whose resource names none. */
 export interface DefaultImage {
-  /** Undefined where programs come from no image. */
+  /** Undefined in the local runtime, where programs come from no image. */
   readonly image: string | undefined;
-  /** Why that is not the newest one; nothing where it is. */
+  /** The condition that says why it is not the newest image; empty when it is. */
   readonly held: readonly ConditionUpdate[];
 }
 
 /**
- * The operator's default image, or the one that runs while the window holds the newer one. What a person changes is rolled out
- * meanwhile with the image that runs. An upgrade that was recorded goes on when the window closes.
+ * Answers the operator's default image, or the running image while the window holds the newer one. Changes of the user are rolled out
+ * meanwhile with the running image. An upgrade that was recorded continues when the window closes.
  *
- * @param keyService what the last pass of the key service found: it is upgraded before its tenants
+ * @param keyService the last conditions of the key service, which is upgraded before its tenants
  */
 export function defaultImage(
   resource: Tenant | KMSConfig,
@@ -80,7 +80,7 @@ export function defaultImage(
     return { image: runs, held: held('KeyServiceUnavailable', image, runs, 'until its key service is upgraded') };
   }
   if (rolloutLimit.mayTake(`${namespace}/${workloadName(ref)}`, () => undefined)) return { image, held: [] };
-  // It is settled with the image that runs, and so loses its turn among those that wait for a place.
+  // The workload is settled with the running image, so it is not in the list of those that wait for a place.
   enqueue(ref, recheckMs);
   return { image: runs, held: held('RolloutInProgress', image, runs, 'until fewer others are rolling') };
 }
@@ -90,13 +90,13 @@ function held(reason: string, image: string, runs: string, until: string): reado
   return [{ type: 'UpgradeHeld', status: 'True', reason, message }];
 }
 
-/** The former default image that runs; undefined where there is no upgrade, or where a person made it one. */
+/** Answers the former default image that runs; undefined when there is no upgrade, or when the user chose the image. */
 function upgradedFrom(
   { kind, metadata, spec }: Tenant | KMSConfig,
   running: RunningWorkload | undefined,
   image: string | undefined,
 ): string | undefined {
-  // What rests is upgraded at no cost.
+  // A workload without instances is upgraded without a restart.
   if (spec.image !== undefined || running === undefined || running.instances.length === 0) return undefined;
   const recorded = running.inputs.find(
     ({ field, of }) => field === 'spec.image' && of.kind === kind && of.name === metadata.name,

@@ -2,20 +2,20 @@ import { restartAnnotation } from '../api/tenant.ts';
 import type { ResizingVolume, RunningWorkload } from '../runtime/contract/runtime.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 
-/** Milliseconds in which a volume grows where all is well: clouds need some minutes. */
+/** Milliseconds that the growth of a volume may take: clouds need some minutes. */
 const growthDeadlineMs = 10 * 60_000;
 
 interface VolumeConditions {
   readonly conditions: readonly ConditionUpdate[];
-  /** Milliseconds until a growth that is under way is overdue. */
+  /** Milliseconds until the growth under way is overdue. */
   readonly againMs: number | undefined;
 }
 
 /**
- * Adds what is to be said of volumes whose size is not the one that was asked for. While one grows, not everything that is written holds;
- * after a deadline a person has to look.
+ * Adds the conditions of volumes that do not have the requested size. While a volume grows, the resource is not Ready; after a deadline
+ * it is Stalled, and the user has to act.
  *
- * @param before the status of the pass before: it tells since when the volume has been growing
+ * @param before the status of the reconcile before, which has the time when the growth began
  */
 export function withVolumes(
   found: readonly ConditionUpdate[],
@@ -35,7 +35,7 @@ export function withVolumes(
   )?.lastTransitionTime;
   const leftMs = (since === undefined ? now.getTime() : Date.parse(since)) + growthDeadlineMs - now.getTime();
   const againMs = leftMs > 0 ? leftMs : undefined;
-  // What else is wrong with it comes first.
+  // Other problems come first.
   if (found[0]?.status !== 'True') return { conditions: [...found, resizing], againMs };
   const rest = found.slice(1).filter(({ type }) => type !== 'Reconciling');
   const told =
@@ -45,7 +45,7 @@ export function withVolumes(
   return { conditions: [...told, ...rest, resizing], againMs };
 }
 
-/** Larger than asked: nothing is wrong, and nobody should wonder why the volume stays as it is. */
+/** A volume that is larger than requested is no problem; the condition explains why it stays as it is. */
 function kept(volumes: readonly ResizingVolume[]): readonly ConditionUpdate[] {
   if (volumes.length === 0) return [];
   const message = volumes

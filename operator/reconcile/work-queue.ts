@@ -1,12 +1,12 @@
 export interface WorkQueueOptions {
-  /** Does the work of a key. An error is told by `failed`, and the key comes again after a pause. */
+  /** Does the work of a key. After an error the queue calls `failed` and retries the key after a delay. */
   readonly work: (key: string) => Promise<void>;
   readonly failed: (key: string, error: unknown, retryInMs: number) => void;
-  /** A number from 0 to 1; spreads the pauses. */
+  /** A number from 0 to 1, which spreads the delays. */
   readonly random: () => number;
-  /** Keys at work at once. */
+  /** Number of keys that are worked on at once. */
   readonly workers?: number;
-  /** Milliseconds that a key waits after it was added, so that changes close together are one. */
+  /** Milliseconds that a key waits after `add`, so that changes close together are one. */
   readonly settleMs?: number;
   readonly firstRetryMs?: number;
   readonly lastRetryMs?: number;
@@ -15,24 +15,24 @@ export interface WorkQueueOptions {
 interface Entry {
   failures: number;
   running: boolean;
-  /** When it is to be worked on next, in milliseconds since the epoch; undefined while nothing asks for it. */
+  /** The next time to work on it, in milliseconds since the epoch; undefined when there is no request. */
   due: number | undefined;
-  /** Not before this: what a server said that is overloaded. */
+  /** The earliest time that an overloaded server allows. */
   floor: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Longer pauses end early, and the work asks again: Node's timers fire at once beyond 2^31 ms. */
+/** Longer delays end early, and the work asks again: Node's timers fire at once beyond 2^31 ms. */
 const maxDelayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Keys to work on: one entry for each, never the same one twice at once, a growing pause for one that fails. It holds keys and no
- * objects, so that work always sees what is there now.
+ * A queue of keys: one entry for each key, never the same key twice at once, and a growing delay for a key that fails. It holds keys
+ * and no objects, so that the work always reads the current state.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Keys whose time has come and that no worker took yet, oldest first. */
+  /** Keys that are due and wait for a worker, oldest first. */
   readonly #ready = new Set<string>();
   readonly #underWay = new Set<Promise<void>>();
   #closed = false;
@@ -41,7 +41,7 @@ export class WorkQueue {
     this.#options = options;
   }
 
-  /** Asks for a key, after the settling pause or after `afterMs`. Of several requests the earliest counts. */
+  /** Adds a key that is due after the settling delay or after `afterMs`. The earliest of several requests counts. */
   add(key: string, afterMs?: number): void {
     if (this.#closed) return;
     const entry = this.#entry(key);
@@ -53,17 +53,17 @@ export class WorkQueue {
     if (!entry.running && !this.#ready.has(key)) this.#schedule(key, entry);
   }
 
-  /** Keys that wait for a worker or are at work: the depth of the queue, for metrics. */
+  /** The number of keys that wait for a worker or are worked on, for metrics. */
   get depth(): number {
     return this.#ready.size + this.#underWay.size;
   }
 
-  /** All keys that it knows, with those that come again later. */
+  /** The number of all keys, with those that are due later. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Begins nothing more. Resolves when what is under way has ended. */
+  /** Starts no more work. Resolves when the work under way has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#entries.values()) clearTimeout(timer);
@@ -123,11 +123,11 @@ export class WorkQueue {
   #failed(key: string, entry: Entry, error: unknown): void {
     const { random, failed } = this.#options;
     entry.failures += 1;
-    const told = retryAfterOf(error) ?? 0;
-    const pause = Math.max(told, this.#growingPause(entry) * (0.75 + random() / 2));
+    const retryAfterMs = retryAfterOf(error) ?? 0;
+    const pause = Math.max(retryAfterMs, this.#growingPause(entry) * (0.75 + random() / 2));
     const now = Date.now();
-    entry.floor = now + told;
-    // What was asked for while it ran is part of the next attempt: often it was the work itself that stirred it.
+    entry.floor = now + retryAfterMs;
+    // A request that came while the work ran is part of the next attempt: often the work itself caused it.
     entry.due = now + pause;
     failed(key, error, pause);
   }
@@ -137,14 +137,14 @@ export class WorkQueue {
     return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
   }
 
-  /** A change may repair what fails, so it need not wait for the whole pause; but work that stirs itself must not spin. */
+  /** A change may repair a failing key, so it does not wait for the whole delay. Work that triggers itself must not spin. */
   #hurriedPause(entry: Entry): number {
     if (entry.failures === 0) return 0;
     return Math.max(this.#options.firstRetryMs ?? 1_000, this.#growingPause(entry) / 8);
   }
 }
 
-/** What a server told with its refusal, as `KubeError` has it. */
+/** Answers the delay that a server asked for, as `KubeError` has it. */
 function retryAfterOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryAfterMs' in error)) return undefined;
   return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;

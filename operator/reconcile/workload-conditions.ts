@@ -15,26 +15,26 @@ import type { ProviderState } from './identity-provider/provider-checks.ts';
 import { describeRestarts, type Restart, allReady, type Blocker, type RolloutStep, restartReasons } from './rollout.ts';
 import type { ResourceRef } from '../runtime/contract/workload.ts';
 
-/** Why a resource cannot be rendered. */
+/** The reason why a resource cannot be rendered. */
 export interface Problem {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a pass knows of one workload's owner when it ends. */
+/** The state of a workload at the end of a reconcile of its owner. */
 export interface Observation {
   readonly running: RunningWorkload | undefined;
   readonly step: RolloutStep | undefined;
   readonly problem: Problem | undefined;
-  /** Why the manifest that is written now is refused. */
+  /** The reason why the current manifest is refused. */
   readonly invalid: string | undefined;
   readonly hibernated: boolean;
 }
 
-/** Problems that end without anybody changing a resource. */
+/** Problems that end without a change of a resource. */
 const passing = new Set(['CertificateMissing']);
 
-/** Conditions of what has a workload: a KMSConfig, or a Tenant before its own conditions are added. */
+/** Answers the conditions of a resource with a workload: a KMSConfig, or a Tenant before its own conditions are added. */
 export function workloadConditions(seen: Observation): readonly ConditionUpdate[] {
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
@@ -51,7 +51,7 @@ export function workloadConditions(seen: Observation): readonly ConditionUpdate[
   return settledConditions(readiness);
 }
 
-/** The blocker that people should hear of: one that does not go by the rollout's own progress. */
+/** Answers the blocker that users should see: one that the progress of the rollout does not end. */
 export function blockerOf(seen: Observation): Blocker | undefined {
   const { step } = seen;
   return step?.kind === 'wait' && !step.progressing && seen.running !== undefined ? step.blocker : undefined;
@@ -85,7 +85,7 @@ function waitConditions(
   return [first, reconciling(blocker.reason, message), blocked];
 }
 
-/** Everything serves, and not all of it is what is written now: no wait for Ready may end yet. */
+/** All instances serve, but not all match the spec: a wait for Ready must go on. */
 function notYet(reason: string, message: string): ConditionUpdate {
   return { type: 'Ready', status: 'Unknown', reason, message };
 }
@@ -178,7 +178,7 @@ export function providerConditions(state: ProviderState, invalid: string | undef
   }
 }
 
-/** What the status of an owner tells of its workload, beside conditions. */
+/** Answers the status fields of a workload's owner, apart from conditions. */
 export function workloadStatus(
   running: RunningWorkload | undefined,
   wanted: number,
@@ -211,7 +211,7 @@ function readyOf(running: RunningWorkload | undefined): number {
   return running?.instances.filter(({ state }) => state.kind === 'ready').length ?? 0;
 }
 
-/** One whose pod was refused is not there. */
+/** An instance whose pod was refused does not exist. */
 function isMade({ state }: Instance): boolean {
   return state.kind !== 'broken' || state.refused !== true;
 }
@@ -221,7 +221,7 @@ function versionOf(running: RunningWorkload | undefined): string | undefined {
   return versions.size === 0 ? undefined : cut([...versions].sort().join(', '), maxVersion);
 }
 
-/** Instances that run with other inputs than those recorded are still to be replaced. */
+/** Instances that run with other inputs than the recorded ones are not replaced yet. */
 function rolloutOf(
   running: RunningWorkload,
   step: RolloutStep | undefined,
@@ -230,9 +230,9 @@ function rolloutOf(
   const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
   const restarts = step !== undefined && 'restarts' in step ? step.restarts : [];
   if (restarts.length === 0 || running.wanted === 0) return undefined;
-  // It could not be recorded, so that nothing restarts for it.
+  // The update could not be recorded, so no instance restarts for it.
   if (step?.kind === 'update' && running.refused !== undefined) return undefined;
-  // Before the new version is recorded, none is updated.
+  // Before the new version is recorded, no instance is updated.
   const updated = step?.kind === 'update' || isUnrecorded(step, outdated.length) ? 0 : running.wanted - outdated.length;
   const reason = cut(describeRestarts(restarts), maxReason);
   return { reason, updated: Math.max(0, updated), total: running.wanted };
@@ -242,7 +242,7 @@ function isUnrecorded(step: RolloutStep | undefined, outdated: number): boolean 
   return step?.kind === 'wait' && outdated === 0;
 }
 
-/** Characters that the schema of the status has room for: the API server refuses a status that is longer in one place. */
+/** Characters that the schema of the status allows: the API server refuses a longer text. */
 const maxReason = 4_096;
 const maxVersion = 512;
 

@@ -1,3 +1,4 @@
+import { ResourceError } from '../api/resource-error.ts';
 import type { IssuedCertificate, ResourceRef } from '../runtime/contract/workload.ts';
 import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
 
@@ -13,36 +14,13 @@ export interface RenderContext {
   readonly fingerprint: (value: string) => string;
 }
 
-/** Why a resource cannot be rendered; becomes its condition. */
-export class RenderProblem extends Error {
-  override readonly name = 'RenderProblem';
-  readonly reason: RenderProblemReason;
-  constructor(reason: RenderProblemReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-type RenderProblemReason =
-  | 'SecretNotFound'
-  | 'SecretNotAllowed'
-  | 'SecretKeyMissing'
-  | 'ConfigMapNotFound'
-  | 'ConfigMapKeyMissing'
-  | 'KMSConfigNotFound'
-  | 'KMSConfigDeleted'
-  | 'InvalidSettings'
-  | 'NotAllowed'
-  | 'KeyPrefixOverlap'
-  | 'CertificateMissing';
-
 export interface KeyRef {
   readonly name: string;
   readonly key: string;
 }
 
 /**
- * The value of a Secret's key. Errors with a `RenderProblem` that names the field which refers to it.
+ * The value of a Secret's key. Errors with a `ResourceError` that names the field which refers to it.
  *
  * @param use what the field uses it for; `own` of a Secret that the operator made and named itself
  */
@@ -54,35 +32,35 @@ export function secretValue(
 ): string {
   const secret = secrets.get(ref.name);
   if (secret === undefined || secret.missing === true) {
-    throw new RenderProblem('SecretNotFound', `${field} names the Secret ${ref.name}, which does not exist`);
+    throw new ResourceError('SecretNotFound', `${field} names the Secret ${ref.name}, which does not exist`);
   }
   if (use !== 'own' && secret.uses?.has(use) === false) {
-    throw new RenderProblem('SecretNotAllowed', `${field} names the Secret ${ref.name}; ${allowUse(ref.name, use)}`);
+    throw new ResourceError('SecretNotAllowed', `${field} names the Secret ${ref.name}; ${allowUse(ref.name, use)}`);
   }
   const value = secret.data[ref.key];
   if (value === undefined || value === '') throw keyMissing('Secret', secret.data, ref, field);
   return value;
 }
 
-/** The value of a ConfigMap's key. Errors with a `RenderProblem` that names the field which refers to it. */
+/** The value of a ConfigMap's key. Errors with a `ResourceError` that names the field which refers to it. */
 export function configMapValue(configMaps: RenderContext['configMaps'], ref: KeyRef, field: string): string {
   const data = configMaps.get(ref.name);
   if (data === undefined) {
-    throw new RenderProblem('ConfigMapNotFound', `${field} names the ConfigMap ${ref.name}, which does not exist`);
+    throw new ResourceError('ConfigMapNotFound', `${field} names the ConfigMap ${ref.name}, which does not exist`);
   }
   const value = data[ref.key];
   if (value === undefined) throw keyMissing('ConfigMap', data, ref, field);
   return value;
 }
 
-/** The certificate of this name. Errors with a `RenderProblem` while it is not made yet. */
+/** The certificate of this name. Errors with a `ResourceError` while it is not made yet. */
 export function issuedCertificate(
   certificates: RenderContext['certificates'],
   name: string,
   what: string,
 ): IssuedCertificate {
   const certificate = certificates.get(name);
-  if (certificate === undefined) throw new RenderProblem('CertificateMissing', `${what} (${name}) is not made yet`);
+  if (certificate === undefined) throw new ResourceError('CertificateMissing', `${what} (${name}) is not made yet`);
   return certificate;
 }
 
@@ -91,9 +69,9 @@ function keyMissing(
   data: Readonly<Record<string, string>>,
   { name, key }: KeyRef,
   field: string,
-): RenderProblem {
+): ResourceError {
   const keys = Object.keys(data).sort().join(', ') || 'none';
-  return new RenderProblem(
+  return new ResourceError(
     `${kind}KeyMissing`,
     `${field} names the key ${key} of the ${kind} ${name}, which has no such key (it has: ${keys})`,
   );

@@ -1,3 +1,4 @@
+import { ResourceError } from '../api/resource-error.ts';
 import { identityProviderSpec, providerId } from '../api/identity-provider.ts';
 import type { IdentityProvider, Tenant } from '../api/object.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type RestartInput,
 } from '../runtime/contract/workload.ts';
 import { secretFileVariable, variable, nothing, type RenderedPart } from './rendered-part.ts';
-import { secretValue, type KeyRef, type RenderContext, RenderProblem } from './render-context.ts';
+import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { secretInput, specInputs, fieldInput } from './restart-inputs.ts';
 
 /** What a provider adds to the server of a tenant. */
@@ -25,7 +26,7 @@ export interface AcceptedProvider {
   readonly kept: KeyRef;
 }
 
-/** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `RenderProblem`. */
+/** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `ResourceError`. */
 export function renderIdentityProvider(
   { provider, kept }: AcceptedProvider,
   mount: string,
@@ -94,7 +95,7 @@ function onOff(value: boolean): string {
 /** The provider of the cluster's own service accounts, as the server names it. */
 export const clusterProvider = 'KUBERNETES_SERVICE_ACCOUNTS';
 
-/** Pods get credentials by the tokens of their service accounts: the server knows the cluster that it runs in as a provider. Errors with `RenderProblem`. */
+/** Pods get credentials by the tokens of their service accounts: the server knows the cluster that it runs in as a provider. Errors with `ResourceError`. */
 export function renderServiceAccounts(
   tenant: Tenant,
   providers: readonly AcceptedProvider[],
@@ -104,7 +105,7 @@ export function renderServiceAccounts(
   if (accepted === undefined) return nothing;
   const taken = providers.find(({ provider }) => providerId(provider.metadata.name) === clusterProvider);
   if (taken !== undefined) {
-    throw new RenderProblem(
+    throw new ResourceError(
       'InvalidSettings',
       `IdentityProvider ${taken.provider.metadata.name} has the name that servers know the cluster's service accounts by ` +
         '(spec.kubernetesServiceAccounts): give it another',

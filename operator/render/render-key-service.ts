@@ -22,7 +22,7 @@ import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } f
 
 /**
  * The key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator where tenants are to move to it.
- * Errors with `RenderProblem`.
+ * Errors with `ResourceError`.
  */
 export function renderKeyService(
   kms: KMSConfig,

@@ -1,3 +1,4 @@
+import { ResourceError } from '../api/resource-error.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
 import type { Keystore } from '../api/keystore.ts';
 import type { KMSConfig } from '../api/object.ts';
@@ -10,7 +11,7 @@ import {
   type RestartInput,
   type SecretText,
 } from '../runtime/contract/workload.ts';
-import { RenderProblem, secretValue, type KeyRef, type RenderContext } from './render-context.ts';
+import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, secretInput } from './restart-inputs.ts';
 
 /** What a keystore adds to the key service. */
@@ -26,7 +27,7 @@ export interface RenderedKeystore {
 type Document = Readonly<Record<string, DocumentNode>>;
 type Reader = (ref: KeyRef, field: string) => SecretText;
 
-/** The keystore of a KMSConfig, with its Secrets. `mount` is where its files go. Errors with `RenderProblem`. */
+/** The keystore of a KMSConfig, with its Secrets. `mount` is where its files go. Errors with `ResourceError`. */
 export function renderKeystore(kms: KMSConfig, mount: string, context: RenderContext): RenderedKeystore {
   const inputs: RestartInput[] = [];
   const read: Reader = (ref, field) => {
@@ -82,7 +83,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
     };
   }
   // The rules of the resource refuse it.
-  throw new RenderProblem('InvalidSettings', `spec.keystore of KMSConfig ${kms.metadata.name} names no keystore`);
+  throw new ResourceError('InvalidSettings', `spec.keystore of KMSConfig ${kms.metadata.name} names no keystore`);
 }
 
 function azureVault(azure: NonNullable<Keystore['azure']>, read: Reader): Document {

@@ -48,7 +48,7 @@ const renderedWithKms = [
   'SVC_KMS_KEYSVC_ENCLAVE',
 ] as const;
 
-/** The storage server of a Tenant. Errors with `RenderProblem`. */
+/** The storage server of a Tenant. Errors with `ResourceError`. */
 export function renderTenant(tenant: Tenant, parts: TenantParts, context: RenderContext): Workload {
   const { name } = tenant.metadata;
   const { spec } = tenant;

@@ -44,7 +44,7 @@ export function configMapInput(ref: KeyRef, value: string, context: Pick<RenderC
   };
 }
 
-/** The CA certificates that a field names. Throws `RenderProblem`. */
+/** The CA certificates that a field names. Throws `ResourceError`. */
 export function caBundle(
   { configMapKeyRef, secretKeyRef }: CaBundleFrom,
   field: string,

@@ -1,9 +1,10 @@
+import { ResourceError } from '../api/resource-error.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { address, mounted, text, type RestartInput } from '../runtime/contract/workload.ts';
 import { keyServiceClientCertificate } from './certificates.ts';
 import { variable, nothing, type RenderedPart } from './rendered-part.ts';
-import { issuedCertificate, RenderProblem, workloadName, type RenderContext } from './render-context.ts';
+import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { fieldInput, withoutDefaults } from './restart-inputs.ts';
 
 type KmsConfigRef = NonNullable<Tenant['spec']['kmsConfigRef']>;
@@ -18,7 +19,7 @@ export function renderKeyServiceAccess(
   if (ref === undefined) return nothing;
   const { name } = tenant.metadata;
   if (kms === undefined) {
-    throw new RenderProblem(
+    throw new ResourceError(
       'KMSConfigNotFound',
       `spec.kmsConfigRef of Tenant ${name} names the KMSConfig ${ref.name}, which does not exist`,
     );
@@ -54,7 +55,7 @@ export function renderKeyServiceAccess(
 function defaultKeyOf(tenant: string, ref: KmsConfigRef, kms: KMSConfig): string {
   const key = ref.defaultKey ?? kms.spec.defaultKey;
   if (key.startsWith(ref.keyPrefix)) return key;
-  throw new RenderProblem(
+  throw new ResourceError(
     'InvalidSettings',
     `the default key ${key} does not begin with spec.kmsConfigRef.keyPrefix of Tenant ${tenant} ` +
       `(${ref.keyPrefix}), so the tenant could not use it: set spec.kmsConfigRef.defaultKey`,

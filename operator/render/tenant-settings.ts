@@ -1,3 +1,4 @@
+import { ResourceError } from '../api/resource-error.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { parseValue, ValueError } from '../../platform/settings/parse-value.ts';
@@ -10,7 +11,7 @@ import {
   type RestartInput,
 } from '../runtime/contract/workload.ts';
 import { secretFileVariable, variable, nothing, type RenderedPart } from './rendered-part.ts';
-import { configMapValue, RenderProblem, secretValue, type RenderContext, issuedCertificate } from './render-context.ts';
+import { configMapValue, secretValue, type RenderContext, issuedCertificate } from './render-context.ts';
 import { configMapInput, fieldInput, secretInput } from './restart-inputs.ts';
 import { serverCertificate } from './certificates.ts';
 
@@ -24,7 +25,7 @@ interface RenderedSettings {
 
 /**
  * `spec.settings` of a tenant, checked against the settings table. `reserved` are the names that the operator renders from other
- * fields. Errors with a `RenderProblem` that lists everything wrong.
+ * fields. Errors with a `ResourceError` that lists everything wrong.
  */
 export function renderSettings(
   tenant: Tenant,
@@ -34,7 +35,7 @@ export function renderSettings(
 ): RenderedSettings {
   const given = tenant.spec.settings ?? [];
   const problems = given.flatMap((row) => problemOf(row, reserved) ?? []);
-  if (problems.length > 0) throw new RenderProblem('InvalidSettings', problems.join('; '));
+  if (problems.length > 0) throw new ResourceError('InvalidSettings', problems.join('; '));
   const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const environment: EnvironmentVariable[] = [];
   const files: MountedFile[] = [];
@@ -53,7 +54,7 @@ export function renderSettings(
     } else if (configMap !== undefined) {
       const found = configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`);
       const problem = valueProblem(name, found);
-      if (problem !== undefined) throw new RenderProblem('InvalidSettings', problem);
+      if (problem !== undefined) throw new ResourceError('InvalidSettings', problem);
       inputs.push(configMapInput(configMap, found, context));
       environment.push(variable(name, found));
     } else environment.push(variable(name, value ?? ''));

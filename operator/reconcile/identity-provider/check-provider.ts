@@ -16,12 +16,12 @@ export interface ProviderCheckSteps {
   readonly createKeycloakAdmin: typeof createKeycloakAdmin;
 }
 
-/** Milliseconds for each call: a start waits for them. */
+/** Milliseconds for each call. The start of a tenant waits for the check. */
 const timeoutMs = 5_000;
 
 /**
- * Asks a provider before any server is touched: its discovery document and issuer, by a bogus code whether it knows the client and its
- * secret, whether it sends browsers back to a fixed redirect address, and whether users can be looked up at its admin interface.
+ * Checks a provider before any server uses it: its discovery document and issuer; with an invalid code, whether it accepts the client
+ * and its secret; whether it redirects browsers to a fixed address; and whether its admin interface answers.
  */
 export async function checkProvider(
   { spec }: IdentityProvider,

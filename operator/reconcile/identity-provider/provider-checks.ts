@@ -5,10 +5,10 @@ export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
 
 interface ProviderChecksOptions {
   readonly check: (provider: IdentityProvider, clientSecret: string) => Promise<ProviderCheck>;
-  /** Called with the name of a provider when a check of its present version has ended. */
+  /** Called with the name of a provider when a check of its current version has ended. */
   readonly onResult: (provider: string) => void;
   readonly now: () => Date;
-  /** A number from 0 to 1; spreads the repetitions. */
+  /** A number from 0 to 1, which spreads the repetitions. */
   readonly random: () => number;
   readonly firstRetryMs?: number;
   readonly lastRetryMs?: number;
@@ -20,13 +20,13 @@ interface Entry {
   state: ProviderState;
   failures: number;
   underWay: boolean;
-  /** When to check again, in milliseconds since the epoch. */
+  /** Time of the next check, in milliseconds since the epoch. */
   due: number;
 }
 
 /**
- * Checks each version of each provider once, then again whenever it is asked for and its time has come: a broken one after growing
- * pauses, so that it heals by itself, a good one now and then, so that its condition stays true. A new version starts afresh.
+ * Checks each version of each provider, and repeats a check that is due when the state is asked for. A broken version is checked after
+ * growing delays, a good one now and then, so that its condition stays correct. A new version starts anew.
  */
 export class ProviderChecks {
   readonly #options: ProviderChecksOptions;
@@ -36,7 +36,7 @@ export class ProviderChecks {
     this.#options = options;
   }
 
-  /** What is known of this version; starts its check where one is due. `digest` covers spec and client secret. */
+  /** Answers the state of this version, and starts a check that is due. `digest` covers spec and client secret. */
   state(provider: IdentityProvider, clientSecret: string, digest: string): ProviderState {
     const { name } = provider.metadata;
     let entry = this.#entries.get(name);
@@ -48,7 +48,7 @@ export class ProviderChecks {
     return entry.state;
   }
 
-  /** Milliseconds until the next check is due; undefined while one is under way, whose result is told. */
+  /** Answers the milliseconds until the next check; undefined while one is under way, whose result comes by `onResult`. */
   nextInMs(name: string): number | undefined {
     const entry = this.#entries.get(name);
     if (entry === undefined || entry.underWay) return undefined;
@@ -90,12 +90,12 @@ export class ProviderChecks {
   }
 }
 
-/** What is known of a provider when a pass renders. */
+/** The state of a provider during a reconcile. */
 export interface KnownProvider {
   readonly provider: IdentityProvider;
   readonly state: ProviderState;
-  /** Of the version that is written now; empty where something of it is missing. */
+  /** Digest of the current version; empty when a reference is missing. */
   readonly digest: string;
-  /** Whether the version that servers would run with is the one that is written now. */
+  /** True when servers would run with the current version. */
   readonly current: boolean;
 }

@@ -1,9 +1,10 @@
+import { ResourceError, isConflict } from '../../api/resource-error.ts';
 import type { IdentityProvider } from '../../api/object.ts';
-import { configMapValue, RenderProblem, secretValue } from '../../render/render-context.ts';
+import { configMapValue, secretValue } from '../../render/render-context.ts';
 import { canonical } from '../../render/restart-inputs.ts';
 import type { Acceptance } from './accepted-providers.ts';
 import type { ProviderCheck } from './check-provider.ts';
-import { conflictRetryMs, ForeignObject } from '../foreign-object.ts';
+import { conflictRetryMs } from '../set-conflict-condition.ts';
 import { type KnownProvider, ProviderChecks } from './provider-checks.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 import type { Problem } from '../workload-conditions.ts';
@@ -11,11 +12,11 @@ import type { Resources } from '../resources.ts';
 
 type GoodCheck = Extract<ProviderCheck, { kind: 'good' }>;
 
-/** What is known of the identity providers of a namespace: checks, and the versions that passed. */
+/** The identity providers of a namespace: their checks, and the versions that passed. */
 export class Providers {
   readonly #options: ReconcilerOptions;
   readonly #checks: ProviderChecks;
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -27,7 +28,7 @@ export class Providers {
     });
   }
 
-  /** Checks what is new, and accepts what passed. */
+  /** Checks a new version, and accepts a version that passed. */
   async known(provider: IdentityProvider, resources: Resources): Promise<KnownProvider> {
     const { accepted, fingerprint } = this.#options;
     const { name } = provider.metadata;
@@ -40,24 +41,24 @@ export class Providers {
       found.kind === 'good' ? await this.#accept({ provider: complete, clientSecret, digest }, found) : found;
     const kept = accepted.get(name);
     const current = kept?.digest === digest;
-    // What passed before an operator started again counts until its first check has ended: conditions do not flap.
+    // After a start of the operator the stored result counts until the first check has ended, so that conditions do not flap.
     const state = checked.kind === 'pending' && current && kept.check !== undefined ? kept.check : checked;
     return { provider, state, digest, current };
   }
 
-  /** A version that cannot be kept, since something of somebody else's is in the way, is none that servers may use. */
+  /** Stores the version. Servers may not use a version that a conflict keeps from being stored. */
   async #accept(version: Acceptance, check: GoodCheck): Promise<ProviderCheck> {
     try {
       await this.#options.accepted.accept({ ...version, check });
       return check;
     } catch (error) {
-      if (!(error instanceof ForeignObject)) throw error;
+      if (!isConflict(error)) throw error;
       this.#options.enqueue({ kind: 'IdentityProvider', name: version.provider.metadata.name }, conflictRetryMs);
       return { kind: 'broken', reason: 'Conflict', message: error.message };
     }
   }
 
-  /** Of those that exist, by name. */
+  /** Answers the state of the existing providers of these names. */
   async knownOf(names: readonly string[], resources: Resources): Promise<ReadonlyMap<string, KnownProvider>> {
     const found = new Map<string, KnownProvider>();
     for (const name of names) {
@@ -67,12 +68,12 @@ export class Providers {
     return found;
   }
 
-  /** Whether what tenants see of a provider differs from the last time that this was asked. */
-  isNews({ provider, state, digest, current }: KnownProvider): boolean {
+  /** Reports whether the state that tenants see has changed since the last call. */
+  hasChanged({ provider, state, digest, current }: KnownProvider): boolean {
     const { name } = provider.metadata;
     const now = canonical([state, digest, current]);
-    const before = this.#told.get(name);
-    this.#told.set(name, now);
+    const before = this.#reported.get(name);
+    this.#reported.set(name, now);
     return before !== now;
   }
 
@@ -80,13 +81,13 @@ export class Providers {
     return this.#checks.nextInMs(name);
   }
 
-  /** The resource is gone. What servers still use is kept for them. */
+  /** Forgets the checks of a resource that is gone. A version that servers still use is kept. */
   forgetCheck(name: string): void {
     this.#checks.forget(name);
-    this.#told.delete(name);
+    this.#reported.delete(name);
   }
 
-  /** Forgets versions whose provider is gone and that no tenant names any more. */
+  /** Forgets versions whose provider is gone and that no tenant names. */
   async forgetUnused({ identityProviders, tenants, invalid }: Resources): Promise<void> {
     const { accepted } = this.#options;
     const gone = accepted
@@ -102,7 +103,7 @@ export class Providers {
   }
 }
 
-/** Why no secret may be sent to this provider; undefined where it may. */
+/** Answers why no secret may be sent to this provider; undefined when it may. */
 function hostProblem({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
   if (allowed.length === 0) return undefined;
   const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
@@ -119,8 +120,8 @@ function hostProblem({ spec }: IdentityProvider, allowed: readonly string[] = []
 }
 
 /**
- * What a provider refers to, with its CA certificates in it: a version is checked, and kept, as a whole. Why not, where something of
- * it is missing.
+ * Answers the client secret and the provider with its CA certificates filled in: a version is checked and stored as a whole. Answers the
+ * problem when a reference is missing.
  */
 function contentsOf(
   provider: IdentityProvider,
@@ -138,7 +139,7 @@ function contentsOf(
     const complete = { ...provider, spec: caBundle === undefined ? spec : { ...spec, caBundle } };
     return { clientSecret, complete };
   } catch (error) {
-    if (!(error instanceof RenderProblem)) throw error;
-    return { reason: error.reason, message: error.message };
+    if (!(error instanceof ResourceError)) throw error;
+    return { reason: error.code, message: error.message };
   }
 }

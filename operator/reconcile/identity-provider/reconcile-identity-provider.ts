@@ -4,7 +4,7 @@ import { providerConditions } from '../workload-conditions.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
 
-/** One pass of an IdentityProvider: starts its check where one is due, and tells its tenants of what came out. */
+/** Reconciles an IdentityProvider: starts a check that is due, and enqueues its tenants when the result has changed. */
 export async function reconcileIdentityProvider(
   provider: IdentityProvider,
   resources: Resources,
@@ -18,8 +18,8 @@ export async function reconcileIdentityProvider(
   const conditions = providerConditions(known.state, resources.invalid.get(objectKey(ref)));
   const next = shared.providers.nextCheckInMs(name);
   if (next !== undefined) enqueue(ref, next);
-  // After what tenants would see differently, not after every check.
-  if (shared.providers.isNews(known)) {
+  // Tenants are reconciled after a change that they see, not after every check.
+  if (shared.providers.hasChanged(known)) {
     for (const { metadata } of tenantsOfProvider(name, resources)) enqueue({ kind: 'Tenant', name: metadata.name }, 0);
   }
   await shared.status.put(ref, conditions, issuer);

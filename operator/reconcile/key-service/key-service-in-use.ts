@@ -9,15 +9,15 @@ import type { ReconcilerOptions } from '../reconciler-options.ts';
 
 type Statuses = Pick<ReconcilerOptions, 'status'>;
 
-/** A tenant with the kmsConfigRef that counts, and why the one that is written does not. */
+/** A tenant with the kmsConfigRef that counts, and the problem of the one in its spec. */
 interface DecidedKeyService {
   readonly tenant: Tenant;
   readonly problem: Problem | undefined;
 }
 
 /**
- * A server seals its backend at its first start, so that its tenant depends on these keys from then on. Another key service counts
- * only once it is proven to hold them: a server that cannot read its backend does not start again.
+ * Decides which key service a tenant uses. A server encrypts its backend at its first start and depends on these keys from then on.
+ * Another key service counts only once it is proven to hold them: a server that cannot read its backend does not start.
  */
 export async function decideKeyService(
   tenant: Tenant,
@@ -33,7 +33,7 @@ export async function decideKeyService(
   return { tenant: withReference(tenant, known), problem: { reason: 'KeysNotProven', message: why } };
 }
 
-/** Tenants that a key service serves: with the reference that counts, whatever is written. */
+/** Answers the tenants that a key service serves, each with the reference that counts. */
 export function usersOfKeyService(kms: string, { tenants }: Resources, { status }: Statuses): readonly Tenant[] {
   const users: Tenant[] = [];
   for (const tenant of tenants.values()) {

@@ -8,13 +8,13 @@ import { referencesOf } from '../affected-by.ts';
 import type { Resources } from '../resources.ts';
 
 /**
- * What the last pass of a KMSConfig found, for the passes of its tenants: each looks up its own line, so that its cost does not grow
+ * The result of the last reconcile of a KMSConfig, for its tenants. Each tenant looks up its own entry, so that the cost does not grow
  * with the number of tenants.
  */
 export interface KeyServiceView {
-  /** Of all that it was rendered from but its tenants. */
+  /** Digest of everything that it was rendered from, except its tenants. */
   readonly version: string;
-  /** It is ready and has nothing of its own to roll. */
+  /** True when it is ready and has no rollout. */
   readonly settled: boolean;
   /** The part of each tenant that it was rendered with. */
   readonly admitted: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export interface KeyServiceView {
   readonly conditions: readonly ConditionUpdate[];
 }
 
-/** Changes with whatever of a KMSConfig its key service is rendered from, its tenants left aside. */
+/** Answers a digest of everything that the key service is rendered from, except its tenants. */
 export function keyServiceVersion(
   kms: KMSConfig,
   { secrets, configMaps }: Resources,
@@ -42,13 +42,13 @@ export function keyServiceVersion(
 
 type Fingerprint = (value: string) => string;
 
-/** What a key service must know of a tenant before its server may go on. */
+/** Answers the part of a tenant that its key service must have before the server may go on. */
 export function admission(tenant: Tenant, certificates: ReadonlyMap<string, IssuedCertificate>): string {
   const certificate = certificates.get(keyServiceClientCertificate(tenant.metadata.name));
   return canonical([tenant.spec.kmsConfigRef, certificate?.identity, certificate?.formerIdentity]);
 }
 
-/** Why the server of a tenant must wait for its key service; undefined when it need not. */
+/** Answers why the server of a tenant must wait for its key service; undefined when it need not. */
 export function unsettledReason(
   tenant: Tenant,
   admitted: string,
@@ -62,7 +62,7 @@ export function unsettledReason(
   return view.admitted.get(tenant.metadata.name) === admitted ? undefined : `waits for ${name} to admit it`;
 }
 
-/** Tenants of a key service that its last pass concerns. */
+/** Answers the tenants for which the view of their key service has changed. */
 export function concernedTenants(
   before: KeyServiceView | undefined,
   after: KeyServiceView,

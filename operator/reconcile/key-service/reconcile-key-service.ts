@@ -1,3 +1,4 @@
+import { isConflict } from '../../api/resource-error.ts';
 import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { certificateNeeds, keyProofCertificate, keyProofNeed } from '../../render/certificates.ts';
 import { workloadName } from '../../render/render-context.ts';
@@ -8,7 +9,6 @@ import { attempt, refuseUnallowed } from '../attempt-render.ts';
 import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../certificate-conditions.ts';
 import { stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
 import { workloadConditions, workloadStatus } from '../workload-conditions.ts';
-import { ForeignObject } from '../foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey, type Resources } from '../resources.ts';
@@ -18,7 +18,7 @@ import type { RolloutProgress } from '../rollouts.ts';
 import { defaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
 
-/** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
+/** Reconciles a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, sets its conditions. */
 export async function reconcileKeyService(kms: KMSConfig, resources: Resources, shared: SharedState): Promise<void> {
   const { runtime, fingerprint, enqueue, now } = shared.options;
   const { name } = kms.metadata;
@@ -27,7 +27,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   const holders = await currentHolders(name, all, resources, shared);
   const isDeleted = resources.deleting.has(objectKey(ref));
   if (isDeleted && holders.length === 0) return endOf(kms, shared);
-  // One that is being deleted takes no new tenant in.
+  // A key service that is being deleted admits no new tenant.
   const users = isDeleted ? all.filter(({ metadata }) => holders.includes(metadata.name)) : all;
   const movers = isDeleted || shared.options.proveKeys === undefined ? [] : moversTo(kms, resources, shared.options);
   const needs = [
@@ -67,10 +67,10 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   const tls = tlsCondition(own, certificates, now());
   const seen = { running, step, problem: rendered.problem, invalid, hibernated };
   const found = [...workloadConditions(seen), ...held];
-  const told = isDeleted ? deletionWaits(found, holders) : found;
+  const reported = isDeleted ? deletionWaits(found, holders) : found;
   const further = [...(tls === undefined ? [] : [tls]), ...(await swapConditions(ref, shared))];
   const remembered = shared.options.status.get(ref);
-  const { conditions, againMs } = withVolumes([...told, ...further], running, remembered, now());
+  const { conditions, againMs } = withVolumes([...reported, ...further], running, remembered, now());
   if (isDeleted) reportWait(ref, conditions, shared);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
@@ -99,7 +99,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   });
 }
 
-/** The end of one whose spec nobody can read. Answers whether no tenant uses it, so that it is let go. */
+/** Releases a deleted KMSConfig whose spec is invalid. Answers false while a tenant uses it. */
 export async function releaseInvalidKeyService(
   name: string,
   resources: Resources,
@@ -111,17 +111,17 @@ export async function releaseInvalidKeyService(
   return true;
 }
 
-/** A tenant that is to move is not admitted: the operator is, which asks for its keys. */
+/** For a tenant that is to move, the key service admits the operator, which asks for the keys. */
 function proofOf(certificate: IssuedCertificate | undefined): string {
   return `proof ${certificate?.identity ?? ''}`;
 }
 
 const missingCertificateMs = 30_000;
 
-/** Milliseconds until a deletion that waits is looked at again, should nothing tell of its end. */
+/** Milliseconds until a waiting deletion is checked again, in case no event comes. */
 const deletionRetryMs = 30_000;
 
-/** Who uses the key service now; it is held for them before any policy admits one. */
+/** Answers the tenants that use the key service. The finalizer is set before a policy admits the first one. */
 async function currentHolders(
   name: string,
   users: readonly Tenant[],
@@ -140,7 +140,7 @@ async function currentHolders(
   return holders;
 }
 
-/** Nothing needs it any more but what was sealed with it before, in volumes and backups that stay. */
+/** Ends a key service that no tenant uses. Its keys may still be needed for volumes and backups that stay. */
 async function endOf({ metadata: { name }, spec }: KMSConfig, { options }: SharedState): Promise<void> {
   const ref = { kind: 'KMSConfig', name } as const;
   if (spec.keystore.files !== undefined && spec.reclaimPolicy === 'Delete') {
@@ -166,7 +166,7 @@ function reportWait(ref: ResourceRef, conditions: readonly ConditionUpdate[], { 
   options.event({ ref, type: 'Warning', reason: condition.reason, message: condition.message });
 }
 
-/** What is new of it is told in an event. */
+/** Reports nodes with swap, and records an event when they change. */
 async function swapConditions(ref: ResourceRef, { options }: SharedState): Promise<readonly ConditionUpdate[]> {
   const nodes = (await options.swapNodes?.(workloadName(ref))) ?? [];
   if (nodes.length === 0) return [];
@@ -177,7 +177,7 @@ async function swapConditions(ref: ResourceRef, { options }: SharedState): Promi
   return [condition];
 }
 
-/** What is in the way of one tenant is for its own pass to say, and must not keep the others from their keys. */
+/** Skips a tenant with a conflict: its own reconcile reports it, and the others must get their keys. */
 async function certificatesOfTenants(
   needs: readonly CertificateNeed[],
   users: readonly Tenant[],
@@ -189,7 +189,7 @@ async function certificatesOfTenants(
     try {
       found.push(...(await runtime.ensureCertificates(theirs)));
     } catch (error) {
-      if (!(error instanceof ForeignObject)) throw error;
+      if (!isConflict(error)) throw error;
     }
   }
   return found;

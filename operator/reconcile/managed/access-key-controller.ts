@@ -1,3 +1,4 @@
+import { ResourceError } from '../../api/resource-error.ts';
 import { z } from 'zod';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { policyJson } from '../../../protocol/policy/document.ts';
@@ -5,7 +6,7 @@ import type { AccessKey } from '../../api/object.ts';
 import { sameDocument, createController, type ControllerOptions } from './create-controller.ts';
 import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';
 import { callAdmin, type AdminCall, unless } from './admin-request.ts';
-import { endpointOf, DeclaredProblem } from './signed-request.ts';
+import { endpointOf } from './signed-request.ts';
 import type { ManagedContext, ManagedController } from './controller.ts';
 
 /** As the admin API tells it. */
@@ -166,15 +167,15 @@ async function checkOwner(
     const request = { method: 'GET', path: 'v3/user-info', query: { accessKey: known.parentUser } } as const;
     if ((await unless(['XMinioAdminNoSuchUser'], call(request))) === undefined) return;
   }
-  throw new DeclaredProblem(
+  throw new ResourceError(
     'AccessKeyTaken',
     `the access key "${accessKeyOf(key)}" belongs to "${known.parentUser}" and should be of "${wanted}": ` +
       'delete it in the tenant, or give this resource another spec.accessKey',
   );
 }
 
-function expired(key: AccessKey): DeclaredProblem {
-  return new DeclaredProblem(
+function expired(key: AccessKey): ResourceError {
+  return new ResourceError(
     'Expired',
     `spec.expiration ${key.spec.expiration ?? ''} is over: set a later one, or delete this resource`,
   );

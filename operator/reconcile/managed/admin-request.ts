@@ -1,5 +1,5 @@
 import { decryptPayload, encryptPayload, PayloadError } from '../../../protocol/admin-payload.ts';
-import { exchange, type SignedCall, type TenantEndpoint, TenantRefusal } from './signed-request.ts';
+import { exchange, type SignedCall, TenantError, type TenantEndpoint } from './signed-request.ts';
 
 export interface AdminCall {
   readonly method: SignedCall['method'];
@@ -7,11 +7,11 @@ export interface AdminCall {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | URLSearchParams;
   readonly body?: unknown;
-  /** Body and answer are encrypted under the secret key of who asks, as the call has it. */
+  /** Which of body and answer the call encrypts with the caller's secret key. */
   readonly sealed?: 'body' | 'answer' | 'both';
 }
 
-/** One call of the admin API; resolves with its JSON, undefined where the answer is empty. Errors with `TenantRefusal` and `TenantUnreachable`. */
+/** Calls the admin API and answers its JSON; undefined when the answer is empty. Errors with `TenantError`. */
 export async function callAdmin(endpoint: TenantEndpoint, call: AdminCall, now: () => Date): Promise<unknown> {
   const { method, path, query = {}, body, sealed } = call;
   const text = body === undefined ? '' : JSON.stringify(body);
@@ -26,7 +26,7 @@ export async function callAdmin(endpoint: TenantEndpoint, call: AdminCall, now: 
       body: sealsBody ? await encryptPayload(endpoint.secretKey, Buffer.from(text)) : text,
       contentType: sealsBody ? 'application/octet-stream' : 'application/json',
       service: 's3',
-      // The admin API is of no region, whatever the store is bound to.
+      // The admin API has no region, even when the store has one.
       region: '',
     },
     now(),
@@ -43,36 +43,36 @@ async function opening(secretKey: string, payload: Buffer): Promise<Buffer> {
     return await decryptPayload(secretKey, payload);
   } catch (error) {
     if (!(error instanceof PayloadError)) throw error;
-    throw new TenantRefusal('UnreadableAnswer', 502, `its answer cannot be decrypted: ${error.message}`);
+    throw new TenantError('UnreadableAnswer', 502, `its answer cannot be decrypted: ${error.message}`);
   }
 }
 
-function refusalOf(status: number, body: Buffer): TenantRefusal {
+function refusalOf(status: number, body: Buffer): TenantError {
   try {
     const document = JSON.parse(body.toString()) as { readonly Code?: unknown; readonly Message?: unknown };
     if (typeof document.Code === 'string') {
-      return new TenantRefusal(document.Code, status, typeof document.Message === 'string' ? document.Message : '');
+      return new TenantError(document.Code, status, typeof document.Message === 'string' ? document.Message : '');
     }
   } catch {
-    // A proxy answered with a page of its own.
+    // A proxy answered with its own page.
   }
-  return new TenantRefusal(`HTTP ${status}`, status, `status ${status}`);
+  return new TenantError(`HTTP ${status}`, status, `status ${status}`);
 }
 
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new TenantRefusal('UnreadableAnswer', 502, 'its answer is no JSON');
+    throw new TenantError('UnreadableAnswer', 502, 'its answer is no JSON');
   }
 }
 
-/** Undefined where the server answers one of these codes: what is not there is told by a refusal. */
+/** Answers undefined when the server refuses with one of these codes, such as that of a missing object. */
 export async function unless<T>(codes: readonly string[], answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof TenantRefusal && codes.includes(error.code)) return undefined;
+    if (error instanceof TenantError && codes.includes(error.code)) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
+import { ResourceError } from '../../api/resource-error.ts';
 import { providerId } from '../../api/identity-provider.ts';
 import type { PolicyBinding, Tenant } from '../../api/object.ts';
 import type { BindingSubject } from '../../api/policy.ts';
-import { DeclaredProblem } from './signed-request.ts';
 import { clusterProvider } from '../../render/render-identity-provider.ts';
 import type { Attached } from '../conditions.ts';
 
@@ -10,7 +10,7 @@ export type BindingTarget =
   | { readonly kind: 'user' | 'group'; readonly name: string }
   | { readonly kind: 'claim'; readonly provider: string; readonly claim: string; readonly value: string };
 
-/** The target of a subject. Errors with `DeclaredProblem` where its tenant does not know whom it names. */
+/** The target of a subject. Errors with `ResourceError` where its tenant does not know whom it names. */
 export function targetOf(subject: BindingSubject, { metadata }: PolicyBinding, tenant: Tenant): BindingTarget {
   const { user, group, claim, serviceAccount } = subject;
   if (user !== undefined) return { kind: 'user', name: user };
@@ -18,7 +18,7 @@ export function targetOf(subject: BindingSubject, { metadata }: PolicyBinding, t
   if (claim !== undefined) {
     const { identityProvider, name, value } = claim;
     if (!(tenant.spec.identityProviders ?? []).some((named) => named.name === identityProvider)) {
-      throw new DeclaredProblem(
+      throw new ResourceError(
         'IdentityProviderNotFound',
         `spec.identityProviders of Tenant ${tenant.metadata.name} does not name ${identityProvider}, whose claim ${name} is bound: add it there, or correct the name`,
       );
@@ -27,7 +27,7 @@ export function targetOf(subject: BindingSubject, { metadata }: PolicyBinding, t
   }
   if (serviceAccount !== undefined) {
     if (tenant.spec.kubernetesServiceAccounts === undefined) {
-      throw new DeclaredProblem(
+      throw new ResourceError(
         'ServiceAccountsNotAccepted',
         `Tenant ${tenant.metadata.name} takes no tokens of Kubernetes service accounts: set its spec.kubernetesServiceAccounts.audience`,
       );
@@ -36,7 +36,7 @@ export function targetOf(subject: BindingSubject, { metadata }: PolicyBinding, t
     const value = `system:serviceaccount:${namespace}:${serviceAccount.name}`;
     return { kind: 'claim', provider: clusterProvider, claim: 'sub', value };
   }
-  throw new DeclaredProblem('InvalidSpec', 'a subject names nobody');
+  throw new ResourceError('InvalidSpec', 'a subject names nobody');
 }
 
 /** As the status keeps it: `user=ann`, `provider=COMPANY&claim=groups&value=readers`. */

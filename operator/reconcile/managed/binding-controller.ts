@@ -1,6 +1,7 @@
+import { ResourceError } from '../../api/resource-error.ts';
 import { z } from 'zod';
 import { callAdmin, unless } from './admin-request.ts';
-import { type TenantEndpoint, endpointOf, DeclaredProblem } from './signed-request.ts';
+import { type TenantEndpoint, endpointOf } from './signed-request.ts';
 import {
   type AttachmentChange,
   type Attachments,
@@ -28,7 +29,7 @@ const claims = z.object({
   claims: z.array(z.object({ provider: z.string(), claim: z.string(), value: z.string(), policies })),
 });
 
-/** What is attached to these targets now. */
+/** Reads the policies that are attached to these targets. */
 async function findAttachments(
   endpoint: TenantEndpoint,
   targets: readonly BindingTarget[],
@@ -56,7 +57,7 @@ async function findAttachments(
   return found;
 }
 
-/** What somebody else did meanwhile is done; whoever is gone has nothing attached any more. */
+/** Attaches or detaches policies. A change that is already made is no error, nor is a detach from a user or group that is gone. */
 async function changeAttachment(
   endpoint: TenantEndpoint,
   { kind, target, policies: names }: AttachmentChange,
@@ -77,7 +78,7 @@ async function changeAttachment(
   );
 }
 
-/** Attaches the policies of PolicyBinding resources to whom they name, and detaches what they no longer name. */
+/** Makes the controller that attaches the policies of PolicyBindings to their subjects, and detaches the ones that are no longer named. */
 export function createBindingController(options: ControllerOptions = {}): ManagedController<PolicyBinding> {
   return createController(
     {
@@ -88,7 +89,7 @@ export function createBindingController(options: ControllerOptions = {}): Manage
         const before = parseAttached(context.status.attached);
         const all = union(before, wanted);
         const kept = writeAttached(all);
-        // First, so that nothing that is attached now is ever forgotten: a later change of the resource has to find it.
+        // Write the status before the change, so that a later change of the resource knows everything that may be attached.
         if (JSON.stringify(kept) !== JSON.stringify(writeAttached(before))) await context.remember({ attached: kept });
         const endpoint = endpointOf(context.access);
         const found = await findAttachments(endpoint, targetsOf(all), now);
@@ -124,7 +125,7 @@ function wantedOf(binding: PolicyBinding, tenant: Tenant): Attachments {
   );
 }
 
-/** What other bindings of the tenant want of those whom the tenant knows. */
+/** Answers the attachments that other bindings of the tenant want. */
 function othersOf({ others, access }: ManagedContext): Attachments {
   let all: Attachments = new Map();
   for (const other of others) {
@@ -133,8 +134,8 @@ function othersOf({ others, access }: ManagedContext): Attachments {
       try {
         all = union(all, attachmentsOf([targetOf(subject, other, access.tenant)], other.spec.policies));
       } catch (error) {
-        // Its own pass tells.
-        if (!(error instanceof DeclaredProblem)) throw error;
+        // The reconcile of that binding reports the problem.
+        if (!(error instanceof ResourceError)) throw error;
       }
     }
   }

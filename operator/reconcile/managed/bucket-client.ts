@@ -1,5 +1,5 @@
 import { readErrorDocument } from '../../../protocol/s3/responses.ts';
-import { exchange, type TenantEndpoint, TenantRefusal } from './signed-request.ts';
+import { exchange, TenantError, type TenantEndpoint } from './signed-request.ts';
 import { parseBucketEncryption, writeBucketEncryption } from '../../../protocol/s3/bucket-encryption.ts';
 import { parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
 import type { Json } from '../../runtime/contract/workload.ts';
@@ -8,30 +8,22 @@ import type { BucketState, BucketChange } from './bucket-state.ts';
 interface S3Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly bucket: string;
-  /** `policy`, `tagging`; none for the bucket itself. */
+  /** `policy`, `tagging`; undefined for the bucket itself. */
   readonly subresource?: string;
   readonly body?: string;
 }
 
-/** Any region does where a store is bound to none; one that is bound refuses with the one it wants. */
+/** A store without a region accepts any. A store with a region answers with its own. */
 const defaultRegion = 'us-east-1';
 
-/** Sends one request and resolves with the text of its answer. Errors with `TenantRefusal` and `TenantUnreachable`. */
+/** Sends one request and answers the text of the answer. Errors with `TenantError`. */
 async function sendS3(endpoint: TenantEndpoint, request: S3Request, now: () => Date): Promise<string> {
   try {
     return await attempt(endpoint, request, now(), defaultRegion);
   } catch (error) {
-    const region = error instanceof WrongRegion ? error.region : undefined;
+    const region = error instanceof TenantError ? error.region : undefined;
     if (region === undefined) throw error;
     return attempt(endpoint, request, now(), region);
-  }
-}
-
-class WrongRegion extends TenantRefusal {
-  readonly region: string;
-  constructor(status: number, message: string, region: string) {
-    super('AuthorizationHeaderMalformed', status, message);
-    this.region = region;
   }
 }
 
@@ -46,16 +38,16 @@ async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, 
   const document = readErrorDocument(text);
   const wanted = document?.fields['Region'];
   if (wanted !== undefined && wanted !== '' && wanted !== region)
-    throw new WrongRegion(status, document?.message ?? '', wanted);
-  throw new TenantRefusal(document?.code ?? `HTTP ${status}`, status, document?.message ?? `status ${status}`);
+    throw new TenantError('AuthorizationHeaderMalformed', status, document?.message ?? '', { region: wanted });
+  throw new TenantError(document?.code ?? `HTTP ${status}`, status, document?.message ?? `status ${status}`);
 }
 
-/** One bucket of one tenant. Every method errors with `TenantRefusal` and `TenantUnreachable`. */
+/** A client for one bucket of one tenant. Every method errors with `TenantError`. */
 interface BucketClient {
-  /** Undefined where there is no such bucket. */
+  /** Answers undefined when the bucket does not exist. */
   find(): Promise<BucketState | undefined>;
   make(change: BucketChange): Promise<void>;
-  /** Resolves where there is none; errors with the code `BucketNotEmpty`. */
+  /** Resolves also when the bucket does not exist. Errors with the code `BucketNotEmpty`. */
   delete(): Promise<void>;
 }
 
@@ -75,7 +67,7 @@ export function createBucketClient(
       },
       now,
     );
-  /** What a bucket does not have is told by an error. */
+  /** Reads a configuration of the bucket; the server reports a missing one by an error. */
   const read = async <T>(subresource: string, none: string, parse: (text: string) => T): Promise<T | undefined> => {
     const text = await unless(none, send('GET', subresource));
     return text === undefined ? undefined : parse(text);
@@ -83,7 +75,7 @@ export function createBucketClient(
 
   return {
     async find() {
-      // Not by HEAD, whose refusals do not say why.
+      // HEAD is not used, since its errors have no code.
       if ((await unless('NoSuchBucket', send('GET', 'location'))) === undefined) return undefined;
       const [encryption, policy, tags] = await Promise.all([
         read('encryption', 'ServerSideEncryptionConfigurationNotFoundError', parseBucketEncryption),
@@ -126,7 +118,7 @@ async function unless(code: string, answer: Promise<string>): Promise<string | u
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof TenantRefusal && error.code === code) return undefined;
+    if (error instanceof TenantError && error.code === code) return undefined;
     throw error;
   }
 }

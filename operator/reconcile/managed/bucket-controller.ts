@@ -1,6 +1,8 @@
+import { TenantError } from './signed-request.ts';
+import { ResourceError } from '../../api/resource-error.ts';
 import type { Bucket } from '../../api/object.ts';
 import { createController, type ControllerOptions } from './create-controller.ts';
-import { endpointOf, DeclaredProblem, TenantRefusal } from './signed-request.ts';
+import { endpointOf } from './signed-request.ts';
 import type { ManagedContext, ManagedController } from './controller.ts';
 import { createBucketClient } from './bucket-client.ts';
 import { wantedState, diffBucket } from './bucket-state.ts';
@@ -26,7 +28,7 @@ export function createBucketController(options: ControllerOptions = {}): Managed
           await clientOf(bucket, context, now).delete();
           return undefined;
         } catch (error) {
-          if (error instanceof TenantRefusal && error.code === 'BucketNotEmpty') return notEmpty(bucket);
+          if (error instanceof TenantError && error.code === 'BucketNotEmpty') return notEmpty(bucket);
           throw error;
         }
       },
@@ -44,8 +46,8 @@ function clientOf(bucket: Bucket, { access }: ManagedContext, now: () => Date) {
   return createBucketClient(endpointOf(access), bucketNameOf(bucket), now);
 }
 
-function notEmpty(bucket: Bucket): DeclaredProblem {
-  return new DeclaredProblem(
+function notEmpty(bucket: Bucket): ResourceError {
+  return new ResourceError(
     'BucketNotEmpty',
     `the bucket "${bucketNameOf(bucket)}" of tenant "${bucket.spec.tenantRef.name}" holds objects and is never emptied by the operator: ` +
       'delete them, or set spec.deletionPolicy to Retain to keep them, and this resource goes by itself',

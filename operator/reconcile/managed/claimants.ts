@@ -1,15 +1,15 @@
 import type { ManagedResource } from '../../api/object.ts';
 import type { Resources } from '../resources.ts';
 
-/** What a resource describes in its tenant, which no other may: a bucket, a policy, the holder of an access key. */
+/** The object in a tenant's server that a managed resource describes: a bucket, a policy, the owner of an access key. */
 interface ExternalResource {
   readonly what: 'bucket' | 'policy' | 'access key';
   readonly name: string;
-  /** The field that names it. */
+  /** The field with its name. */
   readonly field: string;
 }
 
-/** Undefined for a PolicyBinding: several may give the same. */
+/** Answers the external resource; undefined for a PolicyBinding, since several may attach the same policy. */
 export function externalResourceOf({ kind, spec, metadata }: ManagedResource): ExternalResource | undefined {
   switch (kind) {
     case 'Bucket':
@@ -18,7 +18,7 @@ export function externalResourceOf({ kind, spec, metadata }: ManagedResource): E
       return { what: 'policy', name: spec.policyName ?? metadata.name, field: 'spec.policyName' };
     case 'User':
     case 'AccessKey':
-      // Users are known by their access keys, so that one name is for both.
+      // A user is known by its access key, so users and access keys share one set of names.
       return { what: 'access key', name: spec.accessKey ?? metadata.name, field: 'spec.accessKey' };
     case 'PolicyBinding':
       return undefined;
@@ -28,8 +28,8 @@ export function externalResourceOf({ kind, spec, metadata }: ManagedResource): E
 }
 
 /**
- * The resources that describe one thing of one tenant, this one among them, oldest first: the first has the say, and the others are
- * refused, or each would undo what another did.
+ * Answers the managed resources that describe one external resource, oldest first, with this one among them. The first one counts and
+ * the others are refused; otherwise each would revert the changes of another.
  */
 export function claimants(
   resource: ManagedResource,
@@ -50,7 +50,7 @@ export function claimants(
     .sort((a, b) => order(a).localeCompare(order(b), 'en'));
 }
 
-/** Without a time, as manifests in a folder are, the name decides. */
+/** The name decides between manifests in a folder, which have no time. */
 function order({ kind, metadata }: ManagedResource): string {
   return `${metadata.creationTimestamp ?? ''} ${metadata.name} ${kind}`;
 }

@@ -2,76 +2,76 @@ import type { ManagedResource, Secret, Tenant } from '../../api/object.ts';
 import type { ManagedKind } from '../../runtime/contract/workload.ts';
 import type { ConditionUpdate, ResourceStatus } from '../conditions.ts';
 
-/** How a tenant's server is reached, as its root user. */
+/** The address of a tenant's server and the credentials of its root user. */
 export interface TenantAccess {
   readonly tenant: Tenant;
-  /** HOST:PORT of the S3 API, which is that of the admin API too. */
+  /** HOST:PORT of the S3 API, which also serves the admin API. */
   readonly address: string;
   readonly rootUser: string;
   readonly rootPassword: string;
-  /** PEM of the authorities of its certificate, where `spec.tls` is set; the system's without it. */
+  /** PEM of the authorities of its certificate when `spec.tls` is set; the authorities of the system by default. */
   readonly ca?: string;
 }
 
-/** What a pass may need besides the resource itself. */
+/** The dependencies of a reconcile, apart from the resource itself. */
 export interface ManagedContext {
   readonly access: TenantAccess;
   /** Other resources of the tenant that are not being deleted. */
   readonly others: readonly ManagedResource[];
-  /** What was written to the status last. */
+  /** The last written status. */
   readonly status: ManagedStatus;
-  /** Keeps a part of the status before something is done that must not be forgotten. */
+  /** Writes a part of the status before a change that must not be forgotten. */
   readonly remember: (status: ManagedStatus) => Promise<void>;
-  /** The Secret with the keys of a User or an AccessKey, made where there is none. Errors with `ForeignObject` where its keys are missing. */
+  /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: () => Promise<Secret>;
 }
 
-/** What a resource's status tells beside its conditions. */
+/** The fields of a managed resource's status, apart from its conditions. */
 export type ManagedStatus = Pick<
   ResourceStatus,
   'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'attached'
 >;
 
-/** What a pass found, and when the resource is to be looked at again so that drift is repaired. */
+/** The conditions after a reconcile, and the time until the next one, which repairs drift. */
 export interface ManagedResult {
   readonly conditions: readonly ConditionUpdate[];
   readonly afterMs: number;
-  /** As it was where it is left out. */
+  /** Undefined leaves the status as it was. */
   readonly status?: ManagedStatus;
 }
 
-/** Makes what is in a tenant's server what resources of one kind say. */
+/** Makes a tenant's server match the resources of one kind. */
 export interface ManagedController<Resource extends ManagedResource = ManagedResource> {
-  /** Errors only where no condition can tell; then the pass is tried again. */
+  /** Errors only when no condition can report the problem; then the queue retries. */
   reconcile(resource: Resource, context: ManagedContext): Promise<ManagedResult>;
   /**
-   * The resource is being deleted: does with what it describes what `deletionPolicy` says. `context` is undefined where its tenant is
+   * Removes or keeps the external resource of a deleted resource, as `deletionPolicy` says. `context` is undefined when its tenant is
    * gone. Resolves with `done` when nothing is left to do, so that the finalizer may go.
    */
   remove(resource: Resource, context: ManagedContext | undefined): Promise<ManagedResult & { readonly done: boolean }>;
 }
 
-/** What `operator/buckets` and `operator/identities` give, and the reconciler calls. */
+/** A controller for each kind of managed resource. */
 export type ManagedControllers = {
   readonly [Kind in ManagedKind]: ManagedController<Extract<ManagedResource, { kind: Kind }>>;
 };
 
-/** A resource of one of these kinds, by name. */
+/** A managed resource, by kind and name. */
 export interface ManagedRef {
   readonly kind: ManagedKind;
   readonly name: string;
 }
 
-/** What may have to wait when it is deleted: what is in a tenant's server, and the keys of a tenant. */
+/** A resource that may get a finalizer: a managed resource, or the KMSConfig with the keys of a tenant. */
 export interface FinalizedRef {
   readonly kind: ManagedKind | 'KMSConfig';
   readonly name: string;
 }
 
-/** Holds a deleted resource until what it describes is dealt with. */
+/** Sets and removes the finalizer that holds a deleted resource until its external resource is removed. */
 export interface ResourceFinalizer {
-  /** Adds the finalizer where it is missing. */
+  /** Adds the finalizer if it is missing. */
   hold(ref: FinalizedRef): Promise<void>;
-  /** Removes it where it is there. */
+  /** Removes the finalizer if it is present. */
   release(ref: FinalizedRef): Promise<void>;
 }

@@ -1,9 +1,10 @@
+import { TenantError } from './signed-request.ts';
+import { ResourceError, isConflict } from '../../api/resource-error.ts';
 import { notReady, reconciling, stalled, ready } from '../conditions.ts';
 import type { ManagedResult, ManagedContext, ManagedController, ManagedStatus } from './controller.ts';
-import { DeclaredProblem, TenantRefusal, TenantUnreachable } from './signed-request.ts';
 import type { ManagedResource } from '../../api/object.ts';
 
-/** Whether two values are the same document; the order of fields does not count, that of lists does. */
+/** Reports whether two values are the same document. The order of fields does not count, that of lists does. */
 export function sameDocument(one: unknown, other: unknown): boolean {
   return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 }
@@ -15,13 +16,13 @@ function sorted(value: unknown): unknown {
   return entries.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, field]) => [name, sorted(field)]);
 }
 
-/** Milliseconds until the next try: soon where it may pass by itself, later where a person must act. */
+/** Milliseconds until the next try: soon for a problem that may end by itself, later for one that needs the user. */
 const retryAfter = { passing: 15_000, person: 120_000 } as const;
 
 const passingStatus = new Set([408, 409, 429]);
 const credentialCodes = new Set(['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch']);
 
-/** Reasons by the server's code, where a person has something of the resource to mend. */
+/** Reasons by the server's code, for problems that the user has to correct in the resource. */
 const reasons: Readonly<Record<string, string>> = {
   MalformedPolicy: 'InvalidPolicy',
   InvalidTag: 'InvalidTags',
@@ -34,7 +35,7 @@ const reasons: Readonly<Record<string, string>> = {
   XMinioAdminInvalidSecretKey: 'InvalidSecretKey',
 };
 
-/** What is missing may be on its way: another resource makes it, or a person does. */
+/** Reasons for a missing object that another resource or a user may still create. */
 const awaited: Readonly<Record<string, string>> = {
   XMinioAdminNoSuchPolicy: 'PolicyNotFound',
   XMinioAdminNoSuchUser: 'UserNotFound',
@@ -42,14 +43,14 @@ const awaited: Readonly<Record<string, string>> = {
   XMinioAdminPolicyInUse: 'PolicyInUse',
 };
 
-/** The conditions of a pass that failed; `doing` says at what: `the policy differs and cannot be set`. Rethrows what is no answer of the server. */
+/** Answers the conditions of a failed reconcile; `doing` names the step: `the policy differs and cannot be set`. Rethrows other errors. */
 function explainFailure(error: unknown, tenant: string, doing: string): ManagedResult {
-  if (error instanceof TenantUnreachable) {
+  if (error instanceof TenantError && error.code === 'Unreachable') {
     const message = `the tenant "${tenant}" cannot be reached: ${error.message}`;
     return passing('TenantUnreachable', message);
   }
-  if (error instanceof DeclaredProblem) return forPerson(error.reason, error.message);
-  if (!(error instanceof TenantRefusal)) throw error;
+  if (error instanceof ResourceError && !isConflict(error)) return forPerson(error.code, error.message);
+  if (!(error instanceof TenantError)) throw error;
   if (credentialCodes.has(error.code)) {
     const message = `the tenant "${tenant}" refuses its root credentials (${error.code}): it has not taken up those of its Secret yet, or they were changed in it by hand`;
     return passing('CredentialsRefused', message);
@@ -58,10 +59,14 @@ function explainFailure(error: unknown, tenant: string, doing: string): ManagedR
   const awaitedReason = awaited[error.code];
   if (awaitedReason !== undefined) return passing(awaitedReason, message);
   const reason = reasons[error.code];
-  if (reason === undefined && (error.status >= 500 || passingStatus.has(error.status)) && error.status !== 501) {
+  if (reason === undefined && isPassing(error.status)) {
     return passing('TenantUnavailable', message);
   }
   return forPerson(reason ?? 'RefusedByTenant', message);
+}
+
+function isPassing(status = 0): boolean {
+  return (status >= 500 || passingStatus.has(status)) && status !== 501;
 }
 
 function forPerson(reason: string, message: string): ManagedResult {
@@ -73,43 +78,39 @@ function passing(reason: string, message: string): ManagedResult {
 }
 
 export interface ControllerOptions {
-  /** Told what was changed in a tenant, for an event: each time somebody's change by hand was undone, too. */
+  /** Called with the changes made in a tenant, for an event; also when a manual change was reverted. */
   readonly onChanged?: (resource: ManagedResource, differences: readonly string[]) => void;
   readonly now?: () => Date;
-  /** Below 1: spreads the looks at many resources. */
+  /** A number below 1, which spreads the reconciles of many resources. */
   readonly random?: () => number;
 }
 
-/** One thing to do in a tenant; `difference` tells a person why, without secrets. */
+/** One change in a tenant; `difference` explains it to the user, without secrets. */
 export interface ManagedChange {
   readonly difference: string;
-  /** That an earlier one failed is no reason to leave it. */
+  /** True when the change is made even after an earlier one failed. */
   readonly independent?: true;
   make(): Promise<unknown>;
 }
 
-/** What a kind of resource is in a tenant's server: all that differs between kinds. */
+/** The part of a controller that differs between kinds. */
 interface ManagedKindOptions<Resource extends ManagedResource> {
-  /** `the bucket "photos"` */
+  /** Answers a text such as `the bucket "photos"`. */
   readonly describe: (resource: Resource) => string;
-  /** What makes the thing as the resource says, in this order. Errors as `make`, and with `DeclaredProblem`. */
+  /** Answers the changes that apply the resource, in order. Errors as `make`, and with `ResourceError`. */
   readonly changes: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<readonly ManagedChange[]>;
-  /** When the changes are made. */
+  /** Answers the status after the changes. */
   readonly status: (resource: Resource, context: ManagedContext) => ManagedStatus;
-  /** Resolves where there is none; with a problem where the thing has to stay for now. */
-  readonly remove: (
-    resource: Resource,
-    context: ManagedContext,
-    now: () => Date,
-  ) => Promise<DeclaredProblem | undefined>;
+  /** Resolves also when the external resource does not exist; with an error when it has to stay for now. */
+  readonly remove: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<ResourceError | undefined>;
 }
 
-/** Milliseconds between looks at what is as it should be; up to a fifth more, at random. */
+/** Milliseconds between reconciles of a resource without problems; a random part adds up to a fifth. */
 const resyncMs = 240_000;
-/** Milliseconds until what has to stay for now is tried again. */
+/** Milliseconds until a postponed removal is tried again. */
 const removeRetryMs = 60_000;
 
-/** Makes what is in tenants' servers what resources of one kind say: finds what differs, changes that, and says what it could not. */
+/** Makes a controller that compares a resource with the tenant's server, applies the differences, and reports failures as conditions. */
 export function createController<Resource extends ManagedResource>(
   kind: ManagedKindOptions<Resource>,
   options: ControllerOptions = {},
@@ -148,12 +149,12 @@ export function createController<Resource extends ManagedResource>(
 
     async remove(resource, context) {
       const done = { done: true, conditions: [], afterMs: 0 } as const;
-      // With its tenant gone there is nobody to ask, and a namespace that is deleted must not wait.
+      // Without its tenant there is no server to ask, and the deletion of a namespace must not wait.
       if (resource.spec.deletionPolicy === 'Retain' || context === undefined) return done;
       try {
         const stays = await kind.remove(resource, context, now);
         if (stays === undefined) return done;
-        return { done: false, conditions: [notReady(stays.reason, stays.message)], afterMs: removeRetryMs };
+        return { done: false, conditions: [notReady(stays.code, stays.message)], afterMs: removeRetryMs };
       } catch (error) {
         const doing = `${kind.describe(resource)} cannot be deleted`;
         return { done: false, ...explainFailure(error, context.access.tenant.metadata.name, doing) };

@@ -1,7 +1,8 @@
+import { TenantError } from './signed-request.ts';
+import { ResourceError } from '../../api/resource-error.ts';
 import { randomBytes } from 'node:crypto';
 import type { AccessKey, Secret, User } from '../../api/object.ts';
-import { ForeignObject } from '../foreign-object.ts';
-import { exchange, type TenantEndpoint, TenantRefusal } from './signed-request.ts';
+import { exchange, type TenantEndpoint } from './signed-request.ts';
 
 /** Name of the Secret with the keys of a User or an AccessKey. */
 export function credentialsSecretName({ spec, metadata }: User | AccessKey): string {
@@ -20,18 +21,20 @@ export function newCredentials(resource: User | AccessKey): Readonly<Record<stri
   return { accessKey, secretKey, AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey };
 }
 
-/** The secret key of such a Secret. Errors with `ForeignObject`, since only a person can mend what a person wrote. */
+/** The secret key of such a Secret. Errors with `ResourceError`, since only a person can mend what a person wrote. */
 export function secretKeyOf(resource: User | AccessKey, { name, data }: Secret): string {
   const { accessKey, secretKey } = data;
   const { kind, metadata } = resource;
   if (secretKey === undefined || secretKey === '') {
-    throw new ForeignObject(
+    throw new ResourceError(
+      'Conflict',
       `Secret ${name} has no key secretKey, which ${kind} ${metadata.name} needs: add it, or delete the Secret and one is made`,
     );
   }
   const wanted = accessKeyOf(resource);
   if (accessKey !== undefined && accessKey !== wanted) {
-    throw new ForeignObject(
+    throw new ResourceError(
+      'Conflict',
       `Secret ${name} has the access key ${accessKey}, and ${kind} ${metadata.name} has ${wanted}: ` +
         'name another Secret in spec.credentialsSecret, or delete this one if nothing needs it',
     );
@@ -67,7 +70,7 @@ export async function keysWork(
   if (status >= 200 && status < 300) return true;
   const code = /<Code>([A-Za-z]+)<\/Code>/.exec(body.toString())?.[1] ?? `HTTP ${status}`;
   if (wrong.has(code)) return false;
-  throw new TenantRefusal(
+  throw new TenantError(
     code === 'AccessDenied' ? 'KeysNotAnswered' : code,
     status,
     'it does not say whose the keys are',

@@ -9,8 +9,8 @@ import type { ManagedKind } from '../../runtime/contract/workload.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate } from '../conditions.ts';
 import { claimants, externalResourceOf } from './claimants.ts';
 
-/** Reasons that end when something else of the tenant is there. */
-const waits: ReadonlySet<string> = new Set([
+/** Reasons that end when another resource of the tenant appears or goes. */
+const waitReasons: ReadonlySet<string> = new Set([
   'TenantNotReady',
   'PolicyNotFound',
   'UserNotFound',
@@ -18,7 +18,7 @@ const waits: ReadonlySet<string> = new Set([
   'PolicyInUse',
 ]);
 
-/** What is declared in a tenant and waits for something in it. */
+/** Answers the managed resources of a tenant that wait for another resource in it. */
 export function waitingIn(
   tenant: string,
   { managed, deleting }: Resources,
@@ -29,11 +29,11 @@ export function waitingIn(
     .map(({ kind, metadata: { name } }) => ({ kind, name }))
     .filter((ref) => {
       const ready = status.get(ref)?.conditions.find(({ type }) => type === 'Ready');
-      return (ready?.status === 'False' && waits.has(ready.reason)) || deleting.has(objectKey(ref));
+      return (ready?.status === 'False' && waitReasons.has(ready.reason)) || deleting.has(objectKey(ref));
     });
 }
 
-/** How the operator calls a tenant's server; undefined while none of its instances serves. */
+/** Answers the address and the credentials of a tenant's server; undefined while none of its instances serves. */
 async function tenantAccess(
   tenant: Tenant,
   resources: Resources,
@@ -49,7 +49,7 @@ async function tenantAccess(
   return { tenant, address, rootUser, rootPassword, ...(ca === undefined ? {} : { ca }) };
 }
 
-/** What the certificate of the S3 API is checked by: the authority that made it, or what a person put beside it. */
+/** Answers the authority that the certificate of the S3 API is checked with: the operator's, or the `ca.crt` of the user's Secret. */
 async function authorityOf(
   tenant: Tenant,
   { secrets }: Resources,
@@ -63,12 +63,12 @@ async function authorityOf(
   return (await runtime.ensureCertificates(needs)).get(name)?.ca;
 }
 
-/** Milliseconds until a tenant that does not answer is asked again, should nothing tell that it does. */
+/** Milliseconds until a tenant that does not answer is asked again, in case no event comes. */
 const tenantDownMs = 30_000;
 
 /**
- * One pass of what is declared in a tenant (a Bucket, a Policy, a User): lets its controller bring it in line once the tenant answers,
- * or undo it when the resource is being deleted.
+ * Reconciles a managed resource (a Bucket, a Policy, a User). Once the tenant answers, its controller applies the spec, or removes the
+ * external resource when the managed resource is being deleted.
  */
 export async function reconcileManaged(
   resource: ManagedResource,
@@ -84,10 +84,10 @@ export async function reconcileManaged(
     if (isDeleted) return;
     return shared.status.put(ref, taken(resource, claimant), {});
   }
-  if (isDeleted && !isThere(tenant, resources)) return undo(resource, false, undefined, resources, shared);
+  if (isDeleted && !exists(tenant, resources)) return removeResource(resource, false, undefined, resources, shared);
   const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, shared);
   const context = access && contextOf(resource, access, resources, shared);
-  if (isDeleted) return undo(resource, true, context, resources, shared);
+  if (isDeleted) return removeResource(resource, true, context, resources, shared);
   const invalid = resources.invalid.get(objectKey(ref));
   if (invalid !== undefined) return shared.status.put(ref, failed('InvalidSpec', invalid), statusOf(ref, shared));
   const controller = controllerOf(resource, shared);
@@ -99,15 +99,15 @@ export async function reconcileManaged(
 }
 
 /**
- * The end of one whose spec nobody can read, so that its tenant cannot be asked: it waits for a spec that can be read while there is a
- * tenant. Answers whether it is let go.
+ * Releases a deleted resource whose spec is invalid. Its tenant is unknown, so it waits for a valid spec while there is any tenant.
+ * Answers whether it was released.
  */
 export async function releaseInvalid(
   ref: ManagedRef,
   resources: Resources,
   { options }: SharedState,
 ): Promise<boolean> {
-  if ([...resources.tenants.values()].some((tenant) => isThere(tenant, resources))) {
+  if ([...resources.tenants.values()].some((tenant) => exists(tenant, resources))) {
     options.enqueue(ref, tenantDownMs);
     return false;
   }
@@ -115,7 +115,7 @@ export async function releaseInvalid(
   return true;
 }
 
-/** What waited for this one to be there, or to be gone, need not wait for its next look. */
+/** Enqueues the resources that wait for this one to appear or to go. */
 function enqueueWaiting(resource: ManagedResource, resources: Resources, { options }: SharedState): void {
   const own = objectKey(referenceTo(resource));
   for (const other of waitingIn(resource.spec.tenantRef.name, resources, options)) {
@@ -149,9 +149,9 @@ async function applyResource(
   return status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
 }
 
-async function undo(
+async function removeResource(
   resource: ManagedResource,
-  tenantIsThere: boolean,
+  tenantExists: boolean,
   context: ManagedContext | undefined,
   resources: Resources,
   shared: SharedState,
@@ -159,8 +159,8 @@ async function undo(
   const { finalizer, enqueue } = shared.options;
   const ref = referenceTo(resource);
   const keeps = resource.spec.deletionPolicy === 'Retain';
-  // A tenant that is only down comes back: what is in it is dealt with then.
-  if (tenantIsThere && context === undefined && !keeps) return enqueue(ref, tenantDownMs);
+  // A tenant that is only unreachable comes back. The removal waits for it.
+  if (tenantExists && context === undefined && !keeps) return enqueue(ref, tenantDownMs);
   const outcome = await controllerOf(resource, shared)?.remove(resource, context);
   if (outcome === undefined || outcome.done) {
     await finalizer?.release(ref);
@@ -170,8 +170,8 @@ async function undo(
   return shared.status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
 }
 
-/** One that is being deleted takes what is in it along: nobody is left to ask. */
-function isThere(tenant: Tenant | undefined, { deleting }: Resources): boolean {
+/** Reports whether the tenant exists. A tenant that is being deleted removes its content itself. */
+function exists(tenant: Tenant | undefined, { deleting }: Resources): boolean {
   return tenant !== undefined && !deleting.has(objectKey({ kind: 'Tenant', name: tenant.metadata.name }));
 }
 
@@ -194,7 +194,7 @@ function contextOf(
     status: statusOf(ref, shared),
     remember: async (status) => {
       const before = options.status.get(ref);
-      // Of no generation: nothing is said of any yet.
+      // Generation 0: no generation is observed yet.
       const kept = before ?? { observedGeneration: 0, conditions: [] };
       await options.status.put(ref, { ...kept, ...status });
     },
@@ -207,7 +207,7 @@ function contextOf(
   };
 }
 
-/** What stays of a status whatever its conditions become. */
+/** Answers the part of a status that stays when its conditions change. */
 function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
   const { bucketName, policyName, accessKey, credentialsSecret, attached } = options.status.get(ref) ?? {};
   return {
@@ -233,7 +233,7 @@ function taken(resource: ManagedResource, claimant: ManagedResource): readonly C
   return failed(`${resource.kind}Taken`, message);
 }
 
-/** One kind's controller is for that kind's resources alone. */
+/** Answers the controller of the resource's kind. */
 function controllerOf({ kind }: ManagedResource, { options }: SharedState): ManagedController | undefined {
   const controllers = options.controllers as Readonly<Partial<Record<ManagedKind, unknown>>> | undefined;
   return controllers?.[kind] as ManagedController | undefined;

@@ -4,47 +4,43 @@ import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
 import type { TenantAccess } from './controller.ts';
 
-/** An answer of a tenant's server that is not 2xx. `code` is the server's, or `HTTP 502` where a proxy answered. */
-export class TenantRefusal extends Error {
-  override readonly name: string = 'TenantRefusal';
+/**
+ * A call to a tenant's server failed. `code` is the error code of the answer, `HTTP 502` when a proxy answered without one, and
+ * `Unreachable` when no answer came.
+ */
+export class TenantError extends Error {
+  override readonly name = 'TenantError';
   readonly code: string;
-  readonly status: number;
+  /** HTTP status; undefined when no answer came. */
+  readonly status: number | undefined;
+  /** The region that the server asks the signature for. */
+  readonly region: string | undefined;
 
-  constructor(code: string, status: number, message: string) {
-    super(message);
+  constructor(
+    code: string,
+    status: number | undefined,
+    message: string,
+    options?: ErrorOptions & { readonly region?: string },
+  ) {
+    super(message, options);
     this.code = code;
     this.status = status;
+    this.region = options?.region;
   }
 }
 
-/** No answer came. */
-export class TenantUnreachable extends Error {
-  override readonly name = 'TenantUnreachable';
-}
-
-/** What the operator itself finds to be in the way; `reason` becomes that of the condition. */
-export class DeclaredProblem extends Error {
-  override readonly name = 'DeclaredProblem';
-  readonly reason: string;
-
-  constructor(reason: string, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-/** The address of a tenant's S3, admin and STS APIs, and who asks there. */
+/** The address of a tenant's S3, admin and STS APIs, and the caller's credentials. */
 export interface TenantEndpoint {
   /** HOST:PORT */
   readonly address: string;
   readonly tls: boolean;
-  /** PEM of the authorities that its certificate is checked against; the system's by default. */
+  /** PEM of the authorities that its certificate is checked with; those of the system by default. */
   readonly ca?: string;
   readonly accessKey: string;
   readonly secretKey: string;
 }
 
-/** As the root user of the tenant. */
+/** Answers the endpoint with the credentials of the tenant's root user. */
 export function endpointOf({ tenant, address, rootUser, rootPassword, ca }: TenantAccess): TenantEndpoint {
   return {
     address,
@@ -58,7 +54,7 @@ export function endpointOf({ tenant, address, rootUser, rootPassword, ca }: Tena
 export interface SignedCall {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
-  /** As it stands in the URL, without the question mark. */
+  /** The query of the URL, without the question mark. */
   readonly query: string;
   readonly body: string | Buffer;
   readonly contentType?: string;
@@ -66,12 +62,12 @@ export interface SignedCall {
   readonly region: string;
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Milliseconds for the whole answer. */
 const timeoutMs = 10_000;
-/** Bytes; a policy has 64 KiB, and a list of claims has all that are bound. */
+/** Bytes. A policy has up to 64 KiB; a list of claims has all bound claims. */
 const maxResponseBytes = 8 * 1024 * 1024;
 
-/** Sends one request and resolves with whatever is answered. Errors with `TenantUnreachable`. */
+/** Sends one request and answers the response of any status. Errors with `TenantError` when no answer comes. */
 export async function exchange(
   { address, tls, ca, accessKey, secretKey }: TenantEndpoint,
   { method, path, query, body, contentType, service, region }: SignedCall,
@@ -106,17 +102,17 @@ export async function exchange(
   } catch (error) {
     const { name, message } = error as Error;
     const reason = name === 'TimeoutError' || name === 'AbortError' ? `no answer within ${timeoutMs} ms` : message;
-    throw new TenantUnreachable(reason, { cause: error });
+    throw new TenantError('Unreachable', undefined, reason, { cause: error });
   }
 }
 
 async function readBody(answer: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
-    size += piece.length;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
     if (size > maxResponseBytes) throw new Error(`the answer is larger than ${maxResponseBytes} bytes`);
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(chunks);
 }

@@ -6,20 +6,20 @@ interface RootPair {
   readonly rootPassword: string;
 }
 
-/** Which root credentials the servers of a tenant take. */
+/** The root credentials that the servers of a tenant accept. */
 export interface AcceptedRoot {
-  /** Every server takes these: the operator signs with them. */
+  /** Every server accepts these; the operator signs with them. */
   readonly accepted: RootPair;
-  /** Servers that are started now take these too. */
+  /** Servers that start now accept these too. */
   readonly former: RootPair | undefined;
   /** Milliseconds since 1970 at which `former` ends; undefined while servers are being replaced. */
   readonly formerUntil: number | undefined;
 }
 
-/** Milliseconds that servers take former credentials when all have the new ones: for calls under way, and files on their way to pods. */
+/** Milliseconds that servers accept former credentials after all have the new ones: for calls under way and for updates of files in pods. */
 export const formerMs = 60_000;
 
-/** The pair of a Secret; undefined where one of the two is missing. */
+/** Answers the pair of a Secret; undefined when one of the two values is missing. */
 function rootPairOf({ data: { rootUser, rootPassword } }: Pick<Secret, 'data'>): RootPair | undefined {
   if (rootUser === undefined || rootPassword === undefined || rootUser === '' || rootPassword === '') return undefined;
   return { rootUser, rootPassword };
@@ -30,11 +30,11 @@ function samePair(one: RootPair | undefined, other: RootPair | undefined): boole
 }
 
 /**
- * What servers are to take before they are looked at. `current`: the Secret's credentials. While they differ from those that every
- * server takes, the latter stay good: servers that have the new ones are told both.
+ * Decides which credentials servers accept before a rollout. `current` are those of the Secret. While they differ from the pair that
+ * every server accepts, servers with the new pair accept both.
  */
 export function beforeRollout(known: AcceptedRoot | undefined, current: RootPair, now: number): AcceptedRoot {
-  // Nothing is known of servers from before: they have what the Secret says, or are not started yet.
+  // There is no record: the servers have the credentials of the Secret, or are not started yet.
   if (known === undefined) return { accepted: current, former: undefined, formerUntil: undefined };
   if (!samePair(known.accepted, current)) {
     return { accepted: known.accepted, former: known.accepted, formerUntil: undefined };
@@ -43,32 +43,32 @@ export function beforeRollout(known: AcceptedRoot | undefined, current: RootPair
   return over ? { accepted: current, former: undefined, formerUntil: undefined } : known;
 }
 
-/** Every server has the current credentials: they are what the operator signs with, and the former ones end soon. */
+/** Decides the state once every server has the current credentials: the operator signs with them, and the former ones end soon. */
 export function afterRollout(known: AcceptedRoot, current: RootPair, now: number): AcceptedRoot {
   if (samePair(known.accepted, current)) return known;
   return { accepted: current, former: known.accepted, formerUntil: now + formerMs };
 }
 
-/** Keeps what servers accept: a Secret of the operator's own, or files that only its user may read. */
+/** Stores the accepted credentials: in a Secret of the operator, or in files that only its user may read. */
 export interface AcceptedRootStore {
-  /** What `save` was given last; undefined where there is nothing that is whole. */
+  /** Answers the last saved data; undefined when there is none or it is incomplete. */
   load(tenant: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Durable when it resolves. Errors with `ForeignObject`. */
+  /** The data is durable when it resolves. Errors with `ResourceError`. */
   save(tenant: string, data: Readonly<Record<string, string>>): Promise<void>;
-  /** The tenant is gone. */
+  /** Removes the data of a tenant that is gone. */
   remove(tenant: string): Promise<void>;
 }
 
 type Options = Pick<ReconcilerOptions, 'rootCredentials' | 'acceptedRoots' | 'now'>;
 
-/** The Secret that a tenant's servers read beside its root credentials. */
+/** Names the Secret that a tenant's servers read in addition to its root credentials. */
 export function acceptedRootName(tenant: string): string {
   return `${tenant}-root-accepted`;
 }
 
 /**
- * Root credentials through a rotation: which pair every server takes at this moment. Pods are replaced one after the other, so that for a
- * while some know only the old pair; the others are told both, until all have the new one.
+ * Tracks root credentials through a rotation: the pair that every server accepts now. Pods are replaced one after the other, so for a
+ * while some know only the old pair. The others accept both until all have the new one.
  */
 export class AcceptedRoots {
   readonly #options: Options;
@@ -77,13 +77,13 @@ export class AcceptedRoots {
     this.#options = options;
   }
 
-  /** What the operator signs with. */
+  /** Answers the credentials that the operator signs with. */
   async accepted(tenant: Tenant, secrets: ReadonlyMap<string, Secret>): Promise<Partial<RootPair>> {
     const known = await this.#load(tenant);
     return known?.accepted ?? rootPairOf(await this.#options.rootCredentials(tenant, secrets)) ?? {};
   }
 
-  /** The Secret that servers read, brought up to date before they are looked at; undefined where the tenant has no credentials. */
+  /** Updates and answers the Secret that servers read; undefined when the tenant has no credentials. */
   async beforeRollout(tenant: Tenant, root: Secret): Promise<Secret | undefined> {
     const known = await this.#load(tenant);
     const current = rootPairOf(root);
@@ -94,7 +94,7 @@ export class AcceptedRoots {
     return { name: acceptedRootName(tenant.metadata.name), data: dataOf(next) };
   }
 
-  /** Every server was started with `root`. Answers the milliseconds until the former credentials end, where some are still good. */
+  /** Records that every server runs with `root`. Answers the milliseconds until the former credentials end, if there are any. */
   async afterRollout(tenant: Tenant, root: Secret): Promise<number | undefined> {
     const known = await this.#load(tenant);
     const current = rootPairOf(root);
@@ -124,7 +124,7 @@ export class AcceptedRoots {
   }
 }
 
-/** `former`: the file that servers read, the two on a line each. */
+/** Writes `former` as the file that servers read: user and password on a line each. */
 function dataOf({ accepted, former, formerUntil }: AcceptedRoot): Readonly<Record<string, string>> {
   return {
     ...accepted,

@@ -1,6 +1,7 @@
+import { ResourceError } from '../../api/resource-error.ts';
 import type { Secret, Tenant } from '../../api/object.ts';
 import { certificateNeeds } from '../../render/certificates.ts';
-import { RenderProblem, workloadName } from '../../render/render-context.ts';
+import { workloadName } from '../../render/render-context.ts';
 import { renderTenant } from '../../render/render-tenant.ts';
 import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
 import type { CertificateNeed, IssuedCertificate, Workload } from '../../runtime/contract/workload.ts';
@@ -25,7 +26,7 @@ import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
 
-/** What a tenant's server is made from, gathered before anything is rendered. */
+/** The inputs of a tenant's server, gathered before it is rendered. */
 interface Gathered {
   readonly providers: ReadonlyMap<string, KnownProvider>;
   readonly needs: readonly CertificateNeed[];
@@ -34,7 +35,7 @@ interface Gathered {
   readonly image: DefaultImage;
 }
 
-/** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
+/** Reconciles a Tenant: checks its providers, renders its server, takes the next safe step, sets its conditions. */
 export async function reconcileTenant(written: Tenant, resources: Resources, shared: SharedState): Promise<void> {
   const { runtime, enqueue, now } = shared.options;
   const ref = { kind: 'Tenant', name: written.metadata.name } as const;
@@ -44,7 +45,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   const gathered = await gather(tenant, resources, before, shared);
   const { paused } = tenant.spec;
   const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
-  // Of a paused one that does not run nothing is made, not even what it would be rendered from.
+  // A paused tenant that does not run gets no objects, not even the Secrets that it would be rendered from.
   const left = paused ? before === undefined : waitingFor !== undefined;
   const secrets = left ? undefined : await secretsFor(tenant, resources, shared);
   const isNew = before === undefined;
@@ -58,21 +59,21 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   const again = recheckMs(gathered.certificates, now());
   if (again !== undefined) enqueue(ref, again);
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
-  // What is written does not hold while it is paused, so nothing is wrong with it yet.
-  const told = paused ? undefined : rendered;
+  // While the tenant is paused its spec does not count, so its problems are not reported.
+  const reported = paused ? undefined : rendered;
   const refused = paused ? undefined : problem;
-  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, shared);
+  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, refused }, shared);
   noteKeyService(tenant, remembered, shared);
   if (problem !== undefined) enqueue(ref, proveRetryMs);
 }
 
-/** Milliseconds until another key service is asked again whether it holds the keys. */
+/** Milliseconds until the new key service is asked again whether it holds the keys. */
 const proveRetryMs = 30_000;
 
-/** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
+/** Milliseconds until a certificate of cert-manager is looked for again, in case no event comes. */
 const missingCertificateMs = 30_000;
 
-/** A key service that lost a tenant drops its policy, and the other one admits it. Both read the status, which is written before. */
+/** Enqueues the key services of a move: one drops the tenant's policy, the other admits it. Both read the status, which is written first. */
 function noteKeyService(tenant: Tenant, remembered: string | undefined, { keyServiceOf, options }: SharedState): void {
   const { name } = tenant.metadata;
   const before = keyServiceOf.get(name) ?? remembered;
@@ -109,7 +110,7 @@ async function gather(
   };
 }
 
-/** A tenant waits until all its new providers are checked, so that changes made together are one restart. */
+/** Answers a provider whose check is pending. The tenant waits for all new providers, so that changes made together cause one restart. */
 function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownProvider>): string | undefined {
   return (tenant.spec.identityProviders ?? []).find(({ name }) => {
     const known = providers.get(name);
@@ -120,7 +121,7 @@ function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownPro
 interface TenantSecrets {
   readonly all: ReadonlyMap<string, Secret>;
   readonly root: Secret;
-  /** Names which credentials servers take beside it; undefined where there are none. */
+  /** The Secret with the other credentials that servers accept; undefined when there are none. */
   readonly accepted: Secret | undefined;
 }
 
@@ -140,7 +141,7 @@ async function secretsFor(
   return { all, root, accepted };
 }
 
-/** Once every server has the root credentials of now, the operator signs with them, and the former ones end a little later. */
+/** Once every server has the current root credentials, the operator signs with them, and the former ones end soon. */
 async function settleRoot(
   tenant: Tenant,
   secrets: TenantSecrets | undefined,
@@ -167,7 +168,7 @@ function render(
   return attempt(() => {
     refuseUnallowed(tenant, options);
     if (isNew && kmsRef !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: kmsRef.name }))) {
-      throw new RenderProblem(
+      throw new ResourceError(
         'KMSConfigDeleted',
         `spec.kmsConfigRef of Tenant ${tenant.metadata.name} names the KMSConfig ${kmsRef.name}, which is being deleted`,
       );
@@ -191,8 +192,8 @@ function render(
   });
 }
 
-function overlap(tenant: string, other: string): RenderProblem {
-  return new RenderProblem(
+function overlap(tenant: string, other: string): ResourceError {
+  return new ResourceError(
     'KeyPrefixOverlap',
     `spec.kmsConfigRef.keyPrefix of Tenant ${tenant} overlaps with that of Tenant ${other}: ` +
       'each could use the keys of the other; give them prefixes of which neither begins with the other',
@@ -223,7 +224,7 @@ async function publish(
     readonly rendered: Rendered | undefined;
     readonly progress: Partial<RolloutProgress>;
     readonly waitingFor: string | undefined;
-    /** Why the key service that is written does not count. */
+    /** The reason why the key service of the spec does not count. */
     readonly refused: Problem | undefined;
   },
   { options, keyServices, status }: SharedState,
@@ -255,20 +256,20 @@ async function publish(
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
   await status.put(ref, [...conditions, ...image.held], {
     ...workloadStatus(running, wanted, step, ref),
-    // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
+    // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
     ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
     ...certificateStatus(certificates),
   });
 }
 
-/** One that is paused is as it was when it was paused. */
+/** A paused tenant keeps the state that it had before. */
 function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): boolean {
   return spec.hibernated && (!spec.paused || running?.wanted === 0);
 }
 
 /**
- * Of a KMSConfig that is gone nothing is known any more. Of one that had no pass since the operator started counts what its status
- * says: a start must not make a status flicker.
+ * Answers the conditions of a KMSConfig; undefined when it is gone. Before its first reconcile its status counts, so that a start of the
+ * operator does not change the tenant's status for a moment.
  */
 function keyServiceConditions(
   name: string,

@@ -4,20 +4,20 @@ import { blockerOf, workloadConditions, type Observation, type Problem } from '.
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { providerInvalid } from '../rollout.ts';
 
-/** What a Tenant refers to, as its conditions tell of it. */
+/** The state of the resources that a Tenant refers to. */
 export interface TenantContext {
   readonly providers: ReadonlyMap<string, KnownProvider>;
-  /** Why the manifest of a provider is refused, by its name. */
+  /** The reason why the manifest of a provider is refused, by its name. */
   readonly invalidProviders: ReadonlyMap<string, string>;
-  /** Whether servers have a version of the provider that passed its check. */
+  /** Reports whether servers have a version of the provider that passed its check. */
   readonly isAccepted: (name: string) => boolean;
-  /** Provider whose check the tenant waits for. */
+  /** The provider whose check the tenant waits for. */
   readonly waitingFor: string | undefined;
   readonly keyService: readonly ConditionUpdate[] | undefined;
   readonly tls: ConditionUpdate | undefined;
 }
 
-/** The conditions of a Tenant: its server's, and those of what it refers to. */
+/** Answers the conditions of a Tenant: those of its server, and those of the resources that it refers to. */
 export function tenantConditions(tenant: Tenant, seen: Observation, around: TenantContext): readonly ConditionUpdate[] {
   const [first, ...rest] = workloadConditions(seen);
   if (first === undefined) return [];
@@ -26,7 +26,7 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   const refused = blockerOf(seen) === undefined ? refusedProvider(tenant, around) : undefined;
   const extra = [identity, encryption, around.tls, refused].filter((condition) => condition !== undefined);
   if (first.status === 'True' && identity?.status === 'False') {
-    // The server serves; what is written does not hold, and that is what Ready tells GitOps.
+    // The server serves, but not as the spec says. GitOps tools read that from Ready.
     return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
   }
   if (around.tls?.status === 'False' && first.status === 'True') {
@@ -67,7 +67,7 @@ function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpda
   return { type: 'IdentityReady', status: 'True', reason: 'Ready', message: `${names.join(', ')} passed the check` };
 }
 
-/** A version of a provider that is written and that servers do not get. */
+/** Reports a version of a provider that servers do not get. */
 function refusedProvider(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {
   for (const { name } of tenant.spec.identityProviders ?? []) {
     const known = around.providers.get(name);

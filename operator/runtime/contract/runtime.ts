@@ -9,7 +9,7 @@ import type { CertificateNeed, IssuedCertificate, RestartInput, Workload } from 
 export interface Runtime {
   /**
    * Makes the certificates that are missing or about to expire; keys stay, so that identities do. By name of the need; a
-   * certificate that somebody else has yet to make is missing from the answer. Errors with `ForeignObject`.
+   * certificate that somebody else has yet to make is missing from the answer. Errors with `ResourceError`.
    */
   ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>>;
   observe(): Promise<readonly RunningWorkload[]>;

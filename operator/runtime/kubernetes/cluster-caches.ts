@@ -7,12 +7,12 @@ import { managedSelector } from './objects/labels.ts';
 
 interface ClusterCachesOptions {
   readonly api: KubeApi;
-  /** All namespaces without them. */
+  /** All namespaces when undefined. */
   readonly namespaces: readonly string[] | undefined;
   readonly random: () => number;
-  /** A list failed, or a watch ended otherwise than by its time. */
+  /** Called when a list fails or a watch ends before its time. */
   readonly restarted: (type: ResourceType, error: unknown) => void;
-  /** A listener threw. */
+  /** Called when a listener throws. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -23,13 +23,13 @@ interface Watched {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly keep?: (object: KubeObject) => KubeObject;
-  /** What others write into its spec is put back. */
+  /** The operator reverts fields of the spec that others write. */
   readonly foreignFields?: true;
   /** The cluster may not know the type. */
   readonly optional?: true;
 }
 
-/** What is followed, and how little of it: of most types only what the operator made. */
+/** The watched types. Of most types only the objects of the operator are read. */
 const watched = {
   tenants: { type: resourceTypes.tenant },
   identityProviders: { type: resourceTypes.identityProvider },
@@ -39,7 +39,7 @@ const watched = {
   policyBindings: { type: resourceTypes.policyBinding },
   users: { type: resourceTypes.user },
   accessKeys: { type: resourceTypes.accessKey },
-  // Resources name Secrets and ConfigMaps of their users; those of Helm's releases and of every namespace's CA are never named.
+  // Resources name Secrets and ConfigMaps of their users. They never name those of Helm's releases or the CA of a namespace.
   secrets: { type: resourceTypes.secret, fieldSelector: 'type!=helm.sh/release.v1', keep: withoutCredentials },
   configMaps: { type: resourceTypes.configMap, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
   statefulSets: { type: resourceTypes.statefulSet, labelSelector: managedSelector, foreignFields: true },
@@ -54,7 +54,7 @@ const watched = {
   networkPolicies: { type: resourceTypes.networkPolicy, labelSelector: managedSelector, foreignFields: true },
   ingresses: { type: resourceTypes.ingress, labelSelector: managedSelector, foreignFields: true },
   serviceAccounts: { type: resourceTypes.serviceAccount, labelSelector: managedSelector },
-  // Why a StatefulSet could not make a pod or its claim; an older Role may not grant it.
+  // The reasons why a StatefulSet could not make a pod or its claim. An older Role may not allow these events.
   failedCreates: {
     type: resourceTypes.coreEvent,
     fieldSelector: 'involvedObject.kind=StatefulSet,reason=FailedCreate',
@@ -69,7 +69,7 @@ const watched = {
   certificates: { type: resourceTypes.certificate, labelSelector: managedSelector, optional: true },
 } as const satisfies Readonly<Record<string, Watched>>;
 
-/** Of the custom resources. */
+/** The caches of the custom resources. */
 export const resourceCaches = [
   'tenants',
   'identityProviders',
@@ -81,14 +81,14 @@ export const resourceCaches = [
   'accessKeys',
 ] as const;
 
-/** Milliseconds between looks for a type that the cluster did not know. */
+/** Milliseconds between tries to list a type that the cluster does not know. */
 const unknownTypeMs = 300_000;
 
-/** Everything that the operator follows in the cluster: one list and one watch for each type. */
+/** The caches of all watched types: one list and one watch for each. */
 export class ClusterCaches {
   readonly #caches: ReadonlyMap<CacheName, ResourceCache>;
   readonly #reflectors: readonly Reflector[];
-  /** Of optional types: resolves when the first list came, or was refused. */
+  /** Promises of the optional types, which resolve after the first list or its refusal. */
   readonly #looked: readonly Promise<void>[];
 
   constructor(options: ClusterCachesOptions) {
@@ -134,7 +134,7 @@ export class ClusterCaches {
     return [...this.#caches];
   }
 
-  /** As the runtime takes them. */
+  /** Answers the caches that the runtime reads. */
   forRuntime(): RuntimeCaches {
     const optional = (name: CacheName) => () => (this.get(name).isSynced ? this.get(name) : undefined);
     return {
@@ -157,13 +157,13 @@ export class ClusterCaches {
     for (const reflector of this.#reflectors) reflector.start();
   }
 
-  /** Resolves when everything that the cluster knows was listed once. */
+  /** Resolves when every known type was listed once. */
   async synced(): Promise<void> {
     const needed = [...this.#caches].filter(([name]) => !isOptional(name)).map(([, cache]) => cache.synced());
     await Promise.all([...needed, ...this.#looked]);
   }
 
-  /** Types that were not listed yet, for people. */
+  /** Answers the types that were not listed yet, for messages. */
   missing(): readonly string[] {
     return [...this.#caches]
       .filter(([name, cache]) => !isOptional(name) && !cache.isSynced)
@@ -180,12 +180,12 @@ function isOptional(name: CacheName): boolean {
   return what.optional === true;
 }
 
-/** There is no such type, or the operator was not granted what it needs only where there is. */
+/** The type does not exist, or the Role does not allow it. */
 function isUnknownType(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 404 || error.status === 403);
 }
 
-/** What the operator has no use for and should not hold: tokens of service accounts, passwords of registries. */
+/** Drops data that the operator does not need and should not hold: tokens of service accounts, passwords of registries. */
 function withoutCredentials(secret: KubeObject): KubeObject {
   const type = secret['type'];
   if (typeof type !== 'string') return secret;

@@ -5,7 +5,7 @@ import type { BlockerReason } from '../../reconcile/rollout.ts';
 import { resourceKinds, type ResourceKind } from '../contract/workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-keeper.ts';
 
-/** A resource as the cluster has it. */
+/** A resource of the cluster with its status. */
 export interface ObservedResource {
   readonly namespace: string;
   readonly kind: ResourceKind;
@@ -13,7 +13,7 @@ export interface ObservedResource {
   readonly status: ResourceStatus | undefined;
 }
 
-/** What is looked up when somebody asks for the metrics. */
+/** The values that are read when a client asks for the metrics. */
 export interface MetricSources {
   readonly queueDepth: () => number;
   readonly leads: () => boolean;
@@ -29,18 +29,18 @@ const blockers: readonly BlockerReason[] = [
   'ProviderInvalid',
 ];
 
-/** The operator's metrics, in Prometheus' text format. The dashboard and the alerts of the chart rest on their names. */
+/** The operator's metrics in the text format of Prometheus. The dashboard and the alerts of the chart depend on their names. */
 export class OperatorMetrics implements RolloutCounters {
   readonly #registry = new Registry();
   readonly #reconciles = new Counter({
     name: 'coffer_operator_reconcile_total',
-    help: 'Passes by kind of resource and result',
+    help: 'Reconciles by kind of resource and result',
     labelNames: ['kind', 'result'],
     registers: [this.#registry],
   });
   readonly #durations = new Histogram({
     name: 'coffer_operator_reconcile_duration_seconds',
-    help: 'Duration of passes by kind of resource',
+    help: 'Duration of reconciles by kind of resource',
     labelNames: ['kind'],
     buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60],
     registers: [this.#registry],
@@ -53,7 +53,7 @@ export class OperatorMetrics implements RolloutCounters {
   });
   readonly #blocks = new Counter({
     name: 'coffer_operator_rollout_blocks_total',
-    help: 'Times that a rollout began to wait, by what it waits for',
+    help: 'Times that a rollout began to wait, by the reason',
     labelNames: ['blocker'],
     registers: [this.#registry],
   });
@@ -73,7 +73,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
       name: 'coffer_operator_queue_depth',
-      help: 'Resources that wait for a pass or are in one',
+      help: 'Resources that wait for a reconcile or are being reconciled',
       registers,
       collect() {
         this.set(sources.queueDepth());
@@ -82,7 +82,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
       name: 'coffer_operator_leader',
-      help: '1 where this process is the one that acts',
+      help: '1 when this process is the leader',
       registers,
       collect() {
         this.set(sources.leads() ? 1 : 0);
@@ -91,7 +91,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
       name: 'coffer_operator_rollouts_blocked',
-      help: 'Workloads that should restart and must not now, by what they wait for',
+      help: 'Workloads that need a restart and wait, by the reason',
       labelNames: ['blocker'],
       registers,
       collect() {
@@ -102,7 +102,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
       name: 'coffer_operator_resource_ready',
-      help: '1 where the condition Ready of a resource is True',
+      help: '1 when the condition Ready of a resource is True',
       labelNames: ['namespace', 'kind', 'name'],
       registers,
       collect() {
@@ -116,7 +116,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
       name: 'coffer_operator_certificate_expiry_timestamp_seconds',
-      help: 'When a certificate ends',
+      help: 'Time at which a certificate expires',
       labelNames: ['namespace', 'kind', 'name'],
       registers,
       collect() {

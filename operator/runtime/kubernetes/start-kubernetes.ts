@@ -26,50 +26,50 @@ import { SwapNodes } from './swap-nodes.ts';
 
 export interface KubernetesOptions {
   readonly connection: Connection;
-  /** All namespaces without them. */
+  /** All namespaces by default. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Where several run and one acts: the namespace of the Lease. */
+  /** The namespace of the Lease, when several replicas run and one acts. */
   readonly leaderElection?: { readonly namespace: string; readonly timing?: LeaseTiming } | undefined;
-  /** Unique among the processes of this operator: the name of its pod. */
+  /** Unique among the replicas of this operator: the name of its pod. */
   readonly identity: string;
-  /** Namespace that this runs in; undefined outside a cluster. */
+  /** Namespace of this process; undefined outside a cluster. */
   readonly operatorNamespace?: string | undefined;
   readonly addresses?: HealthAddresses;
   readonly maxConcurrentRollouts: number;
-  /** Default image of workloads, and what provider checks run. */
+  /** Default image of workloads and of provider checks. */
   readonly image: string;
-  /** When upgrades to a new default image begin; at any time without it. */
+  /** The hours in which upgrades to a new default image begin; at any time by default. */
   readonly upgradeWindow?: UpgradeWindow | undefined;
-  /** What resources may ask of their pods; anything without it. */
+  /** Limits of the pod options of resources; none by default. */
   readonly bounds?: PodBounds;
-  /** Hosts that identity providers may be at, as `idp.example.com` or `*.example.com`; any without it. */
+  /** Allowed hosts of identity providers, as `idp.example.com` or `*.example.com`; any by default. */
   readonly providerHosts?: readonly string[] | undefined;
   readonly certificateTimes?: CertificateTimes;
-  /** Instead of asking servers over the network. */
+  /** Replaces requests to servers over the network, for tests. */
   readonly askHealth?: AskHealth | undefined;
-  /** Instead of calling key services over the network. */
+  /** Replaces calls to key services over the network, for tests. */
   readonly openKeyService?: OpenKeyService | undefined;
   readonly log: Logger;
-  /** Another process may act from now on: this one must end at once. */
+  /** Called when another process may act from now on. The callee must end this process at once. */
   readonly leadershipLost: (message: string) => void;
 }
 
 export interface KubernetesOperator {
-  /** Resolves when this process acts on resources; with false when it was stopped before. */
+  /** Resolves with true when this process acts on resources, and with false when it was stopped before. */
   readonly acting: Promise<boolean>;
   /** HOST:PORT of probes and metrics. */
   readonly addresses: readonly string[];
   readonly metrics: () => Promise<string>;
-  /** Ends the passes under way, then gives the Lease back. What runs in the cluster runs on. */
+  /** Ends the reconciles under way, then releases the Lease. Workloads run on. */
   readonly stop: () => Promise<void>;
 }
 
 const leaseName = 'coffer-operator';
 
-/** Passes at once. Most of a pass is waiting for the API server. */
+/** Number of reconciles at once. A reconcile mostly waits for the API server. */
 const workers = 8;
 
-/** The operator on a cluster: follows the resources, and makes what runs equal to them. Errors with a `ListenError`. */
+/** Starts the operator on a cluster: it follows the resources and makes the workloads match them. Errors with a `ListenError`. */
 export async function startKubernetes(options: KubernetesOptions): Promise<KubernetesOperator> {
   const { connection, log } = options;
   const userAgent = `coffer-operator/${manifest.version}`;
@@ -112,7 +112,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       }
     },
     failed: (key, error, retryInMs) => {
-      // Two writers met, or the server is busy: the next pass sees what is there now.
+      // A conflict of two writers or a busy server is expected: the next reconcile reads the new state.
       const level = error instanceof KubeError ? 'warn' : 'error';
       log[level]({ key, err: error, retryInMs: Math.round(retryInMs) }, `${key}: ${messageOf(error)}; trying again`);
     },
@@ -130,7 +130,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;
         const object = caches.get(cacheOfKind[kind]).get(namespace, name);
-        tell({ ref: { kind, name }, type: 'Normal', reason: 'Changed', message }, object, recorder, log);
+        report({ ref: { kind, name }, type: 'Normal', reason: 'Changed', message }, object, recorder, log);
       },
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
@@ -142,12 +142,12 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     providerHosts: options.providerHosts ?? [],
     operatorNamespace: options.operatorNamespace,
     enqueue: (namespace, ref, afterMs) => queue.add(queueKey(namespace, ref), afterMs),
-    event: (event, object) => tell(event, object, recorder, log),
+    event: (event, object) => report(event, object, recorder, log),
     log,
     now,
     random: Math.random,
   });
-  // Connections and a time limit of its own: a queue of other calls must not cost the leadership.
+  // The election has its own connections and timeout: a queue of other calls must not cost the leadership.
   const leaseApi = new KubeClient(connection, { userAgent, timeoutMs: 3_000 });
   const election = options.leaderElection && elect(options, options.leaderElection, leaseApi);
   let acts = false;
@@ -176,7 +176,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     return true;
   };
   const acting = begin();
-  // Whoever awaits it hears of a failure; nobody has to.
+  // The caller of `acting` gets the failure; it is logged for callers that do not await it.
   acting.catch((error: unknown) => log.error({ err: error }, 'the operator could not start'));
 
   return {
@@ -189,7 +189,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       await queue.close();
       await scopes.close();
       await Promise.race([recorder.flush(), delay(eventsMs)]);
-      // After the last write: who takes over must not meet one of ours.
+      // Release the Lease after the last write: the next leader must not see a write of this process.
       await election?.release();
       acts = false;
       await caches.stop();
@@ -222,7 +222,7 @@ function elect(
   });
 }
 
-function tell(event: OperatorEvent, object: KubeObject | undefined, recorder: EventRecorder, log: Logger): void {
+function report(event: OperatorEvent, object: KubeObject | undefined, recorder: EventRecorder, log: Logger): void {
   const { ref, type, reason, message } = event;
   const { namespace } = object?.metadata ?? {};
   log[type === 'Warning' ? 'warn' : 'info']({ namespace, ...ref, reason }, `${ref.kind} ${ref.name}: ${message}`);

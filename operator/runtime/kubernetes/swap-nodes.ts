@@ -1,10 +1,10 @@
 import type { KubeApi, KubeObject } from '../../kube-client/kube-api.ts';
 import { resourceTypes } from '../../kube-client/resource-types.ts';
 
-/** Milliseconds that the answer about a node counts. */
+/** Milliseconds for which the answer about a node is cached. */
 const knownForMs = 600_000;
 
-/** Tells which nodes have swap, as their kubelets report it since Kubernetes 1.34. */
+/** Finds the nodes with swap, as their kubelets report it since Kubernetes 1.34. */
 export class SwapNodes {
   readonly #api: Pick<KubeApi, 'get'>;
   readonly #now: () => Date;
@@ -15,7 +15,9 @@ export class SwapNodes {
     this.#now = now;
   }
 
-  /** Names of the nodes with swap that the pods run on, sorted. One that says nothing of swap, or may not be read, is left out. */
+  /**
+   * Answers the sorted names of nodes with swap that the pods run on. A node that does not report swap, or may not be read, is left out.
+   */
   async of(pods: readonly KubeObject[]): Promise<readonly string[]> {
     const nodes = new Set(
       pods.flatMap(({ spec }) => (spec as { readonly nodeName?: string } | undefined)?.nodeName ?? []),
@@ -43,7 +45,7 @@ export class SwapNodes {
       };
       return (nodeInfo?.swap?.capacity ?? 0) > 0;
     } catch {
-      // An operator of some namespaces alone has no right to read nodes, and a warning is worth no failed pass.
+      // An operator of a few namespaces has no right to read nodes. The warning is not worth a failed reconcile.
       return false;
     }
   }

@@ -1,9 +1,10 @@
+import { ResourceError } from '../../../operator/api/resource-error.ts';
 import { createHash } from 'node:crypto';
 import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../../../operator/api/object.ts';
 import { manifestOf, type Spec } from './rules/rule-case.ts';
 import { validate } from '../../../operator/api/validate.ts';
 import type { Workload } from '../../../operator/runtime/contract/workload.ts';
-import { RenderProblem, type RenderContext } from '../../../operator/render/render-context.ts';
+import { type RenderContext } from '../../../operator/render/render-context.ts';
 import { renderTenant } from '../../../operator/render/render-tenant.ts';
 
 // Resources and what they refer to, for the tests of the renderers.
@@ -88,7 +89,7 @@ export function problem(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof RenderProblem) return `${error.reason}: ${error.message}`;
+    if (error instanceof ResourceError) return `${error.code}: ${error.message}`;
     throw error;
   }
   return 'none';

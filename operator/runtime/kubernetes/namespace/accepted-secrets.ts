@@ -1,5 +1,5 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
-import { ForeignObject } from '../../../reconcile/foreign-object.ts';
 import type { ResourceRef } from '../../contract/workload.ts';
 import { encodeData, secretData } from './made-secret.ts';
 import { managedBy, ownedLabels, ownerLabel } from '../objects/labels.ts';
@@ -14,12 +14,12 @@ interface OwnedSecretsOptions {
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
 }
 
-/** Secrets in which the operator keeps something of a resource for itself; each is the resource's, and goes with it. */
+/** Secrets in which the operator stores its own data about a resource. The resource owns each of them, so they are deleted with it. */
 class OwnedSecrets {
   readonly #options: OwnedSecretsOptions;
   readonly #label: string;
 
-  /** `label` is on the Secrets of one purpose, and nowhere else. */
+  /** `label` marks the Secrets of one purpose. */
   constructor(options: OwnedSecretsOptions, label: string) {
     this.#options = options;
     this.#label = label;
@@ -34,17 +34,18 @@ class OwnedSecrets {
     return secrets.get(namespace, name) ?? (await api.get(secrets.type, namespace, name));
   }
 
-  /** The one that is there, if it is ours. `what` is kept in it, for the `ForeignObject` that somebody else's is told by. */
+  /** Answers the existing Secret of the operator. `what` names its content in the `ResourceError` for a Secret of another owner. */
   async findOwn(name: string, what: string): Promise<KubeObject | undefined> {
     const live = await this.find(name);
     if (live === undefined || this.isOurs(live)) return live;
-    throw new ForeignObject(
+    throw new ResourceError(
+      'Conflict',
       `Secret ${name} was not made by the operator, which keeps under that name ${what}: ` +
         'give one of the two another name, or delete the Secret if nothing needs it',
     );
   }
 
-  /** Errors with a `RefusedObject` or a `KubeError`, and where the resource is gone. */
+  /** Errors with a `ResourceError` or a `KubeError`, and when the resource is gone. */
   async write(name: string, ref: ResourceRef, data: Readonly<Record<string, string>>): Promise<void> {
     const { api, secrets, namespace, owner } = this.#options;
     const reference = owner(ref);
@@ -71,7 +72,7 @@ class OwnedSecrets {
 
 const dataKey = 'accepted.json';
 
-/** Keeps the accepted version of each IdentityProvider in a Secret `<name>-accepted` that the IdentityProvider owns. */
+/** Stores the accepted version of each IdentityProvider in a Secret `<name>-accepted` that the IdentityProvider owns. */
 export class AcceptedStore implements AcceptanceStore {
   readonly #options: OwnedSecretsOptions;
   readonly #kept: OwnedSecrets;
@@ -81,7 +82,7 @@ export class AcceptedStore implements AcceptanceStore {
     this.#kept = new OwnedSecrets(options, 'coffer.dev/accepted');
   }
 
-  /** By provider, what `save` was given last. Reads the cache, which must be synced. */
+  /** Answers the last saved text by provider. Reads the cache, which must be synced. */
   load(): ReadonlyMap<string, string> {
     const { secrets, namespace } = this.#options;
     const found = new Map<string, string>();
@@ -93,7 +94,7 @@ export class AcceptedStore implements AcceptanceStore {
     return found;
   }
 
-  /** Writes nothing when that is kept already. Errors with `KubeError` and `ForeignObject`, and where the provider is gone. */
+  /** Writes nothing when the text is stored already. Errors with `KubeError` and `ResourceError`, and when the provider is gone. */
   async save(provider: string, text: string): Promise<void> {
     const name = keptSecretName(provider);
     const live = await this.#kept.findOwn(name, `the accepted version of IdentityProvider ${provider}`);
@@ -111,7 +112,7 @@ export class AcceptedStore implements AcceptanceStore {
   }
 }
 
-/** Keeps the root credentials that servers take in a Secret `<name>-root-accepted` that the Tenant owns. */
+/** Stores the accepted root credentials in a Secret `<name>-root-accepted` that the Tenant owns. */
 export class KubernetesAcceptedRoots implements AcceptedRootStore {
   readonly #options: OwnedSecretsOptions;
   readonly #kept: OwnedSecrets;
@@ -124,7 +125,7 @@ export class KubernetesAcceptedRoots implements AcceptedRootStore {
   async load(tenant: string): Promise<Readonly<Record<string, string>> | undefined> {
     const live = await this.#kept.find(acceptedRootName(tenant));
     const owner = this.#options.owner({ kind: 'Tenant', name: tenant });
-    // What is left of a tenant of that name that was deleted says nothing of this one.
+    // A Secret of a deleted tenant with the same name does not count for this one.
     if (live === undefined || !this.#kept.isOurs(live) || !isOwnedBy(live, owner)) return undefined;
     return Object.fromEntries(
       Object.entries(secretData(live)).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -137,7 +138,7 @@ export class KubernetesAcceptedRoots implements AcceptedRootStore {
     await this.#kept.write(name, { kind: 'Tenant', name: tenant }, data);
   }
 
-  /** The garbage collector takes it with its Tenant. */
+  /** The garbage collector of Kubernetes deletes the Secret with its Tenant. */
   remove(): Promise<void> {
     return Promise.resolve();
   }

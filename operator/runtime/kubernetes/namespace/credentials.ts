@@ -1,3 +1,4 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import {
   type Secret,
   allowUse,
@@ -8,7 +9,6 @@ import {
   type Tenant,
 } from '../../../api/object.ts';
 import type { Cache, KubeApi, OwnerReference } from '../../../kube-client/kube-api.ts';
-import { ForeignObject } from '../../../reconcile/foreign-object.ts';
 import type { ResourceRef } from '../../contract/workload.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
 import { ownedLabels } from '../objects/labels.ts';
@@ -25,17 +25,17 @@ interface MadeCredentialsOptions {
 
 /** Credentials that the operator makes for a resource. */
 interface WantedCredentials {
-  /** Of the Secret. */
+  /** Name of the Secret. */
   readonly name: string;
   readonly ref: ResourceRef;
-  /** What a Secret that a person made must be allowed for. */
+  /** The use that a Secret of the user must be allowed for. */
   readonly use: SecretUse;
-  /** Whether the Secret goes with the resource. */
+  /** True when the Secret is deleted with the resource. */
   readonly goesWithIt: boolean;
   readonly make: () => Readonly<Record<string, string>>;
 }
 
-/** The Secret that is there, made by the operator or allowed for this use, or one made once. Errors with `ForeignObject` and `KubeError`. */
+/** Answers the existing Secret, made by the operator or allowed for this use, or makes it. Errors with `ResourceError` and `KubeError`. */
 async function madeCredentialsSecret(
   { name, ref, use, goesWithIt, make }: WantedCredentials,
   options: MadeCredentialsOptions,
@@ -59,7 +59,7 @@ async function madeCredentialsSecret(
   const kept = await madeSecret(options, namespace, name, wanted);
   const uses = usesOf({ labels: kept.metadata.labels, type: kept['type'] as string | undefined });
   if (!uses.has(use) && ownershipOf(kept, wanted()).kind === 'foreign') {
-    throw new ForeignObject(`Secret ${name} was not made by the operator; ${allowUse(name, use)}`);
+    throw new ResourceError('Conflict', `Secret ${name} was not made by the operator; ${allowUse(name, use)}`);
   }
   const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
@@ -68,8 +68,8 @@ async function madeCredentialsSecret(
 }
 
 /**
- * The Secret with the keys of a User or an AccessKey: the one that is there, whoever made it, or one made once. It goes with the
- * resource where what it describes does. Errors with a `KubeError`.
+ * Answers the Secret with the keys of a User or an AccessKey: the existing one, or a new one. It is deleted with the resource when the
+ * external resource is. Errors with a `KubeError`.
  */
 export function madeCredentials(resource: User | AccessKey, options: MadeCredentialsOptions): Promise<Secret> {
   return madeCredentialsSecret(
@@ -84,15 +84,15 @@ export function madeCredentials(resource: User | AccessKey, options: MadeCredent
   );
 }
 
-/** Name of the Secret that the operator makes for a Tenant that names none. */
+/** Names the Secret that the operator makes for a Tenant that names none. */
 function madeRootSecretName(tenant: string): string {
   return `${tenant}-root-credentials`;
 }
 
 /**
- * The Secret with the root credentials of a tenant (`rootUser`, `rootPassword`): the one it names, which may be missing (then it is
- * empty, and the renderer says so), or one made once and kept; it goes with the tenant only where `reclaimPolicy` is Delete. One of
- * that name which a person made is used where it is allowed. Errors with a `KubeError`.
+ * Answers the Secret with the root credentials of a tenant (`rootUser`, `rootPassword`). A Secret that the spec names may be missing; then
+ * the answer is empty and the renderer reports it. Otherwise the operator makes one, which is deleted with the tenant only when
+ * `reclaimPolicy` is Delete. A Secret of that name made by the user counts when it is allowed. Errors with a `KubeError`.
  */
 export async function rootCredentials(
   tenant: Tenant,

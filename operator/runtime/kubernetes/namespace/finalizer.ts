@@ -12,8 +12,8 @@ interface KubernetesFinalizerOptions {
 }
 
 /**
- * The finalizers of what has deletionPolicy Delete and is in a tenant's server, whose end has something to undo outside Kubernetes, and
- * of a KMSConfig that tenants use: without its keys their data is lost.
+ * Sets the finalizers of managed resources with deletionPolicy Delete, whose deletion removes an object outside Kubernetes, and of a
+ * KMSConfig that tenants use, since their data is lost without its keys.
  */
 export class KubernetesFinalizer implements ResourceFinalizer {
   readonly #options: KubernetesFinalizerOptions;
@@ -24,7 +24,7 @@ export class KubernetesFinalizer implements ResourceFinalizer {
 
   async hold(ref: FinalizedRef): Promise<void> {
     const object = this.#find(ref);
-    // The API server refuses a new finalizer on what is being deleted.
+    // The API server refuses a new finalizer on an object that is being deleted.
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     const own = finalizerOf(ref.kind);
     const finalizers = object.metadata.finalizers ?? [];
@@ -45,7 +45,7 @@ export class KubernetesFinalizer implements ResourceFinalizer {
     return this.#options.cache(kind).get(this.#options.namespace, name);
   }
 
-  /** With the version that the list was read from: another's finalizer of meanwhile is not lost, but is a conflict. */
+  /** Sends the version that the list was read from, so that a concurrent finalizer causes a conflict and is not lost. */
   async #write(ref: FinalizedRef, finalizers: readonly string[]): Promise<void> {
     const { api, namespace } = this.#options;
     const cache = this.#options.cache(ref.kind);

@@ -1,6 +1,6 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Cache, KubeApi } from '../../../kube-client/kube-api.ts';
-import { ForeignObject } from '../../../reconcile/foreign-object.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
 import { managedBy } from '../objects/labels.ts';
 
@@ -8,9 +8,9 @@ const fingerprintKeySecret = 'coffer-fingerprint-key';
 const dataKey = 'key';
 
 /**
- * The key of the namespace's fingerprints, from the Secret `coffer-fingerprint-key`, made once. A fingerprint made with it tells that
- * a value changed, and nothing of the value. It belongs to no resource: with another key every fingerprint is another one, and
- * everything would be restarted. Errors with a `KubeError`, and with `ForeignObject` where the Secret holds no key.
+ * Answers the key of the namespace's fingerprints from the Secret `coffer-fingerprint-key`, and makes it once. A fingerprint shows that a
+ * value changed, and nothing of the value. The Secret belongs to no resource: another key would change every fingerprint and restart
+ * everything. Errors with a `KubeError`, and with `ResourceError` when the Secret holds no key.
  */
 export async function fingerprintKey(
   options: { readonly api: KubeApi; readonly secrets: Cache },
@@ -30,7 +30,8 @@ export async function fingerprintKey(
   }));
   const key = secretData(secret)[dataKey];
   if (key === undefined || !/^[0-9a-f]{64}$/.test(key)) {
-    throw new ForeignObject(
+    throw new ResourceError(
+      'Conflict',
       `Secret ${fingerprintKeySecret} holds no key of the operator, which needs its name: ` +
         'delete it if nothing else needs it; servers and key services of the namespace then restart once',
     );
@@ -38,7 +39,7 @@ export async function fingerprintKey(
   return Buffer.from(key, 'hex');
 }
 
-/** HMAC-SHA-256 of a value, base64url. */
+/** Answers a function for the HMAC-SHA-256 of a value, base64url. */
 export function fingerprintWith(key: Buffer): (value: string) => string {
   return (value) => createHmac('sha256', key).update(value).digest('base64url');
 }

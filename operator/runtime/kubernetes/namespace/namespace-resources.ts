@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { validate } from '../../../api/validate.ts';
 import type { Cache, KubeObject } from '../../../kube-client/kube-api.ts';
 
-/** How the pod that checks a provider is pulled and placed: as servers of the first tenant by name that uses it and is allowed. */
+/** Answers the pod options of a provider check: those of the first allowed tenant, by name, that uses the provider. */
 export function checkPodOptions(
   provider: string,
   resources: Resources,
@@ -26,16 +26,16 @@ interface ResourceSources {
 }
 
 interface Known {
-  /** What was checked last, as far as it counts. */
+  /** The last checked manifest. */
   readonly manifest: Manifest;
-  /** The last state that passed. */
+  /** The last valid state. */
   readonly good: CofferObject | undefined;
-  /** Why the state of now does not. */
+  /** The reason why the current manifest is invalid. */
   readonly invalid: string | undefined;
   readonly deleting: boolean;
 }
 
-/** A resource without what its server and others add to it. */
+/** A resource without the fields that the API server and controllers add. */
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -44,13 +44,13 @@ interface Manifest {
 }
 
 /**
- * The resources of one namespace as the reconciler reads them, over the caches: checked as the API server should have done, since a
- * CRD may be older than this program, and with the last good state of what is refused.
+ * The resources of one namespace as the reconciler reads them from the caches. It validates them again, since the CRD in the cluster may be
+ * older than this program, and keeps the last valid state of an invalid resource.
  */
 export class NamespaceResources {
   readonly #namespace: string;
   readonly #sources: ResourceSources;
-  /** By `Kind/name`. */
+  /** Resources by `Kind/name`. */
   readonly #known = new Map<string, Known>();
   #view: Resources | undefined;
 
@@ -62,17 +62,17 @@ export class NamespaceResources {
     }
   }
 
-  /** Whether there is no resource at all. */
+  /** Reports whether the namespace has no resource. */
   get isEmpty(): boolean {
     return this.#known.size === 0;
   }
 
-  /** A Secret or ConfigMap changed. */
+  /** Drops the view after a change of a Secret or ConfigMap. */
   invalidate(): void {
     this.#view = undefined;
   }
 
-  /** A resource changed. What it was and is, where a pass may come out differently; undefined where only its status changed. */
+  /** Handles a change of a resource. Answers its state before and after; undefined when only its status changed. */
   update(kind: ResourceKind, name: string): Updated | undefined {
     const key = objectKey({ kind, name });
     const before = this.#known.get(key);
@@ -96,7 +96,7 @@ export class NamespaceResources {
     return { before: before?.good, after: after.good };
   }
 
-  /** As the API server has it. */
+  /** Answers the object as the API server has it. */
   object(ref: ResourceRef): KubeObject | undefined {
     return this.#cache(ref.kind).get(this.#namespace, ref.name);
   }
@@ -153,7 +153,7 @@ function dataOf(object: KubeObject): Readonly<Record<string, string>> {
 
 const decodedSecrets = new WeakMap<KubeObject, Secret>();
 
-/** Its values are decoded when they are read: of all the Secrets of a namespace, few are. */
+/** Decodes the values when they are first read: most Secrets of a namespace are never read. */
 function decoded(object: KubeObject): Secret {
   const known = decodedSecrets.get(object);
   if (known !== undefined) return known;

@@ -1,3 +1,4 @@
+import { isConflict } from '../../../api/resource-error.ts';
 import { openKeyServiceClient } from '../../../../platform/key-service/client.ts';
 import { createLogger } from '../../../../platform/logger.ts';
 import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
@@ -6,7 +7,7 @@ import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted
 import { affectedBy } from '../../../reconcile/affected-by.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
-import { ForeignObject, setConflictCondition } from '../../../reconcile/foreign-object.ts';
+import { setConflictCondition } from '../../../reconcile/set-conflict-condition.ts';
 import { Reconciler } from '../../../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
 import { StatusWriter } from '../../../reconcile/status-writer.ts';
@@ -28,7 +29,7 @@ import { KubernetesStatus } from './status-store.ts';
 import type { SwapNodes } from '../swap-nodes.ts';
 import { isContentChange, ownersToNotify } from './watching.ts';
 
-/** What all namespaces share. */
+/** The dependencies that all namespaces share. */
 export interface NamespaceScopeOptions {
   readonly api: KubeApi;
   readonly caches: ClusterCaches;
@@ -36,16 +37,16 @@ export interface NamespaceScopeOptions {
   readonly counters: RolloutCounters;
   readonly controllers: ManagedControllers;
   readonly certificateTimes: CertificateTimes;
-  /** Instead of asking servers over the network. */
+  /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
-  /** Instead of calling key services over the network. */
+  /** Replaces calls to key services over the network, for tests. */
   readonly openKeyService: OpenKeyService | undefined;
   readonly swapNodes: SwapNodes;
-  /** Of this program: the default of workloads, and what provider checks run. */
+  /** The image of the operator: the default of workloads and of provider checks. */
   readonly image: string;
-  /** Undefined where resources may ask anything of their pods. */
+  /** Undefined when resources may ask anything of their pods. */
   readonly bounds: PodBounds | undefined;
-  /** Hosts that identity providers may be at; none: any. */
+  /** Allowed hosts of identity providers; an empty list allows any. */
   readonly providerHosts: readonly string[];
   readonly operatorNamespace: string | undefined;
   readonly enqueue: (namespace: string, ref: ResourceRef, afterMs?: number) => void;
@@ -55,7 +56,7 @@ export interface NamespaceScopeOptions {
   readonly random: () => number;
 }
 
-/** What the operator does in one namespace: its resources, its runtime and its reconciler. */
+/** The operator's work in one namespace: its resources, its runtime and its reconciler. */
 export class NamespaceScope {
   readonly namespace: string;
   readonly #options: NamespaceScopeOptions;
@@ -64,7 +65,7 @@ export class NamespaceScope {
   readonly #pendingAdds = new Set<Promise<void>>();
   #active = 0;
   #fingerprint: ((value: string) => string) | undefined;
-  /** Why there is no key of fingerprints. */
+  /** The error that keeps the key of fingerprints from being made. */
   #noFingerprint: unknown;
   #parts: Parts | undefined;
   #opening: Promise<Parts> | undefined;
@@ -87,7 +88,7 @@ export class NamespaceScope {
     });
   }
 
-  /** Whether there is no resource any more, and no pass that takes down what was. */
+  /** Reports whether there is no resource and no reconcile under way. */
   get isDone(): boolean {
     return this.#resources.isEmpty && this.#active === 0;
   }
@@ -100,13 +101,13 @@ export class NamespaceScope {
     return this.#parts?.runtime.certificateExpiries() ?? [];
   }
 
-  /** Says of new resources that nobody looked at them yet, in case their pass is some time away. */
+  /** Writes a first status for a new resource, in case its reconcile comes later. */
   onAdd(ref: ResourceRef): void {
     const greeting = this.#onAdd(ref).finally(() => this.#pendingAdds.delete(greeting));
     this.#pendingAdds.add(greeting);
   }
 
-  /** One pass of a resource. Errors when it has to be tried again. */
+  /** Reconciles a resource once. Errors when the queue has to retry. */
   async reconcile(ref: ResourceRef): Promise<void> {
     this.#active += 1;
     try {
@@ -119,7 +120,7 @@ export class NamespaceScope {
     }
   }
 
-  /** An object of this namespace changed. */
+  /** Handles a change of an object of this namespace. */
   onEvent(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const kind = kindOfCache(name);
     if (kind !== undefined) return this.#resourceChanged(kind, (after ?? before)?.metadata.name ?? '');
@@ -129,7 +130,7 @@ export class NamespaceScope {
     if (name === 'pods') this.#parts?.check.onEvent(before, after);
   }
 
-  /** Ends timers and checks; no pass may be under way. Nothing is written once it has resolved. What runs in the cluster runs on. */
+  /** Ends timers and checks. Call it when no reconcile is under way. Nothing is written once it has resolved. Workloads run on. */
   async close(): Promise<void> {
     if (this.#parts !== undefined) closeParts(this.#parts);
     await Promise.all(this.#pendingAdds);
@@ -139,7 +140,7 @@ export class NamespaceScope {
     try {
       await this.#status.initialStatus(ref);
     } catch (error) {
-      // The pass writes the status too, and is tried again.
+      // The reconcile writes the status too, and is retried.
       this.#options.log.warn({ err: error, namespace: this.namespace, ...ref }, 'the first status was not written');
     }
   }
@@ -166,13 +167,13 @@ export class NamespaceScope {
     this.#options.enqueue(this.namespace, ref, afterMs);
   }
 
-  /** Undefined where something of somebody else's keeps the namespace from being begun, which its resources say. */
+  /** Answers undefined when a conflict keeps the namespace from starting. The resource then has the condition. */
   async #openOr(ref: ResourceRef): Promise<Parts | undefined> {
     try {
       await this.#ensureFingerprint(ref);
       return await this.#open();
     } catch (error) {
-      if (!(error instanceof ForeignObject)) throw error;
+      if (!isConflict(error)) throw error;
       const options = {
         status: this.#status,
         event: (event: OperatorEvent) => this.#options.event(event, this.#resources.object(event.ref)),
@@ -185,8 +186,8 @@ export class NamespaceScope {
   }
 
   /**
-   * Makes the key of the namespace's fingerprints. A namespace that is being deleted refuses it, and so may a quota: a resource that is
-   * being deleted must be let go without it, and only the pass that computes a fingerprint errors.
+   * Makes the key of the namespace's fingerprints. A namespace that is being deleted refuses it, and so may a quota. A resource that is
+   * being deleted is released without it; only a reconcile that computes a fingerprint errors.
    */
   async #ensureFingerprint(ref: ResourceRef): Promise<void> {
     if (this.#fingerprint !== undefined) return;
@@ -205,7 +206,7 @@ export class NamespaceScope {
     return this.#fingerprint(value);
   }
 
-  /** Made with the first pass: it may have to write, and to try that again. */
+  /** Starts the parts with the first reconcile. The start may have to write, and is retried. */
   async #open(): Promise<Parts> {
     if (this.#parts !== undefined) return this.#parts;
     this.#opening ??= this.#make();
@@ -281,7 +282,7 @@ export class NamespaceScope {
       await check.cleanUp();
       await reconciler.start();
     } catch (error) {
-      // The next pass makes them anew.
+      // The next reconcile starts new parts.
       closeParts(parts);
       throw error;
     }
@@ -291,7 +292,7 @@ export class NamespaceScope {
 
 const silent = createLogger({ name: 'key-proof', level: 'silent' });
 
-/** The condition of the tenant tells what comes of it. */
+/** A condition of the tenant reports the result, so the client logs nothing. */
 const openKeyService: OpenKeyService = (options) =>
   openKeyServiceClient({ ...options, timeoutMs: proofTimeoutMs, log: silent });
 
@@ -307,7 +308,7 @@ function closeParts({ reconciler, check, runtime }: Parts): void {
   runtime.close();
 }
 
-/** Where resources of a kind are kept. */
+/** The cache of each kind of resource. */
 export const cacheOfKind = {
   Tenant: 'tenants',
   IdentityProvider: 'identityProviders',
@@ -319,12 +320,12 @@ export const cacheOfKind = {
   AccessKey: 'accessKeys',
 } as const satisfies Readonly<Record<ResourceKind, CacheName>>;
 
-/** The kind of resource that a cache holds; undefined for other objects. */
+/** Answers the kind of resource that a cache holds; undefined for other objects. */
 export function kindOfCache(name: CacheName): ResourceKind | undefined {
   return (Object.keys(cacheOfKind) as ResourceKind[]).find((kind) => cacheOfKind[kind] === name);
 }
 
-/** Never blocks the deletion of its owner: nothing may hang while the operator is away. */
+/** The reference does not block the deletion of the owner: a deletion must not hang while the operator is away. */
 function ownerReference(object: KubeObject | undefined): OwnerReference | undefined {
   if (object?.metadata.uid === undefined) return undefined;
   const { apiVersion, kind, metadata } = object;

@@ -8,36 +8,36 @@ import { parseQueueKey } from '../../../reconcile/resources.ts';
 /** Milliseconds that a namespace without resources is kept. */
 const sweepMs = 60_000;
 
-/** Milliseconds until a resource that is still there in a namespace that is being deleted is looked at again. */
+/** Milliseconds until a resource in a namespace that is being deleted is reconciled again. */
 const terminatingRetryMs = 30_000;
 
-/** The namespaces with resources in them: they come with their first resource, and go with their last. */
+/** The namespaces that have resources. A scope is made for the first resource and removed after the last. */
 export class NamespaceScopes {
-  readonly #around: NamespaceScopeOptions;
+  readonly #options: NamespaceScopeOptions;
   readonly #scopes = new Map<string, NamespaceScope>();
   #listening = false;
   #closed = false;
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(around: NamespaceScopeOptions) {
-    this.#around = around;
+  constructor(options: NamespaceScopeOptions) {
+    this.#options = options;
   }
 
-  /** Follows the caches, which must be synced, and asks for a pass of every resource. */
+  /** Follows the caches, which must be synced, and enqueues every resource. */
   start(): void {
     if (this.#listening) return;
     this.#listening = true;
-    for (const [name, cache] of this.#around.caches.entries()) {
+    for (const [name, cache] of this.#options.caches.entries()) {
       cache.onChange((before, after) => this.#onEvent(name, before, after));
     }
     for (const name of resourceCaches) {
-      for (const object of this.#around.caches.get(name).list()) this.#welcome(name, object);
+      for (const object of this.#options.caches.get(name).list()) this.#onAdd(name, object);
     }
-    this.#lookAgainWhenKnown('serviceMonitors');
-    this.#lookAgainWhenKnown('certificates');
+    this.#enqueueWhenKnown('serviceMonitors');
+    this.#enqueueWhenKnown('certificates');
   }
 
-  /** One pass of a key of the queue. Errors when it has to be tried again. */
+  /** Reconciles a key of the queue. Errors when the queue has to retry. */
   async work(key: string): Promise<void> {
     const { namespace, ref } = parseQueueKey(key);
     const scope = this.#scopes.get(namespace);
@@ -46,9 +46,9 @@ export class NamespaceScopes {
       await scope.reconcile(ref);
     } catch (error) {
       if (!isEnding(error)) throw error;
-      this.#around.log.info({ namespace, ...ref }, 'the namespace is being deleted');
+      this.#options.log.info({ namespace, ...ref }, 'the namespace is being deleted');
       // The resource may have a finalizer that waits for another resource.
-      if (scope.has(ref)) this.#around.enqueue(namespace, ref, terminatingRetryMs);
+      if (scope.has(ref)) this.#options.enqueue(namespace, ref, terminatingRetryMs);
     }
     if (scope.isDone) this.#sweepLater();
   }
@@ -59,7 +59,7 @@ export class NamespaceScopes {
     );
   }
 
-  /** To be called when no pass is under way. Nothing is written once it has resolved. */
+  /** Call it when no reconcile is under way. Nothing is written once it has resolved. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sweep);
@@ -73,10 +73,10 @@ export class NamespaceScopes {
     const namespace = (after ?? before)?.metadata.namespace ?? '';
     const known = this.#scopes.get(namespace);
     if (known !== undefined) known.onEvent(name, before, after);
-    else if (after !== undefined && kindOfCache(name) !== undefined) this.#welcome(name, after);
+    else if (after !== undefined && kindOfCache(name) !== undefined) this.#onAdd(name, after);
   }
 
-  /** Keys of other resources of a namespace may still be in the queue, and are worked on before it goes. */
+  /** Waits with the removal, since the queue may still hold keys of the namespace. */
   #sweepLater(): void {
     if (this.#sweep !== undefined) return;
     this.#sweep = setTimeout(() => {
@@ -89,24 +89,24 @@ export class NamespaceScopes {
     }, sweepMs).unref();
   }
 
-  /** A resource was seen for the first time by this process. */
-  #welcome(name: CacheName, object: KubeObject): void {
+  /** Handles a resource that this process sees for the first time. */
+  #onAdd(name: CacheName, object: KubeObject): void {
     const kind = kindOfCache(name);
     const { namespace = '' } = object.metadata;
     if (kind === undefined) return;
     let scope = this.#scopes.get(namespace);
     if (scope === undefined) {
-      scope = new NamespaceScope(namespace, this.#around);
+      scope = new NamespaceScope(namespace, this.#options);
       this.#scopes.set(namespace, scope);
     }
     const ref = { kind, name: object.metadata.name };
     scope.onAdd(ref);
-    this.#around.enqueue(namespace, ref, 0);
+    this.#options.enqueue(namespace, ref, 0);
   }
 
-  /** Resources may have waited for a type that the cluster did not know at first. */
-  #lookAgainWhenKnown(name: CacheName): void {
-    const cache = this.#around.caches.get(name);
+  /** Enqueues all resources once the cluster knows the type: some may have waited for it. */
+  #enqueueWhenKnown(name: CacheName): void {
+    const cache = this.#options.caches.get(name);
     if (cache.isSynced) return;
     void cache.synced().then(() => this.#enqueueAll());
   }
@@ -115,8 +115,8 @@ export class NamespaceScopes {
     for (const name of resourceCaches) {
       const kind = kindOfCache(name);
       if (kind === undefined) continue;
-      for (const { metadata } of this.#around.caches.get(name).list()) {
-        this.#around.enqueue(metadata.namespace ?? '', { kind, name: metadata.name });
+      for (const { metadata } of this.#options.caches.get(name).list()) {
+        this.#options.enqueue(metadata.namespace ?? '', { kind, name: metadata.name });
       }
     }
   }

@@ -7,18 +7,18 @@ import type { ResourceRef } from '../../contract/workload.ts';
 
 interface KubernetesStatusOptions {
   readonly api: Pick<KubeApi, 'applyStatus'>;
-  /** The custom resource as it is known now. */
+  /** Answers the custom resource from the cache. */
   readonly object: (ref: ResourceRef) => KubeObject | undefined;
   readonly cache: (ref: ResourceRef) => Pick<Cache, 'wrote'>;
   readonly now: () => Date;
 }
 
-/** Keeps statuses on the status subresource, and writes nothing when nothing changed. */
+/** Stores statuses in the status subresource, and writes nothing when nothing changed. */
 export class KubernetesStatus implements StatusStore {
   readonly #options: KubernetesStatusOptions;
-  /** Generations that passes under way began with, by `Kind/name`. */
+  /** Generations at the start of the reconciles under way, by `Kind/name`. */
   readonly #generations = new Map<string, number>();
-  /** Writes on their way, by `Kind/name`: one after the other, so that the last word is the last. */
+  /** Writes under way, by `Kind/name`. They run one after the other, so that the last one wins. */
   readonly #writes = new Map<string, Promise<void>>();
 
   constructor(options: KubernetesStatusOptions) {
@@ -31,8 +31,7 @@ export class KubernetesStatus implements StatusStore {
   }
 
   /**
-   * Runs a pass. Whatever it says is about the generation that it began with: a spec that changes meanwhile must not pass for
-   * reconciled.
+   * Runs a reconcile. Its status reports the generation at its start: a spec that changes meanwhile must not count as reconciled.
    */
   async during(ref: ResourceRef, pass: () => Promise<void>): Promise<void> {
     const key = objectKey(ref);
@@ -48,13 +47,13 @@ export class KubernetesStatus implements StatusStore {
     return this.#generations.get(objectKey(ref)) ?? this.#currentGeneration(ref);
   }
 
-  /** Errors with a `KubeError`; an object that is gone is none. */
+  /** Errors with a `KubeError`. A missing object is no error. */
   put(ref: ResourceRef, status: ResourceStatus): Promise<void> {
     return this.#write(ref, () => status);
   }
 
   /**
-   * Says of a resource without a status that nobody looked at it yet: without conditions Flux calls it current and Argo CD healthy.
+   * Writes a pending status for a resource without a status: without conditions Flux calls it current and Argo CD healthy.
    */
   initialStatus(ref: ResourceRef): Promise<void> {
     return this.#write(ref, () => (this.get(ref) === undefined ? this.#unknown(ref) : undefined));

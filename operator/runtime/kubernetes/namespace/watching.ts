@@ -6,7 +6,7 @@ import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts'
 
 const ownerKinds: readonly string[] = resourceKinds;
 
-/** The resource that something was made for, by its labels; undefined for what the operator did not make. */
+/** Answers the resource that an object was made for, by its labels; undefined for an object of another owner. */
 export function ownerOf(object: KubeObject | undefined): ResourceRef | undefined {
   const kind = object?.metadata.labels?.[ownerKindLabel];
   const name = object?.metadata.labels?.[ownerLabel];
@@ -15,8 +15,8 @@ export function ownerOf(object: KubeObject | undefined): ResourceRef | undefined
 }
 
 /**
- * The resources that something was made for which is no part of a workload: kept credentials, accepted providers. The runtime tells
- * of the parts of workloads itself. Both labels count, so that taking them off is repaired too.
+ * Answers the resources that an object was made for when it is no part of a workload: credentials, accepted providers. The runtime reports
+ * parts of workloads itself. The labels before and after count, so that removed labels are restored.
  */
 export function ownersToNotify(before: KubeObject | undefined, after: KubeObject | undefined): readonly ResourceRef[] {
   const owners = new Map<string, ResourceRef>();
@@ -28,7 +28,7 @@ export function ownersToNotify(before: KubeObject | undefined, after: KubeObject
   return [...owners.values()];
 }
 
-/** Whether the values of a Secret or ConfigMap changed, or what a Secret may be used for; other labels count for nothing. */
+/** Reports whether the data of a Secret or ConfigMap changed, or the allowed uses of a Secret. Other labels do not count. */
 export function isContentChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   return !isDeepStrictEqual([before?.['data'], usesIn(before)], [after?.['data'], usesIn(after)]);
 }

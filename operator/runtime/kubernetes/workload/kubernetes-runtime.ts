@@ -1,3 +1,4 @@
+import { ResourceError, isConflict } from '../../../api/resource-error.ts';
 import type { Secret } from '../../../api/object.ts';
 import {
   KubeError,
@@ -7,7 +8,6 @@ import {
   type OwnerReference,
 } from '../../../kube-client/kube-api.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
-import { ForeignObject } from '../../../reconcile/foreign-object.ts';
 import { workloadName } from '../../../render/render-context.ts';
 import { isRenewed } from '../../contract/resolve.ts';
 import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
@@ -18,7 +18,7 @@ import type { Drift } from './drift.ts';
 import { resizingVolumes } from './claims.ts';
 import { failedCreateView, refusedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
-import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
+import { ObjectWriter } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth, type HealthRequest, WaitingServers } from './store-health.ts';
 import { ownerOf } from '../namespace/watching.ts';
@@ -301,9 +301,10 @@ export class KubernetesRuntime implements Runtime {
     try {
       await write();
     } catch (error) {
-      if (error instanceof ForeignObject) this.#refuse(name, error.reason, error.message);
+      if (isConflict(error)) this.#refuse(name, error.code, error.message);
       // Its cache tells when it is gone, which leads to the next attempt.
-      else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: name }, error.message);
+      else if (error instanceof ResourceError && error.code === 'StillBeingDeleted')
+        log.info({ namespace, workload: name }, error.message);
       else throw error;
     }
   }

@@ -1,5 +1,5 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import { KubeError, type KubeObject, type Cache, type KubeApi, withoutForeign } from '../../../kube-client/kube-api.ts';
-import { RefusedObject, ForeignObject } from '../../../reconcile/foreign-object.ts';
 import {
   authorityLabel,
   certificateLabel,
@@ -21,12 +21,14 @@ const refusalWords = /failed to create typed patch object|failed calling webhook
 /** A condition holds 32 KiB; a webhook may answer a page. */
 const maxMessageLength = 2_000;
 
-/** The error of a write as it is told: what the server refuses becomes a `RefusedObject` with its words, all else stays as it is. */
+/** The error of a write as it is told: what the server refuses becomes a `ResourceError` with its words, all else stays as it is. */
 export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): unknown {
   if (!(error instanceof KubeError) || isEnding(error)) return error;
   if (!refusals.has(error.status) && !refusalWords.test(error.message)) return error;
   const words = error.message.replace(/^[A-Z]+ \/\S*: /, '').slice(0, maxMessageLength);
-  return new RefusedObject(`the API server refuses ${kind} ${metadata.name}: ${words}`, { cause: error });
+  return new ResourceError('ObjectRefused', `the API server refuses ${kind} ${metadata.name}: ${words}`, {
+    cause: error,
+  });
 }
 
 /**
@@ -91,11 +93,6 @@ const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
 
 const disownAttempts = 5;
 
-/** Something that is on its way out has to be gone first; the change of its cache brings the next attempt. */
-export class StillBeingDeleted extends Error {
-  override readonly name = 'StillBeingDeleted';
-}
-
 /** Makes live objects equal to wanted ones, and writes nothing where they are. */
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
@@ -107,7 +104,7 @@ export class ObjectWriter {
   }
 
   /**
-   * Answers the live object. Errors with `ForeignObject`, `RefusedObject` and `StillBeingDeleted`, and with a `KubeError`. `cache` is that of its
+   * Answers the live object. Errors with `ResourceError` (`Conflict`, `ObjectRefused`, `ResourceError`) and `KubeError`. `cache` is that of its
    * kind; an object that it lacks is asked for, since it holds what the operator made and nothing else.
    */
   async ensure(wanted: KubeObject, cache: Cache): Promise<KubeObject> {
@@ -185,9 +182,12 @@ export class ObjectWriter {
 
   #check(live: KubeObject, wanted: KubeObject): void {
     const ownership = ownershipOf(live, wanted);
-    if (ownership.kind === 'foreign') throw new ForeignObject(ownership.message);
+    if (ownership.kind === 'foreign') throw new ResourceError('Conflict', ownership.message);
     if (ownership.kind === 'leftover') {
-      throw new StillBeingDeleted(`${live.kind} ${live.metadata.name} of before is still being deleted`);
+      throw new ResourceError(
+        'StillBeingDeleted',
+        `${live.kind} ${live.metadata.name} of before is still being deleted`,
+      );
     }
   }
 

@@ -1,3 +1,4 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Cache,
@@ -13,7 +14,7 @@ import { driftOf, lacksOf, type Drift } from './drift.ts';
 import { adjustedClaim, growths, otherTemplates } from './claims.ts';
 import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
-import { StillBeingDeleted, type ObjectWriter } from './object-writer.ts';
+import { type ObjectWriter } from './object-writer.ts';
 import {
   fileKey,
   fileSecretNames,
@@ -57,7 +58,7 @@ interface WorkloadToWrite {
 
 /**
  * Makes the objects of a workload equal to it, and removes those that it needs no more. Answers why a volume did not grow, if so.
- * Errors with `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ * Errors with `ResourceError` and `KubeError`.
  */
 export async function writeWorkload(
   { workload, owner, symbols, files, keepTemplate }: WorkloadToWrite,
@@ -99,7 +100,7 @@ export async function writeWorkload(
 
 /**
  * Writes files anew in the Secret of those that reload, and nothing else of the workload: only those that it has. Errors with
- * `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ * `ResourceError` and `KubeError`.
  */
 export async function renewFiles(
   { workload, owner, files }: Pick<WorkloadToWrite, 'workload' | 'owner' | 'files'>,
@@ -209,7 +210,10 @@ async function replaceTemplates(workload: Workload, live: KubeObject, options: W
       propagationPolicy: 'Orphan',
     });
   }
-  throw new StillBeingDeleted(`StatefulSet ${workload.name} is made again for its other volumes; its pods run on`);
+  throw new ResourceError(
+    'StillBeingDeleted',
+    `StatefulSet ${workload.name} is made again for its other volumes; its pods run on`,
+  );
 }
 
 function keptFiles(

@@ -1,0 +1,43 @@
+/** Reasons of conditions: part of what users and alerts rely on. */
+export type ResourceErrorCode =
+  // Another owner has an object of the name that the operator needs.
+  | 'Conflict'
+  // The API server refuses an object. It refuses the same object again, so only a change of the resource helps.
+  | 'ObjectRefused'
+  // An object of the name is still being deleted. The deletion ends by itself.
+  | 'StillBeingDeleted'
+  // A resource cannot be rendered.
+  | 'SecretNotFound'
+  | 'SecretNotAllowed'
+  | 'SecretKeyMissing'
+  | 'ConfigMapNotFound'
+  | 'ConfigMapKeyMissing'
+  | 'KMSConfigNotFound'
+  | 'KMSConfigDeleted'
+  | 'InvalidSettings'
+  | 'NotAllowed'
+  | 'KeyPrefixOverlap'
+  | 'CertificateMissing'
+  // A managed resource does not fit what its tenant has.
+  | 'AccessKeyTaken'
+  | 'BucketNotEmpty'
+  | 'Expired'
+  | 'IdentityProviderNotFound'
+  | 'InvalidSpec'
+  | 'ServiceAccountsNotAccepted';
+
+/** A resource cannot be made as its spec says. The code becomes the reason of a condition; the message says what to do. */
+export class ResourceError extends Error {
+  override readonly name = 'ResourceError';
+  readonly code: ResourceErrorCode;
+
+  constructor(code: ResourceErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** True when an object outside the operator's control is in the way. A retry does not help; the user has to act. */
+export function isConflict(error: unknown): error is ResourceError & { readonly code: 'Conflict' | 'ObjectRefused' } {
+  return error instanceof ResourceError && (error.code === 'Conflict' || error.code === 'ObjectRefused');
+}
