@@ -5,21 +5,21 @@ import { apiGroup } from './object.ts';
 import { celValidations } from './rule.ts';
 import { stringify } from 'yaml';
 
-// A label, since the name becomes part of service names and of setting names; the API server itself would allow dots.
+// The name must be a label, since it becomes part of service names and setting names. The API server itself would allow dots.
 const metadataName = (maxLength: number): Json => ({
   type: 'string',
   maxLength,
   pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
 });
 
-/** What `kubectl scale` and a HorizontalPodAutoscaler read and write. */
+/** The fields that `kubectl scale` and a HorizontalPodAutoscaler read and write. */
 const scale = {
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',
   labelSelectorPath: '.status.selector',
 };
 
-/** The CustomResourceDefinition of a kind. */
+/** Answers the CustomResourceDefinition of a kind. */
 export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
   const spec = schemaOf(kind.spec);
   return {
@@ -86,7 +86,7 @@ function structural(node: Json): Json {
   return result;
 }
 
-/** Every file of `crds/`, by its name. */
+/** Answers every file of `crds/`, by its name. */
 export function crdFiles(): ReadonlyMap<string, string> {
   const head = '# Made by `npm run crds` from operator/api. Do not edit.\n';
   return new Map(

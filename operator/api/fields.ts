@@ -4,7 +4,7 @@ import type { Rule } from './rule.ts';
 
 // Every string and list has a maximum: the API server refuses a CRD whose CEL rules could cost too much on unbounded ones.
 
-/** Name of another object in the same namespace. */
+/** The name of another object in the same namespace. */
 export const objectName = z
   .string()
   .min(1)
@@ -22,15 +22,16 @@ const host = z
   .regex(/^[A-Za-z0-9.:_-]+$/);
 
 /**
- * Where a program listens on one machine. The CRD has no default: in a cluster the address means nothing, and would stand in every
- * resource. It is filled in where a resource is read, so that one with it written out and one without are the same.
+ * The address on which a program listens in the local runtime. The CRD has no default, since the address means nothing in a cluster and
+ * would appear in every resource. The default is set when a resource is read, so that a resource with the default written out equals one
+ * without it.
  */
 export const localHost = host
   .default('127.0.0.1')
   .describe('Address the local runtime listens on; 127.0.0.1 without it. Pods listen on all of theirs.')
   .meta({ default: undefined });
 
-/** Name of a core object: Secrets, ConfigMaps and claims may have dots. */
+/** The name of a core object: Secrets, ConfigMaps and claims may have dots. */
 export const coreObjectName = z
   .string()
   .min(1)
@@ -55,19 +56,19 @@ export const configMapKeyRef = z.strictObject({
   key: dataKey.describe('Key in the ConfigMap.'),
 });
 
-/** CA certificates of a ConfigMap or a Secret; a rule with `isOneBundle` says that it is one of the two. */
+/** CA certificates in a ConfigMap or a Secret. The rule `isOneBundle` requires exactly one of the two. */
 export const caBundleFrom = z.strictObject({
   configMapKeyRef: configMapKeyRef.optional(),
   secretKeyRef: secretKeyRef.optional(),
 });
 export type CaBundleFrom = z.output<typeof caBundleFrom>;
 
-/** Also where none is named. */
+/** Holds also without a reference. */
 export function isOneBundle(from: CaBundleFrom | undefined): boolean {
   return from === undefined || (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined);
 }
 
-/** A Secret of which the operator reads keys of fixed names. */
+/** A Secret of which the operator reads fixed keys. */
 export const secretRef = z.strictObject({ name: coreObjectName.describe('Name of the Secret.') });
 
 /** A quantity of bytes as Kubernetes writes it. */
@@ -89,8 +90,8 @@ export const stringMap = (max: number, value: z.ZodString = z.string().max(4096)
     .meta({ maxProperties: max });
 
 /**
- * A part of the Kubernetes API that is passed on as it is written and checked by the API server where it is used. It is not copied into
- * the CRD, which would be ten times as large, and would refuse what a newer Kubernetes knows.
+ * A part of the Kubernetes API that is passed on unchanged and checked by the API server when it is used. The CRD does not copy its schema,
+ * which would make it ten times as large and refuse fields of a newer Kubernetes.
  */
 export const kubernetesObject = (z.looseObject({}) as unknown as z.ZodType<Readonly<Record<string, Json>>>).meta({
   'x-kubernetes-preserve-unknown-fields': true,
@@ -104,7 +105,7 @@ const effects: readonly unknown[] = ['Allow', 'Deny'];
 const effectSchema = { Effect: { type: 'string', enum: ['Allow', 'Deny'] } };
 const statementSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: effectSchema };
 
-/** A policy document, kept as it is written: the server checks it. `Effect` is checked here already, where a typing error is seen. */
+/** A policy document, which the server checks. `Effect` is also checked here, where a typing error is visible. */
 export const policyDocument = z
   .looseObject({
     // One statement, or a list of them.
@@ -142,14 +143,15 @@ export const keyName = z
   .max(80)
   .regex(/^[A-Za-z0-9_-]+$/);
 
-// Of an image: the registry with its port, the path, a tag, a digest. No two alternatives begin alike, so that no input takes long.
+// The parts of an image: the registry with its port, the path, a tag, a digest. No two alternatives begin with the same text, so that no
+// input takes long to match.
 const registry = String.raw`([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(:[0-9]+)?`;
 const component = String.raw`[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*`;
 const tag = String.raw`[A-Za-z0-9_][A-Za-z0-9._-]{0,127}`;
 const digest = String.raw`[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{32,128}`;
 const imageReference = `^(${registry}/)?${component}(/${component})*(:${tag})?(@${digest})?$`;
 
-/** Of a resource with an image. A rule, not a pattern, so that its message says what is wanted. */
+/** The rule for resources with an image. It is no pattern, so that its message can say what is expected. */
 export const imageRule: Rule<{ readonly image?: string | undefined }> = {
   field: 'spec.image',
   message:
@@ -164,26 +166,26 @@ export const image = z
   .max(512)
   .describe('Container image. The local runtime runs the program it comes with.');
 
-/** Of what is declared in a tenant: a bucket, a policy, a user. */
+/** The fate of the external resource of a managed resource: a bucket, a policy, a user. */
 export const tenantRef = z.strictObject({ name: objectName.describe('Name of a Tenant.') });
 
 export const deletionPolicy = (standard: 'Retain' | 'Delete') => z.enum(['Retain', 'Delete']).default(standard);
 
-/** An access key, as the server takes it. */
+/** An access key, as the server accepts it. */
 export const accessKeyName = z
   .string()
   .min(3)
   .max(128)
   .regex(/^[A-Za-z0-9._@+-]+$/);
 
-/** Name of an IAM policy: no comma, which separates them in settings and claims. */
+/** The name of an IAM policy. It has no comma, which separates names in settings and claims. */
 export const policyName = z
   .string()
   .min(1)
   .max(128)
   .regex(/^[^\s,]([^,]*[^\s,])?$/);
 
-/** Where the keys of a user or an access key are, or are to be. */
+/** The Secret with the keys of a user or an access key. */
 export const credentialsSecret = z
   .strictObject({ name: coreObjectName.describe('Name of the Secret.') })
   .describe(

@@ -89,7 +89,7 @@ const gcp = z.strictObject({
     .describe('Key file (JSON) of a service account; the identity of the pods without it.'),
 });
 
-/** Where the key service keeps its keys. Exactly one is given. */
+/** The store of the key service's keys. Exactly one field is set. */
 export const keystore = z.strictObject({
   files: z
     .strictObject(volumeFields)

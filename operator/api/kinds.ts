@@ -29,23 +29,23 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
-  /** 1: shown by `-o wide` only. */
+  /** 1 shows the column with `-o wide` only. */
   readonly priority?: 1;
 }
 
-/** All that a kind is: its names, its schema, its rules, what `kubectl get` shows. */
+/** The definition of a kind: its names, its schema, its rules, and the columns of `kubectl get`. */
 export interface Kind<Spec> {
   readonly kind: ResourceKind;
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly description: string;
-  /** Of `metadata.name`: what is made for the resource has names and labels that begin with it and may be 63 long. */
+  /** Maximum length of `metadata.name`: names and labels of at most 63 characters begin with it. */
   readonly maxNameLength: number;
   readonly spec: z.ZodType<Spec>;
-  /** All that the operator writes to its status. */
+  /** Schema of the status. */
   readonly status: z.ZodObject;
   readonly rules: Rules<Spec>;
-  /** Whether `spec.replicas` can be set by the scale subresource. */
+  /** True when the scale subresource can set `spec.replicas`. */
   readonly scales?: true;
   readonly columns: readonly PrinterColumn[];
 }
@@ -194,7 +194,7 @@ export const accessKeyKind: Kind<AccessKeySpec> = {
   columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
 };
 
-/** Calls with each kind of resource, in the order of the documentation. */
+/** Calls `visit` with each kind of resource, in the order of the documentation. */
 export function eachKind<T>(visit: <Spec>(kind: Kind<Spec>) => T): readonly T[] {
   return [
     visit(tenantKind),

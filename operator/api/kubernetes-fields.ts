@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { coreObjectName, image, kubernetesObject, kubernetesObjects, stringMap, port } from './fields.ts';
 
-/** What a resource says about the pods of its program. Every change of one of them restarts the pods, one at a time. */
+/** The options of the pods of a program. A change of any of them restarts the pods, one at a time. */
 const podFields = {
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional().describe('When the image is pulled.'),
   imagePullSecrets: z
@@ -34,10 +34,10 @@ const podFields = {
     .describe('Seconds that a pod has to end what it does.'),
 } as const;
 
-/** Names of the fields above, and of none else. */
+/** The names of the fields above. */
 export const podFieldNames: ReadonlySet<string> = new Set(Object.keys(podFields));
 
-/** Fields that Tenant and KMSConfig have in common. */
+/** Fields that Tenant and KMSConfig share. */
 export const programFields = {
   image: image.optional(),
   ...podFields,
@@ -89,7 +89,7 @@ export const certManager = z.strictObject({
   }),
 });
 
-/** Certificate of a server: the names beside those that the operator knows. */
+/** The certificate of a server: names in addition to those that the operator knows. */
 export const dnsNames = z
   .array(dnsName)
   .max(64)
@@ -113,5 +113,5 @@ export const monitoring = z.strictObject({
   }),
 });
 
-/** Who may open connections, as NetworkPolicyPeer objects. */
+/** The sources of allowed connections, as NetworkPolicyPeer objects. */
 export const peers = kubernetesObjects(64);

@@ -7,8 +7,8 @@ import type { PolicyBindingSpec, PolicySpec } from './policy.ts';
 import type { TenantSpec } from './tenant.ts';
 
 /**
- * What a Secret may be used for. A person may be allowed to write resources and not to read Secrets; without this, a resource that names a
- * Secret and an address of that person's own would have the operator or a pod send it there.
+ * The uses of a Secret. A user may be allowed to write resources and not to read Secrets. Without this check, a resource that names a
+ * Secret and an address of that user would make the operator or a pod send the Secret there.
  */
 export const secretUses = [
   'identity-provider',
@@ -24,12 +24,12 @@ export const secretUses = [
 
 export type SecretUse = (typeof secretUses)[number];
 
-/** `coffer.dev/use-database: "true"` on the Secret. */
+/** Names the label of a use: `coffer.dev/use-database: "true"`. */
 export function useLabel(use: SecretUse): string {
   return `coffer.dev/use-${use}`;
 }
 
-/** By its labels, or by a type of its own: `coffer.dev/database`; `kubernetes.io/tls` says it of itself. */
+/** Answers the uses that the labels or the type of a Secret allow: `coffer.dev/database`; `kubernetes.io/tls` allows its own use. */
 export function usesOf({
   labels = {},
   type,
@@ -47,7 +47,7 @@ export function usesOf({
   );
 }
 
-/** What to do where a Secret lacks the use that a field has for it. */
+/** Answers the advice for a Secret without the needed use. */
 export function allowUse(secret: string, use: SecretUse): string {
   return `its owner must allow it: kubectl label secret ${secret} ${useLabel(use)}=true`;
 }
@@ -57,7 +57,7 @@ export const apiVersion = `${apiGroup}/v1alpha1`;
 
 const labels = z.record(z.string().max(317), z.string().max(262144)).optional();
 
-/** What the local runtime understands of `metadata`. */
+/** The fields of `metadata` that the local runtime reads. */
 export const metadata = z.strictObject({
   name: z
     .string()
@@ -85,7 +85,7 @@ export type Policy = CustomObject<'Policy', PolicySpec>;
 export type PolicyBinding = CustomObject<'PolicyBinding', PolicyBindingSpec>;
 export type User = CustomObject<'User', UserSpec>;
 export type AccessKey = CustomObject<'AccessKey', AccessKeySpec>;
-/** What is in a tenant's server, and is told to it over its API. */
+/** A resource in a tenant's server, which the operator applies by the API of the server. */
 export type ManagedResource = Bucket | Policy | PolicyBinding | User | AccessKey;
 export type CofferObject = Tenant | IdentityProvider | KMSConfig | ManagedResource;
 
@@ -102,9 +102,9 @@ export interface Condition {
 /** core/v1 Secret, with its values decoded. */
 export interface Secret {
   readonly name: string;
-  /** What its owner lets it be used for; undefined in the local runtime, where the author of a manifest writes its Secrets too. */
+  /** The uses that its owner allows; undefined in the local runtime, where the author of a manifest also writes its Secrets. */
   readonly uses?: ReadonlySet<SecretUse>;
-  /** That a resource names it, and it is not there. */
+  /** True when a resource names the Secret and it does not exist. */
   readonly missing?: true;
   readonly data: Readonly<Record<string, string>>;
 }

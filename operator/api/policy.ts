@@ -57,7 +57,7 @@ const subject = z.strictObject({
 });
 export type BindingSubject = z.output<typeof subject>;
 
-/** Policies for users, groups, claims and service accounts. What others attach to the same beside it stays. */
+/** Policies for users, groups, claims and service accounts. Attachments of others to the same subjects stay. */
 export const policyBindingSpec = z.strictObject({
   tenantRef: tenantRef.describe('Where it holds.'),
   policies: z

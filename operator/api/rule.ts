@@ -1,23 +1,23 @@
 /**
- * One rule of a resource, written twice from one row: as CEL, which the API server enforces, and as a function, which the local
- * runtime and the reconciler enforce. Both run on the spec with defaults filled in, and are tested on the same cases.
+ * One rule of a resource in two forms: as CEL, which the API server enforces, and as a function, which the local runtime and the reconciler
+ * enforce. Both run on the spec with its defaults, and are tested with the same cases.
  *
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
  */
 export interface Rule<Spec> {
   readonly cel: string;
   readonly message: string;
-  /** The field that a person looks at first, e.g. `spec.configUrl`. */
+  /** The field that the user should check first, e.g. `spec.configUrl`. */
   readonly field: string;
   /**
-   * For a rule that only the API server enforces: one machine needs it not, or has a better answer. A resource that was taken before the
-   * rule came goes on until its next edit.
+   * The message of a rule that only the API server enforces: the local runtime does not need it, or reports the problem better. A resource
+   * from before the rule stays valid until its next edit.
    */
   readonly only?: 'api-server';
   readonly holds: (spec: Spec) => boolean;
 }
 
-/** A rule on a change; the API server applies it only to updates. */
+/** A rule for a change. The API server applies it only to updates. */
 export interface TransitionRule<Spec> {
   readonly cel: string;
   readonly message: string;
@@ -50,7 +50,7 @@ export function brokenRules<Spec>(
   return broken;
 }
 
-/** The rules as a CRD carries them at `spec`. The API server refuses a CRD with a `fieldPath` that its schema does not have. */
+/** Answers the rules in the form of a CRD. The API server refuses a CRD with a `fieldPath` that its schema does not have. */
 export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath: string }[] {
   return [...rules.always, ...rules.onChange].map(({ cel, message, field }) => ({
     rule: cel,
@@ -59,12 +59,12 @@ export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; messag
   }));
 }
 
-/** How many of these optional fields are there. */
+/** Answers the number of optional fields that are set. */
 export function given(...values: readonly unknown[]): number {
   return values.filter((value) => value !== undefined).length;
 }
 
-/** `given` in CEL, of the paths of fields. */
+/** Answers `given` in CEL for the paths of fields. */
 export function celGiven(...fields: readonly string[]): string {
   return fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
 }

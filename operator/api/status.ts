@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// What the operator writes to the status of each kind. Strings and lists have a maximum, as in specs.
+// The schemas of the status of each kind. Strings and lists have a maximum, as in specs.
 
 const count = z.int32().min(0);
 const generation = z
@@ -112,7 +112,7 @@ export const policyBindingStatus = z.strictObject({
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['to'] }),
 });
 
-/** Of a User and of an AccessKey. */
+/** The status of a User and of an AccessKey. */
 export const credentialsStatus = z.strictObject({
   ...common(basic),
   accessKey: z.string().max(128).optional().describe('The access key.'),

@@ -4,7 +4,7 @@ import { celGiven, given, type Rules } from './rule.ts';
 import type { TenantSpec } from './tenant.ts';
 import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
 
-// Those of identity providers have a rule of their own, which says where they are written.
+// Settings of identity providers have their own rule, which names the field to use.
 const serverSettings = settings.filter(({ scope }) => scope !== 'per-provider').map(({ name }) => name);
 const targetSettings = settings.filter(({ scope }) => scope === 'per-target').map(({ name }) => `${name}_`);
 const isServerSetting = (name: string) =>
@@ -20,7 +20,7 @@ const oneSource = ({ valueFrom }: Setting) =>
 const sources = ({ secretName, certManager, operatorMade }: NonNullable<TenantSpec['tls']>) =>
   given(secretName, certManager) + (operatorMade === true ? 1 : 0);
 
-/** Where the contents of objects are kept. */
+/** Answers the kind of store for the bodies of objects. */
 export function blobStoreOf({ storage: { blobs } }: TenantSpec): 'embedded' | 's3' | 'sharedVolume' {
   if (blobs === undefined) return 'embedded';
   return blobs.s3 === undefined ? 'sharedVolume' : 's3';

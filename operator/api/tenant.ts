@@ -167,11 +167,11 @@ export const tenantSpec = z.strictObject({
 });
 export type TenantSpec = z.output<typeof tenantSpec>;
 
-/** Changing this annotation's value restarts the program of a Tenant or KMSConfig. */
+/** A change of this annotation restarts the program of a Tenant or KMSConfig. */
 export const restartAnnotation = 'coffer.dev/restartedAt';
 
-/** Changing this annotation's value makes new keys for the certificates of a Tenant or KMSConfig. */
+/** A change of this annotation makes new keys for the certificates of a Tenant or KMSConfig. */
 export const rotateAnnotation = 'coffer.dev/rotatedAt';
 
-/** A person moved the keys of a Tenant to the KMSConfig of this name, so that nobody needs to prove that it holds them. */
+/** The user moved the keys of a Tenant to the KMSConfig of this name, so no proof is needed. */
 export const keysProvenAnnotation = 'coffer.dev/keysProvenIn';

@@ -40,7 +40,7 @@ export const userRules: Rules<UserSpec> = {
   ],
 };
 
-/** An access key for a program: it has the rights of the user who owns it, narrowed by a policy of its own. */
+/** An access key for a program. It has the rights of its user, limited by its own policy. */
 export const accessKeySpec = z.strictObject({
   tenantRef: tenantRef.describe('Where the key is good.'),
   user: accessKeyName.optional().describe('The user who owns it, by access key; the root user without it.'),

@@ -10,7 +10,7 @@ const secretKey = z
   .max(253)
   .regex(/^[-._a-zA-Z0-9]+$/);
 
-/** The manifest of a core/v1 Secret; `stringData` wins over `data`, as on an API server. */
+/** Parses the manifest of a core/v1 Secret. `stringData` wins over `data`, as in an API server. */
 const secretManifest = z.strictObject({
   apiVersion: z.literal('v1'),
   kind: z.literal('Secret'),
@@ -29,7 +29,7 @@ function secretOf(manifest: z.output<typeof secretManifest>): Secret {
   return { name: manifest.metadata.name, data: { ...data, ...manifest.stringData } };
 }
 
-/** The manifest of a core/v1 ConfigMap. Only its `data` is used. */
+/** Parses the manifest of a core/v1 ConfigMap. Only its `data` is used. */
 const configMapManifest = z.strictObject({
   apiVersion: z.literal('v1'),
   kind: z.literal('ConfigMap'),
@@ -47,17 +47,17 @@ type Validated =
 
 export interface ValidateOptions {
   /**
-   * `ignore` for what an API server keeps: it let in what its CRD knows, and a CRD newer than this program may fill in defaults of
-   * fields that came later.
+   * `ignore` is for objects from an API server, which checked them by its CRD. A CRD that is newer than this program may fill in defaults
+   * of fields that this program does not know.
    */
   readonly unknownFields?: 'refuse' | 'ignore';
-  /** Whether the rules hold that only the API server enforces. */
+  /** True when rules count that only the API server enforces. */
   readonly asApiServer?: boolean;
 }
 
 /**
- * Checks a manifest as the API server does with strict field validation: unknown fields, types, bounds, then the rules, then the
- * rules on changes against `previous`.
+ * Validates a manifest like an API server with strict field validation: unknown fields, types and bounds, then the rules, then the rules on
+ * changes against `previous`.
  */
 export function validate(manifest: unknown, previous?: CofferObject, options: ValidateOptions = {}): Validated {
   const head = z.looseObject({ apiVersion: z.string(), kind: z.string() }).safeParse(manifest);
@@ -109,7 +109,7 @@ function validateKind<Spec>(
     strict.success || unknownFields === 'refuse' ? strict : schema.safeParse(withoutUnknown(manifest, strict.error));
   if (!whole.success) return invalid(problemsOf(whole.error));
   const { spec } = whole.data;
-  // One schema's output is one kind's spec.
+  // The output of a kind's schema is the spec of that kind.
   const old = previous?.kind === kind.kind ? (previous.spec as unknown as Spec) : undefined;
   const broken = brokenRules(kind.rules, spec, old, asApiServer);
   if (broken.length > 0) return invalid(broken);
@@ -119,7 +119,7 @@ function validateKind<Spec>(
   };
 }
 
-/** A copy without the fields that the error calls unknown. */
+/** Answers a copy without the unknown fields of the error. */
 function withoutUnknown(manifest: unknown, error: z.ZodError): unknown {
   const copy: unknown = structuredClone(manifest);
   for (const issue of error.issues) {
@@ -140,7 +140,7 @@ function invalid(problems: readonly Broken[]): Validated {
   return { kind: 'invalid', problems };
 }
 
-/** One problem for each field that is wrong, an unknown field named itself. Values of secrets are never repeated. */
+/** Answers one problem for each invalid field, and names unknown fields. Values of secrets are never repeated. */
 function problemsOf(error: z.ZodError, secret: ReadonlySet<string> = new Set()): Broken[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String);

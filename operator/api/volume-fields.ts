@@ -19,7 +19,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * The value of a Kubernetes quantity (`1.5Gi`, `100M`, `1e9`); undefined for anything else.
+ * Answers the value of a Kubernetes quantity (`1.5Gi`, `100M`, `1e9`); undefined for other text.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
  */
@@ -32,13 +32,13 @@ export function quantityValue(quantity: string): number | undefined {
   return factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** The larger of two quantities; the first where one cannot be read. */
+/** Answers the larger of two quantities, or the first when one is invalid. */
 export function largerQuantity(first: string, second: string): string {
   const [left, right] = [quantityValue(first), quantityValue(second)];
   return left !== undefined && right !== undefined && right > left ? second : first;
 }
 
-/** A volume of the operator's, or one that somebody else made. */
+/** A volume of the operator, or an existing claim of the user. */
 export const volumeFields = {
   size: byteQuantity
     .optional()
@@ -56,7 +56,7 @@ export const volumeFields = {
 
 export type VolumeFields = z.output<z.ZodObject<typeof volumeFields>>;
 
-/** Whether a change leaves the volume where the data are. A claim cannot be changed but in its size. */
+/** Reports whether a change keeps the data on the same volume. Of a claim only the size can change. */
 export function sameVolume(now: VolumeFields, before: VolumeFields): boolean {
   return (
     now.storageClassName === before.storageClassName &&
@@ -65,7 +65,7 @@ export function sameVolume(now: VolumeFields, before: VolumeFields): boolean {
   );
 }
 
-/** `sameVolume` in CEL. `at`: the field with the volume, `storage`. */
+/** Answers `sameVolume` in CEL. `at` is the field of the volume, `storage`. */
 export function celSameVolume(at: string): string {
   const optional = (field: string) =>
     `has(self.${at}.${field}) == has(oldSelf.${at}.${field}) && ` +
@@ -77,12 +77,12 @@ export function celSameVolume(at: string): string {
   ].join(' && ');
 }
 
-/** Whether a change leaves the volume at least as large: a claim never shrinks. */
+/** Reports whether a change keeps or enlarges the volume: a claim never shrinks. */
 export function noSmaller(now: VolumeFields, before: VolumeFields): boolean {
   return now.size === undefined || before.size === undefined || largerQuantity(now.size, before.size) === now.size;
 }
 
-/** `noSmaller` in CEL. `at`: as of `celSameVolume`. */
+/** Answers `noSmaller` in CEL, with `at` as in `celSameVolume`. */
 export function celNoSmaller(at: string): string {
   return (
     `!has(self.${at}.size) || !has(oldSelf.${at}.size) || ` +

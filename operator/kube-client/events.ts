@@ -139,8 +139,8 @@ export class EventRecorder {
         apiVersion,
         kind,
         name: metadata.name,
-        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-        ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+        namespace: metadata.namespace,
+        uid: metadata.uid,
       },
       ...(known.count > 1 ? { series: { count: known.count, lastObservedTime: time } } : {}),
     });

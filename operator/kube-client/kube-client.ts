@@ -201,7 +201,7 @@ export class KubeClient implements KubeApi {
     const { namespace, name } = object.metadata;
     return this.#object({
       method: 'PATCH',
-      path: resourcePath(typeOf(object), { namespace, name, ...(subresource && { subresource }) }),
+      path: resourcePath(typeOf(object), { namespace, name, subresource }),
       // Strict: the server refuses an unknown field of a user's pod options by its name, instead of dropping it silently.
       query: { fieldManager: this.#fieldManager, force: 'true', fieldValidation: 'Strict' },
       // JSON is YAML.

@@ -50,7 +50,7 @@ function start(
     fieldSelector: 'type!=helm.sh/release.v1',
     random: () => 0,
     restarted: (error) => restarts.push(error),
-    timing: { firstMs: 1, mostMs: 2, pageSize: 2 },
+    timing: { firstMs: 1, maxMs: 2, pageSize: 2 },
   });
   reflector.start();
   return { cache, listed, watched, restarts };
@@ -182,8 +182,8 @@ describe('Reflector', () => {
 
 describe('backoffMs', () => {
   it('doubles up to its most, half of it by chance', () => {
-    const delays = [0, 1, 2, 3, 40].map((failures) => backoffMs(failures, { firstMs: 100, mostMs: 300 }, () => 1));
+    const delays = [0, 1, 2, 3, 40].map((failures) => backoffMs(failures, { firstMs: 100, maxMs: 300 }, () => 1));
     expect(delays).toEqual([0, 100, 200, 300, 300]);
-    expect(backoffMs(2, { firstMs: 100, mostMs: 300 }, () => 0)).toBe(100);
+    expect(backoffMs(2, { firstMs: 100, maxMs: 300 }, () => 0)).toBe(100);
   });
 });

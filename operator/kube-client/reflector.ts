@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
-/** Growing delays: the first is about `firstMs`, each doubles, none is above `mostMs`. Up to half of each is left to chance. */
+/** Growing delays: the first is about `firstMs`, each doubles, none is above `maxMs`. Up to half of each is left to chance. */
 interface BackoffTiming {
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** Milliseconds to wait after a number of failures in a row. A random part keeps the clients of one server from retrying together. */
-export function backoffMs(failures: number, { firstMs, mostMs }: BackoffTiming, random: () => number): number {
+export function backoffMs(failures: number, { firstMs, maxMs }: BackoffTiming, random: () => number): number {
   if (failures === 0) return 0;
-  const whole = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30));
+  const whole = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return Math.round(whole * (0.5 + random() / 2));
 }
 
@@ -33,7 +33,7 @@ interface ReflectorTiming extends BackoffTiming {
   readonly pageSize: number;
 }
 
-const usual: ReflectorTiming = { firstMs: 500, mostMs: 30_000, steadyMs: 10_000, pageSize: 500 };
+const usual: ReflectorTiming = { firstMs: 500, maxMs: 30_000, steadyMs: 10_000, pageSize: 500 };
 
 const failuresBeforeList = 3;
 
@@ -94,7 +94,7 @@ export class Reflector {
       const page = await api.list(cache.type, {
         ...this.#selection(namespace),
         limit: this.#timing.pageSize,
-        ...(next === undefined ? {} : { continue: next }),
+        continue: next,
       });
       // Trim page by page, so that the full objects are never in memory together.
       for (const item of page.items) objects.push(cache.trim(item));
@@ -138,9 +138,9 @@ export class Reflector {
   #selection(namespace: string | undefined) {
     const { labelSelector, fieldSelector } = this.#options;
     return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      namespace,
+      labelSelector,
+      fieldSelector,
       signal: this.#stop.signal,
     };
   }

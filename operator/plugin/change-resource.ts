@@ -10,7 +10,7 @@ interface ResourceArgument {
   readonly name: string;
 }
 
-/** A mistake in what was typed: it is told without a stack, and the exit code is 2. */
+/** A wrong command line. It is printed without a stack, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -24,7 +24,10 @@ const types = [
   },
 ];
 
-/** `tenant/demo`, `kms/keys`, by any name that kubectl knows; only a name means a Tenant. Errors with a `UsageError`. */
+/**
+ * Parses `tenant/demo` or `kms/keys`, with any name of the kind that kubectl knows. A single name means a Tenant. Errors with a
+ * `UsageError`.
+ */
 export function resourceArgument(text: string, allowed: readonly ResourceType[]): ResourceArgument {
   const [first = '', second, ...rest] = text.split('/');
   const [word, name] = second === undefined ? ['tenant', first] : [first.toLowerCase(), second];
@@ -39,11 +42,11 @@ export function resourceArgument(text: string, allowed: readonly ResourceType[])
   return { type: found, name };
 }
 
-/** A change that a command makes to a resource: a JSON merge patch, and what to tell when it is made. */
+/** The change of a resource by a command: a JSON merge patch, and the message after it. */
 export interface Change {
   readonly patch: Json;
   readonly done: string;
-  /** It changes `spec`, which a GitOps tool may change back. */
+  /** True when it changes `spec`, which a GitOps tool may revert. */
   readonly inSpec: boolean;
 }
 
@@ -79,7 +82,7 @@ export function hibernate(): Change {
   };
 }
 
-/** Undoes `pause` and `hibernate`; undefined where there is nothing to undo. */
+/** Reverts `pause` and `hibernate`; undefined when neither is set. */
 export function resume({ spec }: KubeObject): Change | undefined {
   const { paused, hibernated } = (spec ?? {}) as { readonly paused?: boolean; readonly hibernated?: boolean };
   if (paused !== true && hibernated !== true) return undefined;
@@ -93,7 +96,7 @@ export function resume({ spec }: KubeObject): Change | undefined {
 }
 
 /**
- * Makes a change and says what happens now. Errors with a `KubeError` from the API server, or where the resource does not exist.
+ * Makes a change and answers a message for the user. Errors with a `KubeError` of the API server, or when the resource does not exist.
  */
 export async function changeResource(
   cluster: Cluster,
@@ -112,7 +115,7 @@ export async function changeResource(
 
 const gitWarning = 'It is managed from Git, which may set it back: commit the change there too.';
 
-/** Marks that Argo CD and Flux leave. */
+/** Labels and annotations that Argo CD and Flux set. */
 function isFromGit({ metadata: { annotations = {}, labels = {} } }: KubeObject): boolean {
   return (
     'argocd.argoproj.io/tracking-id' in annotations ||

@@ -7,12 +7,12 @@ import {
 } from '../kube-client/kube-api.ts';
 import type { LogOptions } from '../kube-client/kube-client.ts';
 
-/** What the plugin asks of the API server. It never creates or deletes anything. */
+/** The calls of the plugin to the API server. It never creates or deletes objects. */
 export interface Cluster extends Pick<KubeApi, 'get' | 'list' | 'patch'> {
   log(namespace: string, pod: string, options?: LogOptions): Promise<string>;
 }
 
-/** The whole of a collection, page by page. */
+/** Lists a whole collection, page by page. */
 export async function listAll(
   cluster: Cluster,
   type: ResourceType,
@@ -24,7 +24,7 @@ export async function listAll(
     const page = await cluster.list(type, {
       ...options,
       limit: 500,
-      ...(next === undefined ? {} : { continue: next }),
+      continue: next,
     });
     items.push(...page.items);
     next = page.continue;
@@ -32,7 +32,7 @@ export async function listAll(
   return items;
 }
 
-/** As `listAll`, of what may not be there or not be shown: the reason why not goes to `missed`. */
+/** Lists a collection that may not exist or not be readable. The reason is added to `missed`. */
 export async function listIfAllowed(
   cluster: Cluster,
   type: ResourceType,
@@ -43,7 +43,7 @@ export async function listIfAllowed(
     return await listAll(cluster, type, options);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    // No such type in this cluster: cert-manager or the Prometheus operator is not installed.
+    // The cluster does not know the type: cert-manager or the Prometheus operator is not installed.
     if (error.status !== 404) missed(`${type.plural}: ${error.message}`);
     return [];
   }

@@ -12,12 +12,12 @@ const hidden = '[redacted]';
 /** Names of fields and settings whose plain values may be secrets. */
 const secretName = /secret|password|token|access_?key|api_?key|private_?key|credential/i;
 
-/** Values shorter than this are words of the language, which would be struck out everywhere. */
+/** Shorter values are ordinary words, which would be redacted everywhere. */
 const minSecretLength = 8;
 
 /**
- * What strikes the values of Secrets out of any text: as they are, in base64, and escaped as in a URL or in JSON. The values stay in
- * memory; nothing of them is written.
+ * Makes a function that redacts the values of Secrets in any text: plain, in base64, and escaped as in a URL or in JSON. The values stay in
+ * memory and are never written.
  */
 export function secretRedactor(secrets: readonly KubeObject[]): (text: string) => string {
   const values = new Set<string>();
@@ -32,12 +32,12 @@ export function secretRedactor(secrets: readonly KubeObject[]): (text: string) =
       }
     }
   }
-  // The longest first, so that no part of one is left of another.
+  // The longest value comes first, so that no part of it remains.
   const ordered = [...values].sort((a, b) => b.length - a.length);
   return (text) => ordered.reduce((clean, value) => clean.replaceAll(value, hidden), redactLog(text));
 }
 
-/** Takes out of a log what looks like a secret, whether or not it is known: access keys too, which the programs may log. */
+/** Redacts text in a log that looks like a secret: access keys too, which programs may log. */
 export function redactLog(text: string): string {
   return redactText(text)
     .replace(/\b(Credential=)[^/\s&,"]+/gi, `$1${hidden}`)
@@ -48,7 +48,7 @@ export function redactLog(text: string): string {
     .replace(/\b(\w*(?:secret|password|token|(?:access|api|private)_?key)=)[^\s,;&"']+/gi, `$1${hidden}`);
 }
 
-/** An object without what a report must not hold. A Secret keeps only its type and the names of its keys. */
+/** Answers an object without data that a report must not have. A Secret keeps only its type and the names of its keys. */
 export function redactObject(object: KubeObject): unknown {
   const { metadata, ...rest } = object;
   const {
@@ -58,7 +58,7 @@ export function redactObject(object: KubeObject): unknown {
   } = metadata as typeof metadata & {
     readonly managedFields?: unknown;
   };
-  // It repeats the whole object, and for Secrets their values.
+  // The annotation repeats the whole object, and for Secrets their values.
   const { 'kubectl.kubernetes.io/last-applied-configuration': _repeated, ...others } = annotations ?? {};
   const clean = { ...kept, ...(annotations === undefined ? {} : { annotations: redactValue('', others) }) };
   if (object.kind === 'Secret') {
@@ -83,7 +83,7 @@ function redactValue(name: string, value: unknown): unknown {
   );
 }
 
-/** `password: x` is one, `secretName: x` and `clientSecretRef: {…}` only name one. */
+/** `password: x` is a secret; `secretName: x` and `clientSecretRef: {…}` only name one. */
 function isSecretField(name: string): boolean {
   return (
     secretName.test(name) &&
@@ -94,7 +94,7 @@ function isSecretField(name: string): boolean {
 interface ReportOptions {
   readonly namespace: string;
   readonly now: Date;
-  /** Lines of each log. */
+  /** Number of lines of each log. */
   readonly tailLines: number;
   /** Version of the plugin. */
   readonly version: string;
@@ -126,8 +126,8 @@ const made: readonly TypeName[] = [
 const operatorSelector = 'app.kubernetes.io/name=coffer-operator';
 
 /**
- * The files of a support bundle, by path. Nothing of a Secret's values is in them: of Secrets only names and the names of keys, and
- * whatever value of theirs stands elsewhere, a log above all, is struck out. What cannot be read is told in `problems.txt`.
+ * Collects the files of a support bundle, by path. It has no values of Secrets: only their names and the names of their keys. Their values
+ * are redacted wherever else they appear, mainly in logs. `problems.txt` lists what could not be read.
  */
 export async function collectReport(cluster: Cluster, options: ReportOptions): Promise<ReadonlyMap<string, string>> {
   const { namespace, now } = options;
@@ -139,11 +139,11 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
       resourceTypes[type],
       {
         ...(everywhere ? {} : { namespace }),
-        ...(labelSelector === undefined ? {} : { labelSelector }),
+        labelSelector,
       },
       (problem) => problems.push(problem),
     );
-  // All Secrets of the namespace, since a log may hold the value of any; that needs a permission that few have, and is told if not.
+  // All Secrets of the namespace are read, since a log may have the value of any. Few users may do that; otherwise the report says so.
   const secrets = await list('secret');
   if (problems.length > 0)
     problems.push('values of Secrets are not known here, and were not struck out of logs: look for them');

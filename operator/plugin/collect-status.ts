@@ -16,7 +16,7 @@ interface EventFields {
   readonly regarding?: { readonly kind?: string; readonly name?: string };
 }
 
-/** An event of `events.k8s.io/v1`, whoever wrote it: older writers leave only the fields called deprecated. */
+/** An event of `events.k8s.io/v1`. Older writers set only the deprecated fields. */
 function describeEvent(event: KubeObject): EventStatus {
   const fields = event as KubeObject & EventFields;
   const at = fields.series?.lastObservedTime ?? fields.deprecatedLastTimestamp ?? fields.eventTime;
@@ -53,7 +53,7 @@ interface PodFields {
   };
 }
 
-/** A pod as a person wants to hear of it. */
+/** Describes a pod for users. */
 function describePod(pod: KubeObject): PodStatus {
   const { spec = {}, status = {} } = pod as KubeObject & PodFields;
   const containers = status.containerStatuses ?? [];
@@ -64,11 +64,11 @@ function describePod(pod: KubeObject): PodStatus {
   return {
     name: pod.metadata.name,
     state: stateOf(pod, ready, stopped?.reason ?? (unscheduled === undefined ? undefined : 'Unschedulable')),
-    ...(message === undefined ? {} : { message }),
+    message,
     restarts: containers.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
     image: spec.containers?.[0]?.image ?? '',
-    ...(spec.nodeName === undefined ? {} : { node: spec.nodeName }),
-    ...(status.startTime === undefined ? {} : { startedAt: status.startTime }),
+    node: spec.nodeName,
+    startedAt: status.startTime,
   };
 }
 
@@ -78,7 +78,7 @@ function stateOf({ metadata }: KubeObject, ready: boolean, why: string | undefin
   return why ?? 'starting';
 }
 
-/** What a namespace holds that a status is made of. */
+/** The objects of a namespace that the status is made from. */
 interface Observed {
   readonly namespace: string;
   readonly tenants: readonly KubeObject[];
@@ -94,17 +94,12 @@ interface Observed {
 const shownEvents = 5;
 const identityTypes = ['policy', 'policyBinding', 'user', 'accessKey'] as const;
 
-/** Reads the namespace. Errors with a `KubeError` where not even the Tenants can be read; of the rest it tells what is missing. */
+/** Reads the namespace. Errors with a `KubeError` when the Tenants cannot be read; other failures are listed in `missed`. */
 export async function observe(cluster: Cluster, namespace: string): Promise<Observed> {
   const tenants = await listAll(cluster, resourceTypes.tenant, { namespace });
   const missed: string[] = [];
   const list = (type: keyof typeof resourceTypes, labelSelector?: string) =>
-    listIfAllowed(
-      cluster,
-      resourceTypes[type],
-      { namespace, ...(labelSelector === undefined ? {} : { labelSelector }) },
-      (problem) => missed.push(problem),
-    );
+    listIfAllowed(cluster, resourceTypes[type], { namespace, labelSelector }, (problem) => missed.push(problem));
   const [kmsConfigs, identityProviders, buckets, pods, events, ...identities] = await Promise.all([
     list('kmsConfig'),
     list('identityProvider'),
@@ -126,7 +121,7 @@ export async function observe(cluster: Cluster, namespace: string): Promise<Obse
   };
 }
 
-/** The status of a namespace, or of one Tenant in it with what it uses. */
+/** Answers the status of a namespace, or of one Tenant with the resources that it uses. */
 export function statusOf(observed: Observed, tenantName?: string): NamespaceStatus {
   const tenants = observed.tenants
     .filter(({ metadata }) => tenantName === undefined || metadata.name === tenantName)
@@ -149,7 +144,7 @@ export function statusOf(observed: Observed, tenantName?: string): NamespaceStat
   };
 }
 
-/** Whether all that is shown is as its resources say. */
+/** Reports whether all shown resources are as their specs say. */
 export function isSettled({ tenants, unused }: NamespaceStatus): boolean {
   const states = tenants.flatMap((tenant) => [
     tenant,
@@ -205,12 +200,12 @@ function resourceState(observed: Observed, object: KubeObject): ResourceState {
     upToDate: observedGeneration !== undefined && observedGeneration === metadata.generation,
     paused: spec.paused === true,
     hibernated: spec.hibernated === true,
-    ...(servers === undefined ? {} : { servers }),
-    ...(health === undefined ? {} : { health }),
-    ...(version === undefined ? {} : { version }),
-    ...(rollout === undefined ? {} : { rollout }),
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(addresses === undefined ? {} : { addresses }),
+    servers,
+    health,
+    version,
+    rollout,
+    issuer,
+    addresses,
     conditions,
     pods: observed.pods.filter(owned).map(describePod),
     certificates,

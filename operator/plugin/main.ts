@@ -4,14 +4,14 @@ import { runPlugin, type Connected, type ConnectionFlags } from './program.ts';
 
 async function connect({ kubeconfig, context, namespace }: ConnectionFlags): Promise<Connected> {
   const connection = await fromKubeconfig({
-    ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
+    file: kubeconfig,
+    context,
   });
   const cluster = new KubeClient(connection, { fieldManager: 'kubectl-coffer', userAgent: 'kubectl-coffer' });
   return { cluster, namespace: namespace ?? connection.namespace ?? 'default' };
 }
 
-// `kubectl coffer status | head` closes the pipe: nobody is left to tell.
+// `kubectl coffer status | head` closes the pipe: no reader is left.
 process.stdout.on('error', () => process.exit(1));
 
 process.exitCode = await runPlugin(process.argv.slice(2), {
@@ -20,5 +20,5 @@ process.exitCode = await runPlugin(process.argv.slice(2), {
   error: (text) => process.stderr.write(text),
   now: () => new Date(),
 });
-// Kept connections would keep the process alive; what is written must still get out.
+// Idle connections would keep the process alive. The output must be flushed first.
 process.stdout.write('', () => process.exit());

@@ -5,7 +5,7 @@ interface Tree {
   readonly children?: readonly Tree[];
 }
 
-/** A tree as lines with branches. */
+/** Prints a tree as lines with branches. */
 export function treeLines({ text, children = [] }: Tree): readonly string[] {
   const last = children.length - 1;
   const below = children.flatMap((child, index) => {
@@ -16,7 +16,7 @@ export function treeLines({ text, children = [] }: Tree): readonly string[] {
   return [text, ...below];
 }
 
-/** Rows as columns of equal width, two spaces apart. */
+/** Prints rows as columns of equal width, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -30,7 +30,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** `3s`, `12m`, `5h`, `17d`: as kubectl tells ages. Negative ones are in the future, and told without a sign. */
+/** Prints an age like kubectl: `3s`, `12m`, `5h`, `17d`. A negative age is in the future and has no sign. */
 export function shortDuration(milliseconds: number): string {
   const seconds = Math.round(Math.abs(milliseconds) / 1000);
   if (seconds < 120) return `${seconds}s`;
@@ -39,10 +39,10 @@ export function shortDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 86400)}d`;
 }
 
-/** Days that an operator-made certificate should still be valid: it is renewed well before. */
+/** Days of life below which an operator-made certificate is reported: it is renewed earlier. */
 const soonDays = 7;
 
-/** The status as a person reads it. `now`: for ages. */
+/** Prints the status for users. Ages are relative to `now`. */
 export function printStatus(status: NamespaceStatus, now: Date): string {
   const trees = [
     ...status.tenants.map((tenant) => tenantTree(tenant, now)),

@@ -20,7 +20,7 @@ import { isSettled, observe, statusOf } from './collect-status.ts';
 import { printStatus } from './print-status.ts';
 import { tarGz } from './tar.ts';
 
-/** What a person can do about an error, beside its message. */
+/** Answers advice for an error, in addition to its message. */
 function explainError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const advice = error instanceof KubeError ? adviceFor(error) : undefined;
@@ -39,12 +39,12 @@ function adviceFor({ status, reason }: KubeError): string | undefined {
   return undefined;
 }
 
-/** 0: done, and with `status` all is ready. */
+/** 0: done, and with `status` all resources are ready. */
 const exitCodes = { failed: 1, usage: 2, notReady: 3 } as const;
 
 export interface Connected {
   readonly cluster: Cluster;
-  /** Of the kubeconfig's context. */
+  /** The namespace of the kubeconfig's context. */
   readonly namespace: string;
 }
 
@@ -54,7 +54,7 @@ export interface ConnectionFlags {
   readonly namespace?: string;
 }
 
-/** What the program has of its process. */
+/** The streams, the clock and the connection of the process. */
 interface PluginIo {
   readonly connect: (flags: ConnectionFlags) => Promise<Connected>;
   readonly out: (text: string) => void;

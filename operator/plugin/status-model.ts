@@ -1,13 +1,13 @@
 import type { Condition } from '../api/object.ts';
 import type { CertificateStatus, RolloutStatus } from '../reconcile/conditions.ts';
 
-/** What `kubectl coffer status -o json` prints. Times are ISO 8601. */
+/** The output of `kubectl coffer status -o json`. Times are ISO 8601. */
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly tenants: readonly TenantStatus[];
-  /** Resources that no Tenant of those shown uses. */
+  /** Resources that none of the shown Tenants uses. */
   readonly unused: readonly ResourceState[];
-  /** What could not be read, and why. */
+  /** Objects that could not be read, with the reason. */
   readonly missed: readonly string[];
 }
 
@@ -15,31 +15,31 @@ export interface TenantStatus extends ResourceState {
   readonly keyService: ResourceState | undefined;
   readonly identityProviders: readonly ResourceState[];
   readonly buckets: readonly ResourceState[];
-  /** Policies, who has them, users and access keys. */
+  /** Policies, their users, and access keys. */
   readonly identities: readonly ResourceState[];
 }
 
 export interface ResourceState {
   readonly kind: string;
   readonly name: string;
-  /** A name that is used, but belongs to nothing. */
+  /** A name that is used, but does not exist. */
   readonly exists: boolean;
   readonly ready: 'True' | 'False' | 'Unknown';
-  /** Changes are observed once this is so; false: the operator has not seen the last one yet. */
+  /** True when the operator has observed the last change. */
   readonly upToDate: boolean;
   readonly paused: boolean;
   readonly hibernated: boolean;
   readonly servers?: string;
   readonly health?: string;
   readonly version?: string;
-  /** While pods are replaced. */
+  /** Present while pods are replaced. */
   readonly rollout?: RolloutStatus;
   readonly issuer?: string;
   readonly addresses?: Readonly<Record<string, string>>;
   readonly conditions: readonly Condition[];
   readonly pods: readonly PodStatus[];
   readonly certificates: readonly CertificateStatus[];
-  /** The latest first. */
+  /** The latest event first. */
   readonly events: readonly EventStatus[];
 }
 

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 const block = 512;
 
 /**
- * Files as a .tar.gz, readable by every tar. `modified`: of all of them. Errors with a `RangeError` for a path of more than 255
- * bytes, which the format cannot hold.
+ * Packs files into a .tar.gz that every tar can read. `modified` is the time of all files. Errors with a `RangeError` for a path of more
+ * than 255 bytes, which the format cannot hold.
  *
  * @see https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html (ustar)
  */
@@ -39,7 +39,7 @@ function header(path: string, size: number, modified: Date): Buffer {
   return head;
 }
 
-/** The name holds 100 bytes; folders before it may go to the prefix, which holds 155. */
+/** The name has 100 bytes; folders before it may go into the prefix, which has 155. */
 function split(path: string): { readonly prefix: string; readonly name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: '', name: path };
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {

@@ -4,17 +4,17 @@ import type { CertificateNeed } from '../runtime/contract/workload.ts';
 import { milliseconds } from './rendered-part.ts';
 import { workloadName } from './render-context.ts';
 
-/** The certificate of the key service itself. */
+/** Names the certificate of the key service. */
 export function keyServiceCertificate(name: string): string {
   return `${name}-key-service`;
 }
 
-/** The certificate by which the key service knows a tenant's server. */
+/** Names the certificate by which the key service identifies a tenant's server. */
 export function keyServiceClientCertificate(tenant: string): string {
   return `${tenant}-key-service-client`;
 }
 
-/** The certificate by which the operator asks a key service whether it holds the keys of tenants that are to move to it. */
+/** Names the certificate with which the operator asks a key service whether it holds the keys of tenants that move to it. */
 export function keyProofCertificate(kms: string): string {
   return `${kms}-key-proof`;
 }
@@ -34,12 +34,15 @@ export function keyProofNeed(kms: KMSConfig): CertificateNeed {
   };
 }
 
-/** The certificate of a tenant's own S3 API and console, where the operator or cert-manager makes it. */
+/** Names the certificate of a tenant's S3 API and console, when the operator or cert-manager makes it. */
 export function serverCertificate(tenant: string): string {
   return `${tenant}-server-tls`;
 }
 
-/** Every certificate that the resources need, before anything is rendered: policies hold the identities of their keys. */
+/**
+ * Answers every certificate that the resources need. They are made before anything is rendered, since policies hold the identities of their
+ * keys.
+ */
 export function certificateNeeds(
   tenants: readonly Tenant[],
   kmsConfigs: ReadonlyMap<string, KMSConfig>,
@@ -65,7 +68,7 @@ function keyServiceNeed(kms: KMSConfig): CertificateNeed {
     authority: name,
     usages: ['server'],
     validFor: [workloadName(owner)],
-    // The host is one of the local runtime, which has no cert-manager.
+    // Only the local runtime, which has no cert-manager, uses the host.
     alsoValidFor: kms.spec.certificates?.certManager === undefined ? [kms.spec.address.host] : [],
     ...keyServiceMaking(kms),
     ...rotationOf(kms),
@@ -97,7 +100,7 @@ function serverNeed(tenant: Tenant): readonly CertificateNeed[] {
     name: serverCertificate(owner.name),
     owner,
     commonName: workload,
-    // Another than that of any key service, whose names have another ending.
+    // The name differs from that of any key service, which has another ending.
     authority: workload,
     usages: ['server'],
     validFor: [workload],
@@ -110,11 +113,11 @@ function serverNeed(tenant: Tenant): readonly CertificateNeed[] {
   const issuer = tls.certManager.issuerRef;
   const [first] = names;
   if (first === undefined) return [{ ...need, alsoValidFor: [], issuer }];
-  // A public authority signs no name of a cluster, and takes no common name that is not among the names, or longer than this.
+  // A public authority signs no name of a cluster, and no common name that is longer than this or not among the names.
   return [{ ...need, ...(first.length > 64 ? {} : { commonName: first }), validFor: [], alsoValidFor: names, issuer }];
 }
 
-/** Who makes the certificates between a key service and its tenants, and for how long. */
+/** Answers the issuer and the life of the certificates between a key service and its tenants. */
 function keyServiceMaking({ spec: { certificates } }: KMSConfig): Pick<CertificateNeed, 'issuer' | 'validForMs'> {
   return {
     ...(certificates?.life === undefined ? {} : { validForMs: milliseconds(certificates.life) }),

@@ -4,8 +4,8 @@ import { keyProofCertificate, keyServiceClientCertificate } from './certificates
 import type { RenderContext } from './render-context.ts';
 
 /**
- * What the policy of a tenant's server allows at the key service: the nine paths of the specification, and `describe`, with which a
- * client tells whether a key exists. A prefix keeps tenants of one key service apart.
+ * Answers what the policy of a tenant's server allows: the nine paths of the specification, and `describe`, by which a client finds out
+ * whether a key exists. A prefix separates the tenants of one key service.
  */
 export function tenantKeyPaths(keyPrefix: string): readonly string[] {
   const keys = `${keyPrefix}*`;
@@ -15,7 +15,7 @@ export function tenantKeyPaths(keyPrefix: string): readonly string[] {
     `/v1/key/generate/${keys}`,
     `/v1/key/decrypt/${keys}`,
     `/v1/key/bulk/decrypt/${keys}`,
-    // Without a pattern it covers every list.
+    // A list without a pattern covers all keys, so it needs the empty prefix.
     keyPrefix === '' ? '/v1/key/list' : `/v1/key/list/${keys}`,
     '/v1/status',
     '/v1/metrics',
@@ -24,12 +24,14 @@ export function tenantKeyPaths(keyPrefix: string): readonly string[] {
   ];
 }
 
-/** What the operator may do at a key service that it asks whether it holds the keys of a tenant: open what these keys sealed. */
+/** Answers what the operator may do at a key service when it checks the keys of a tenant: decrypt with these keys. */
 export function proofKeyPaths(keyPrefix: string): readonly string[] {
   return [`/v1/key/describe/${keyPrefix}*`, `/v1/key/decrypt/${keyPrefix}*`];
 }
 
-/** Two tenants whose prefixes overlap: one could use the other's keys. The later name of each pair, with the earlier. */
+/**
+ * Answers pairs of tenants whose prefixes overlap, so that one could use the other's keys: the later name of each pair, with the earlier.
+ */
 export function overlappingPrefixes(
   tenants: readonly { readonly name: string; readonly keyPrefix: string }[],
 ): ReadonlyMap<string, string> {
@@ -44,7 +46,7 @@ export function overlappingPrefixes(
   return found;
 }
 
-/** `keysvc.yaml`: policies and keys are re-read while the key service runs, the rest at its start. */
+/** Renders `keysvc.yaml`. The key service re-reads policies and keys; it reads the rest at its start. */
 export function keyServiceConfiguration(
   { spec, metadata }: KMSConfig,
   users: readonly Tenant[],
@@ -83,8 +85,8 @@ export function keyServiceConfiguration(
 }
 
 /**
- * A tenant whose certificate is still to be made has no policy yet, and keeps nobody else waiting. After a change of its key both
- * identities count: servers may hold either certificate.
+ * A tenant whose certificate is not made yet has no policy, and delays no other tenant. After a change of its key both identities count,
+ * since servers may hold either certificate.
  */
 function tenantPolicy(
   { metadata: { name }, spec }: Tenant,
@@ -98,7 +100,7 @@ function tenantPolicy(
   return [[`tenant-${name}`, { allow: tenantKeyPaths(spec.kmsConfigRef?.keyPrefix ?? ''), identities }]];
 }
 
-/** The operator has a certificate of its own for that. */
+/** The operator has its own certificate for the check. */
 function proofPolicy(
   kms: string,
   movers: readonly Tenant[],

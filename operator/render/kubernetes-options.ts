@@ -13,14 +13,14 @@ import { milliseconds } from './rendered-part.ts';
 import type { Tenant } from '../api/object.ts';
 
 /**
- * Milliseconds of `drainMs`. A lone server gains nothing by taking requests after it was told to stop: there is no other to go to,
- * and each millisecond makes its outage longer.
+ * Answers the milliseconds of `drainMs`. For a lone server it is zero: no other server could take its clients, so a drain only extends its
+ * outage.
  */
 export function drainMs(replicas: number): number {
   return replicas > 1 ? 5_000 : 0;
 }
 
-/** The pod fields of a spec. `more` is what the operator adds: its labels win, its affinity is required besides. */
+/** Answers the pod options of a spec. `more` has the operator's own: its labels win, and its affinity is added. */
 export function podOptions(
   spec: PodFields,
   more: { readonly labels?: Readonly<Record<string, string>>; readonly sameNodeAs?: string } = {},
@@ -80,7 +80,7 @@ export function monitoringOptions(
   };
 }
 
-/** Pods that mount one volume of ReadWriteOnce run on one node, or all but the first wait for it for ever. */
+/** Pods that mount one ReadWriteOnce volume must run on one node, or all but the first would wait forever. */
 function onNodeOf(workload: string, affinity: Readonly<Record<string, Json>> | undefined): Json {
   const podAffinity = object(affinity?.['podAffinity']);
   const required = podAffinity['requiredDuringSchedulingIgnoredDuringExecution'];
@@ -103,14 +103,14 @@ function object(value: Json | undefined): Readonly<Record<string, Json>> {
     : {};
 }
 
-/** `{ [key]: value }`, or nothing where there is no value. */
+/** Answers `{ [key]: value }`, or an empty object without a value. */
 function given<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
 }
 
 const ports = ['s3', 'console'] as const;
 
-/** What a Tenant asks of Kubernetes beside running its server. `rootSecret`: the Secret with its root credentials. */
+/** Answers the Kubernetes options of a Tenant. `rootSecret` names the Secret with its root credentials. */
 export function tenantKubernetes({ spec }: Tenant, rootSecret: string): KubernetesOptions {
   return {
     pod: {
@@ -141,12 +141,12 @@ export function tenantKubernetes({ spec }: Tenant, rootSecret: string): Kubernet
   };
 }
 
-/** Where the setting comes from a ConfigMap there is a token, which does no harm. */
+/** A setting from a ConfigMap is not known here; then there is a token, which does no harm. */
 function metricsArePublic({ settings = [] }: Tenant['spec']): boolean {
   return settings.some(({ name, value }) => name === 'SVC_PROMETHEUS_AUTH_TYPE' && value === 'public');
 }
 
-/** The runtime lets the operator itself in besides. */
+/** The runtime also admits the operator itself. */
 function networkPolicy({ enabled, from }: Tenant['spec']['networkPolicy']): NetworkPolicyOptions | undefined {
   if (!enabled) return undefined;
   if (from === undefined) return { admits: { s3: undefined, console: undefined }, alsoFrom: [] };

@@ -2,15 +2,15 @@ import { ResourceError } from '../api/resource-error.ts';
 import type { IssuedCertificate, ResourceRef } from '../runtime/contract/workload.ts';
 import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
 
-/** What rendering needs beside the resource itself. */
+/** The inputs of rendering, apart from the resource itself. */
 export interface RenderContext {
   readonly secrets: ReadonlyMap<string, Secret>;
   /** The `data` of each ConfigMap, by its name. */
   readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly certificates: ReadonlyMap<string, IssuedCertificate>;
-  /** Image of what names none; undefined where programs come from no image. */
+  /** Image of resources that name none; undefined in the local runtime. */
   readonly operandImage?: string;
-  /** Keyed digest of a value, so that values can be compared and recorded without being kept. */
+  /** Answers a keyed digest, so that values can be compared and recorded without being stored. */
   readonly fingerprint: (value: string) => string;
 }
 
@@ -20,9 +20,9 @@ export interface KeyRef {
 }
 
 /**
- * The value of a Secret's key. Errors with a `ResourceError` that names the field which refers to it.
+ * Answers the value of a key of a Secret. Errors with a `ResourceError` that names the field with the reference.
  *
- * @param use what the field uses it for; `own` of a Secret that the operator made and named itself
+ * @param use the use of the value; `own` for a Secret that the operator made and named itself
  */
 export function secretValue(
   secrets: ReadonlyMap<string, Secret>,
@@ -42,7 +42,7 @@ export function secretValue(
   return value;
 }
 
-/** The value of a ConfigMap's key. Errors with a `ResourceError` that names the field which refers to it. */
+/** Answers the value of a key of a ConfigMap. Errors with a `ResourceError` that names the field with the reference. */
 export function configMapValue(configMaps: RenderContext['configMaps'], ref: KeyRef, field: string): string {
   const data = configMaps.get(ref.name);
   if (data === undefined) {
@@ -53,7 +53,7 @@ export function configMapValue(configMaps: RenderContext['configMaps'], ref: Key
   return value;
 }
 
-/** The certificate of this name. Errors with a `ResourceError` while it is not made yet. */
+/** Answers the certificate of this name. Errors with a `ResourceError` while it is not made yet. */
 export function issuedCertificate(
   certificates: RenderContext['certificates'],
   name: string,
@@ -77,12 +77,15 @@ function keyMissing(
   );
 }
 
-/** `demo-server`, `keys-key-service`: the two endings differ, so a Tenant and a KMSConfig of one name do not collide. */
+/**
+ * Names the workload of a resource: `demo-server`, `keys-key-service`. The endings differ, so a Tenant and a KMSConfig of one name do not
+ * collide.
+ */
 export function workloadName(owner: ResourceRef): string {
   return `${owner.name}-${owner.kind === 'KMSConfig' ? 'key-service' : 'server'}`;
 }
 
-/** The reverse of `workloadName`; undefined for a name that it never makes. */
+/** Answers the resource of a workload name; undefined for a name that `workloadName` never makes. */
 export function workloadOwner(workload: string): ResourceRef | undefined {
   const [, server] = /^(.+)-server$/.exec(workload) ?? [];
   if (server !== undefined) return { kind: 'Tenant', name: server };

@@ -12,21 +12,21 @@ import { secretFileVariable, variable, nothing, type RenderedPart } from './rend
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { secretInput, specInputs, fieldInput } from './restart-inputs.ts';
 
-/** What a provider adds to the server of a tenant. */
+/** The part of a provider in the server of a tenant. */
 interface RenderedProvider {
   readonly environment: readonly EnvironmentVariable[];
   readonly files: readonly MountedFile[];
   readonly inputs: readonly RestartInput[];
 }
 
-/** A provider that was checked, its CA certificates written out in `caBundle`, with the Secret in which its client secret of that moment is kept. */
+/** A checked provider with its CA certificates in `caBundle`, and the Secret with its client secret at the time of the check. */
 export interface AcceptedProvider {
   readonly provider: IdentityProvider;
-  /** The operator's own copy: a secret that fails its check must not reach a server that starts again by itself. */
+  /** The operator's own copy: a secret that fails its check must not reach a server that restarts by itself. */
   readonly kept: KeyRef;
 }
 
-/** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `ResourceError`. */
+/** Renders `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `ResourceError`. */
 export function renderIdentityProvider(
   { provider, kept }: AcceptedProvider,
   mount: string,
@@ -40,7 +40,7 @@ export function renderIdentityProvider(
   const secret = secretValue(context.secrets, kept, `spec.clientSecretRef of IdentityProvider ${of.name}`, 'own');
 
   const values: readonly (readonly [string, string | undefined])[] = [
-    // Left out at its default: a server before this field knows it too, but nothing need change for it.
+    // The default is left out, so that the new field changes nothing for running servers.
     ['ENABLE', spec.enabled ? undefined : 'off'],
     ['CONFIG_URL', spec.configUrl],
     ['CLIENT_ID', spec.clientId],
@@ -92,10 +92,13 @@ function onOff(value: boolean): string {
   return value ? 'on' : 'off';
 }
 
-/** The provider of the cluster's own service accounts, as the server names it. */
+/** The name of the provider for the cluster's service accounts in the server. */
 export const clusterProvider = 'KUBERNETES_SERVICE_ACCOUNTS';
 
-/** Pods get credentials by the tokens of their service accounts: the server knows the cluster that it runs in as a provider. Errors with `ResourceError`. */
+/**
+ * Renders the provider by which pods get credentials with the tokens of their service accounts: the cluster that the server runs in. Errors
+ * with `ResourceError`.
+ */
 export function renderServiceAccounts(
   tenant: Tenant,
   providers: readonly AcceptedProvider[],

@@ -21,7 +21,7 @@ import { filesMount, volumeMount } from './rendered-part.ts';
 import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
 
 /**
- * The key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator where tenants are to move to it.
+ * Renders the key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator when tenants move to it.
  * Errors with `ResourceError`.
  */
 export function renderKeyService(
@@ -63,7 +63,7 @@ export function renderKeyService(
               kind: 'yaml',
               document: keyServiceConfiguration(kms, users, movers, keystore.document, context),
             },
-            // Of policies and keys. What else is in it is a restart input.
+            // The file reloads for policies and keys. Its other parts are restart inputs.
             reloads: true,
           },
         ],
@@ -72,7 +72,7 @@ export function renderKeyService(
       ...(files === undefined ? [] : [keysMount(kms, users, files)]),
       ...filesMount('keystore', keystore.files),
     ],
-    // Open to everyone by the configuration: it tells nothing but whether the keystore answers.
+    // The configuration opens this path to all: it only reports whether the keystore answers.
     readiness: { kind: 'http', port: 'api', path: '/v1/ready', tls: true },
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
@@ -84,8 +84,8 @@ export function renderKeyService(
 }
 
 /**
- * The tenants whose policies the key service carries, by name, so that their order changes nothing; of two with overlapping
- * prefixes only the first.
+ * Answers the tenants that get a policy, sorted by name, so that their order changes nothing. Of two tenants with overlapping prefixes only
+ * the first gets one.
  */
 function admittedTenants(kms: string, tenants: readonly Tenant[]): readonly Tenant[] {
   const users = tenants.filter(({ spec }) => spec.kmsConfigRef?.name === kms);
@@ -95,7 +95,7 @@ function admittedTenants(kms: string, tenants: readonly Tenant[]): readonly Tena
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-/** Tenants that must not use their key service, each with the tenant that it would share keys with. */
+/** Answers the tenants that must not use their key service, each with the tenant that it would share keys with. */
 export function overlappingTenants(users: readonly Tenant[]): ReadonlyMap<string, string> {
   return overlappingPrefixes(
     users.map(({ metadata, spec }) => ({ name: metadata.name, keyPrefix: spec.kmsConfigRef?.keyPrefix ?? '' })),
@@ -110,7 +110,7 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
   return {
     pod: {
       ...podOptions(spec, { labels: keystore.podLabels, ...(oneNode ? { sameNodeAs: own } : {}) }),
-      // What the pod logs in to the vault with.
+      // The credentials of the pod at the vault.
       ...(spec.keystore.vault?.kubernetes === undefined ? {} : { serviceAccountToken: true }),
     },
     reclaimPolicy: spec.reclaimPolicy,
@@ -128,7 +128,7 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
   };
 }
 
-/** A tenant's server seals its backend at its first start; others of the policies may have sealed anything. */
+/** A tenant's server encrypts its backend at its first start; other clients with a policy may have encrypted any data. */
 function keysMount({ spec }: KMSConfig, users: readonly Tenant[], files: VolumeFields): Mount {
   const mount = volumeMount('keys', files, 'shared');
   if (mount.kind !== 'volume' || mount.claim.kind !== 'shared') return mount;
@@ -151,8 +151,8 @@ function certificateMount(kms: string): Mount {
 }
 
 /**
- * Which fields restart the key service by themselves. Policies and keys reload; certificates too; the enclave is the tenants' matter;
- * `keystore` and `monitoring` have inputs of their own, since not everything in them counts.
+ * Answers the fields that restart the key service. Policies, keys and certificates reload; the enclave concerns only tenants; `keystore`
+ * and `monitoring` have their own inputs, since not every part of them counts.
  */
 function reasonOf(field: string): RestartReason | undefined {
   if (podFieldNames.has(field)) return 'PodTemplateChanged';
@@ -168,14 +168,14 @@ function reasonOf(field: string): RestartReason | undefined {
 function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderContext): readonly RestartInput[] {
   const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
   const { files, ...others } = kms.spec.keystore;
-  // A volume grows in place.
+  // A volume grows without a restart.
   const { size: _, ...volume } = files ?? {};
   const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
   return [
     ...imageInput(of, kms.spec.image ?? context.operandImage, context, kms.spec.image !== undefined),
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
     fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context),
-    // Metrics are open to everyone whom the network policy admits, where they are wanted.
+    // With metrics the path is open to every client that the network policy admits.
     ...(kms.spec.monitoring === undefined
       ? []
       : [fieldInput('KMSConfigChanged', 'spec.monitoring', of, true, context)]),

@@ -14,7 +14,7 @@ import {
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, secretInput } from './restart-inputs.ts';
 
-/** What a keystore adds to the key service. */
+/** The part of a keystore in the key service. */
 export interface RenderedKeystore {
   /** `keystore` of the key service's configuration. */
   readonly document: DocumentNode;
@@ -27,7 +27,7 @@ export interface RenderedKeystore {
 type Document = Readonly<Record<string, DocumentNode>>;
 type Reader = (ref: KeyRef, field: string) => SecretText;
 
-/** The keystore of a KMSConfig, with its Secrets. `mount` is where its files go. Errors with `ResourceError`. */
+/** Renders the keystore of a KMSConfig, with its Secrets. `mount` is the mount of its files. Errors with `ResourceError`. */
 export function renderKeystore(kms: KMSConfig, mount: string, context: RenderContext): RenderedKeystore {
   const inputs: RestartInput[] = [];
   const read: Reader = (ref, field) => {
@@ -37,7 +37,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
   };
   const { files, azure, vault, aws, gcp } = kms.spec.keystore;
   const plain = { environment: [], files: [], podLabels: {}, inputs };
-  /** The file of a keystore's own authorities, and how the configuration names it. */
+  /** Answers the file of a keystore's authorities, and its field in the configuration. */
   const authorities = (
     kind: 'azure' | 'vault',
     from: CaBundleFrom | undefined,
@@ -56,7 +56,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
   };
   if (files !== undefined) return { ...plain, document: { fs: { path: text`${mounted('keys')}` } } };
   if (azure !== undefined) {
-    // The label by which the webhook of Azure gives pods a token of their service account.
+    // The webhook of Azure gives pods with this label a token of their service account.
     const podLabels: RenderedKeystore['podLabels'] =
       azure.workloadIdentity === undefined ? {} : { 'azure.workload.identity/use': 'true' };
     const { files, tls } = authorities('azure', azure.caBundleFrom);
@@ -74,7 +74,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
     const document = { gcp: { secretmanager: gcpSecretManager(gcp) } };
     const ref = gcp.credentialsSecretRef;
     if (ref === undefined) return { ...plain, document };
-    // Google's own way: its libraries find a key file by this variable.
+    // The libraries of Google find a key file by this variable.
     return {
       ...plain,
       document,
@@ -82,7 +82,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
       files: [{ path: 'gcp.json', content: read(ref, 'gcp.credentialsSecretRef'), reloads: false }],
     };
   }
-  // The rules of the resource refuse it.
+  // The rules of the resource refuse it earlier.
   throw new ResourceError('InvalidSettings', `spec.keystore of KMSConfig ${kms.metadata.name} names no keystore`);
 }
 

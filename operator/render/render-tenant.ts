@@ -20,16 +20,16 @@ import { renderSettings, renderTls } from './tenant-settings.ts';
 import { renderStorage } from './tenant-storage.ts';
 
 export interface TenantParts {
-  /** Those that were checked and may be used, in the order of the spec. */
+  /** The checked providers, in the order of the spec. */
   readonly providers: readonly AcceptedProvider[];
   readonly kms?: KMSConfig;
-  /** Secret with rootUser and rootPassword: the Tenant's own, or the one that the operator made. */
+  /** The Secret with rootUser and rootPassword: the Tenant's own, or the one that the operator made. */
   readonly rootSecret: string;
-  /** Secret with the credentials that every server takes (rootUser, rootPassword), and former ones to take too (`former`). */
+  /** The Secret with the credentials that every server accepts (rootUser, rootPassword), and the former ones (`former`). */
   readonly acceptedRootSecret?: string;
 }
 
-/** Names that no `spec.settings` may carry: the operator renders them. */
+/** Names that `spec.settings` must not have: the operator renders them. */
 const rendered = [
   'SVC_ADDRESS',
   'SVC_CONSOLE_ADDRESS',
@@ -48,7 +48,7 @@ const renderedWithKms = [
   'SVC_KMS_KEYSVC_ENCLAVE',
 ] as const;
 
-/** The storage server of a Tenant. Errors with `ResourceError`. */
+/** Renders the storage server of a Tenant. Errors with `ResourceError`. */
 export function renderTenant(tenant: Tenant, parts: TenantParts, context: RenderContext): Workload {
   const { name } = tenant.metadata;
   const { spec } = tenant;
@@ -121,8 +121,8 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
 }
 
 /**
- * A lone server has nobody to hand its clients to: for a moment it tells them to come again in five seconds, by when it is back. Every
- * client that asks within that moment then sits out the restart by its default retries.
+ * A lone server has no other server for its clients. While it stops it answers that clients should retry in five seconds, when it is back.
+ * So every client that asks in that moment gets through the restart with its default retries.
  */
 function farewell({ spec }: Tenant): readonly EnvironmentVariable[] {
   const name = 'SVC_SHUTDOWN_REFUSAL';
@@ -130,7 +130,7 @@ function farewell({ spec }: Tenant): readonly EnvironmentVariable[] {
   return [variable(name, '500ms')];
 }
 
-/** Which fields of the spec restart the server by themselves; those with inputs of their own, and those that render to nothing, do not. */
+/** Answers the fields of the spec that restart the server. Fields with their own inputs, and fields that render to nothing, do not. */
 function tenantReason(field: string): RestartReason | undefined {
   if (podFieldNames.has(field)) return 'PodTemplateChanged';
   switch (field) {
@@ -162,7 +162,7 @@ function rootCredentials(
       ...rows.map(
         ([, key]) => ({ path: key, content: { kind: 'secret', secret, key }, reloads: false }) satisfies MountedFile,
       ),
-      // Re-read, so that a rotation restarts servers once: what ends needs no second restart.
+      // The file is re-read, so that a rotation restarts servers once and the end of the former credentials needs no restart.
       ...(accepted === undefined
         ? []
         : [

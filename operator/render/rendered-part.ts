@@ -10,7 +10,7 @@ import { setting } from '../../protocol/settings/table.ts';
 import type { VolumeFields } from '../api/volume-fields.ts';
 import { parseValue } from '../../platform/settings/parse-value.ts';
 
-/** What one subject of a spec (TLS, encryption, storage, …) adds to a workload. */
+/** The part of one subject of a spec (TLS, encryption, storage, …) in a workload. */
 export interface RenderedPart {
   readonly environment: readonly EnvironmentVariable[];
   readonly files: readonly MountedFile[];
@@ -19,21 +19,21 @@ export interface RenderedPart {
 
 export const nothing: RenderedPart = { environment: [], files: [], inputs: [] };
 
-/** The mount of these files; none where there are none. */
+/** Answers the mount of these files; no mount without files. */
 export function filesMount(name: string, files: readonly MountedFile[]): readonly Mount[] {
   return files.length === 0 ? [] : [{ kind: 'files', name, files }];
 }
 
 /**
- * A variable of a setting that is no secret, named by the settings table. `suffix` is `_<ID>` for a provider's.
- * Errors on a secret: those are files.
+ * Answers the variable of a setting, with the name in the settings table. `suffix` is `_<ID>` for a provider. Errors for a secret setting,
+ * which must be a file.
  */
 export function variable(name: string, value: string | Text, suffix = ''): EnvironmentVariable {
   if (setting(name).secret) throw new Error(`${name} is a secret and may not stand in the environment`);
   return { name: name + suffix, value: typeof value === 'string' ? plain(value) : value };
 }
 
-/** The variable that names the file of a secret setting. */
+/** Answers the variable with the path of a secret setting's file. */
 export function secretFileVariable(name: string, path: Text, suffix = ''): EnvironmentVariable {
   if (!setting(name).secret) throw new Error(`${name} is no secret and has no _FILE form`);
   return { name: `${name}${suffix}_FILE`, value: path };
@@ -43,7 +43,7 @@ export function byName(a: EnvironmentVariable, b: EnvironmentVariable): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** A volume of a spec. `sharing`: whether each instance has one of its own, or all have one together. */
+/** Answers the mount of a volume. `sharing` says whether each instance has its own claim or all share one. */
 export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' | 'shared'): Mount {
   const { size, path, storageClassName, accessMode, existingClaim } = volume;
   return {
@@ -58,7 +58,7 @@ export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' 
   };
 }
 
-/** Milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
+/** Answers the milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
 export function milliseconds(duration: string): number {
   return Number(parseValue(duration, { kind: 'duration' }));
 }

@@ -7,7 +7,7 @@ import { restartAnnotation } from '../api/tenant.ts';
 import { configMapValue, type KeyRef, type RenderContext, secretValue } from './render-context.ts';
 
 /**
- * One input for each field of a spec that is not at its default, by the schema's own list of fields, so that no field is forgotten.
+ * Answers one input for each field of a spec that is not at its default. The schema lists the fields, so that none is forgotten.
  */
 export function specInputs(
   schema: z.ZodObject,
@@ -44,7 +44,7 @@ export function configMapInput(ref: KeyRef, value: string, context: Pick<RenderC
   };
 }
 
-/** The CA certificates that a field names. Throws `ResourceError`. */
+/** Answers the CA certificates that a field names. Errors with `ResourceError`. */
 export function caBundle(
   { configMapKeyRef, secretKeyRef }: CaBundleFrom,
   field: string,
@@ -59,7 +59,7 @@ export function caBundle(
   return { value, input: secretInput(secretKeyRef, value, context) };
 }
 
-/** A part of a spec that is no field of its first level, or of which not everything counts. */
+/** Answers the input of a nested part of a spec, or of a field of which only a part counts. */
 export function fieldInput(
   reason: RestartReason,
   field: string,
@@ -71,8 +71,8 @@ export function fieldInput(
 }
 
 /**
- * The image that runs, whoever named it: a new default of the operator is a change like any other, and to write down the default that
- * runs already is none.
+ * Answers the input of the running image. A new default of the operator counts as a change; a spec that names the default that already runs
+ * does not.
  */
 export function imageInput(
   of: RestartInput['of'],
@@ -85,7 +85,7 @@ export function imageInput(
   return [{ ...fieldInput('ImageChanged', 'spec.image', of, image, context), shown: image, ...named }];
 }
 
-/** The annotation by which a person asks for a restart. */
+/** Answers the input of the annotation by which a user requests a restart. */
 export function restartRequest(
   { kind, metadata }: Tenant | KMSConfig,
   context: Pick<RenderContext, 'fingerprint'>,
@@ -102,7 +102,7 @@ export function restartRequest(
   ];
 }
 
-/** JSON with sorted keys: two spellings of one value are one text. */
+/** Writes JSON with sorted keys, so that two spellings of one value give one text. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, node: unknown) =>
     node !== null && typeof node === 'object' && !Array.isArray(node)
@@ -112,8 +112,7 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * A value without what is at its default, at every level, so that a new version of the operator that knows a field more renders the
- * same fingerprint.
+ * Removes defaults at every level of a value, so that a new version of the operator with a new field renders the same fingerprint.
  */
 export function withoutDefaults(type: z.core.$ZodType, value: unknown): unknown {
   const inner = unwrapped(type);

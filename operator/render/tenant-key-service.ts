@@ -9,7 +9,10 @@ import { fieldInput, withoutDefaults } from './restart-inputs.ts';
 
 type KmsConfigRef = NonNullable<Tenant['spec']['kmsConfigRef']>;
 
-/** How a tenant's server reaches its key service. Its certificate is re-read; `keyPrefix` is the key service's matter alone. */
+/**
+ * Renders the access of a tenant's server to its key service. The server re-reads its certificate; `keyPrefix` concerns only the key
+ * service.
+ */
 export function renderKeyServiceAccess(
   tenant: Tenant,
   kms: KMSConfig | undefined,

@@ -24,8 +24,8 @@ interface RenderedSettings {
 }
 
 /**
- * `spec.settings` of a tenant, checked against the settings table. `reserved` are the names that the operator renders from other
- * fields. Errors with a `ResourceError` that lists everything wrong.
+ * Renders `spec.settings` of a tenant, checked against the settings table. `reserved` has the names that the operator renders from other
+ * fields. Errors with a `ResourceError` that lists every problem.
  */
 export function renderSettings(
   tenant: Tenant,
@@ -88,7 +88,7 @@ function valueProblem(name: string, value: string): string | undefined {
   }
 }
 
-/** Settings of audit targets carry the suffix of theirs. */
+/** Settings of audit targets have the suffix of their target. */
 function rowOf(name: string): Setting | undefined {
   return settings.find(
     (candidate) =>
@@ -96,7 +96,7 @@ function rowOf(name: string): Setting | undefined {
   );
 }
 
-/** TLS of the S3 API and the console. The server re-reads its certificate, so that only TLS itself coming or going restarts it. */
+/** Renders TLS of the S3 API and the console. The server re-reads its certificate, so only turning TLS on or off restarts it. */
 export function renderTls(tenant: Tenant, context: RenderContext): RenderedPart {
   const { tls } = tenant.spec;
   if (tls === undefined) return nothing;

@@ -13,14 +13,14 @@ import { secretValue, type KeyRef, type RenderContext } from './render-context.t
 import { caBundle, fieldInput, secretInput } from './restart-inputs.ts';
 
 export interface RenderedStorage {
-  /** Whether the server keeps something on the volume `data`. */
+  /** Reports whether the server stores data on the volume `data`. */
   readonly embedded: boolean;
   readonly environment: readonly EnvironmentVariable[];
   readonly mounts: readonly Mount[];
   readonly inputs: readonly RestartInput[];
 }
 
-/** Where a tenant keeps records and blobs: on its own volume `data`, or elsewhere by `SVC_STORE_*`. */
+/** Renders the store of records and blobs: on the tenant's volume `data`, or elsewhere by `SVC_STORE_*`. */
 export function renderStorage(tenant: Tenant, context: RenderContext): RenderedStorage {
   const { records, blobs, path } = tenant.spec.storage;
   const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
@@ -44,7 +44,7 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
     environment.push(variable(setting, text`${mounted('store', setting)}`));
     files.push({ path: setting, content: { kind: 'text', text: value }, reloads: false });
   };
-  // A volume grows in place; only another folder of the local runtime needs a restart.
+  // A volume grows without a restart. Only another folder of the local runtime needs one.
   if (path !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.path', of, path, context));
   if (records !== undefined) {
     inputs.push(fieldInput('TenantChanged', 'spec.storage.records', of, records, context));

@@ -38,7 +38,7 @@ async function open(watchInactivityMs: number): Promise<void> {
     cache,
     random: () => 0,
     restarted: (error) => restarts.push(error),
-    timing: { firstMs: 20, mostMs: 200, pageSize: 7 },
+    timing: { firstMs: 20, maxMs: 200, pageSize: 7 },
   });
 }
 

@@ -28,7 +28,7 @@ export async function checkProvider(
   clientSecret: string,
   steps: ProviderCheckSteps,
 ): Promise<ProviderCheck> {
-  const options = { timeoutMs, ...(spec.caBundle === undefined ? {} : { ca: spec.caBundle }) };
+  const options = { timeoutMs, ca: spec.caBundle };
   try {
     const metadata = await steps.discover(spec.configUrl, options);
     const redirect = spec.redirectUri === undefined ? {} : { redirectUri: spec.redirectUri };

@@ -50,7 +50,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
       configMaps,
       certificates: issued,
       fingerprint,
-      ...(operandImage === undefined ? {} : { operandImage }),
+      operandImage,
     };
     return renderKeyService(kms, users, context, movers);
   });

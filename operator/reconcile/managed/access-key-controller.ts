@@ -33,10 +33,10 @@ function newAccount(key: AccessKey, secretKey: string): Readonly<Record<string, 
   return {
     accessKey: accessKeyOf(key),
     secretKey,
-    ...(user === undefined ? {} : { targetUser: user }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(description === undefined ? {} : { description }),
-    ...(end === undefined ? {} : { expiration: new Date(end).toISOString() }),
+    targetUser: user,
+    policy,
+    description,
+    expiration: end === undefined ? undefined : new Date(end).toISOString(),
   };
 }
 

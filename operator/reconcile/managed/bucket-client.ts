@@ -62,8 +62,8 @@ export function createBucketClient(
       {
         method,
         bucket,
-        ...(subresource === undefined ? {} : { subresource }),
-        ...(body === undefined ? {} : { body }),
+        subresource,
+        body,
       },
       now,
     );

@@ -46,7 +46,7 @@ async function tenantAccess(
   const { rootUser, rootPassword } = await roots.accepted(tenant, resources.secrets);
   if (rootUser === undefined || rootPassword === undefined) return undefined;
   const ca = await authorityOf(tenant, resources, options.runtime);
-  return { tenant, address, rootUser, rootPassword, ...(ca === undefined ? {} : { ca }) };
+  return { tenant, address, rootUser, rootPassword, ca };
 }
 
 /** Answers the authority that the certificate of the S3 API is checked with: the operator's, or the `ca.crt` of the user's Secret. */

@@ -45,7 +45,7 @@ export function endpointOf({ tenant, address, rootUser, rootPassword, ca }: Tena
   return {
     address,
     tls: tenant.spec.tls !== undefined,
-    ...(ca === undefined ? {} : { ca }),
+    ca,
     accessKey: rootUser,
     secretKey: rootPassword,
   };
@@ -91,7 +91,7 @@ export async function exchange(
     headers: { ...headers, ...signed },
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
-    ...(tls && ca !== undefined ? { ca } : {}),
+    ca: tls ? ca : undefined,
   } as const;
   try {
     const request = tls ? httpsRequest(url, options, resolve) : httpRequest(url, options, resolve);

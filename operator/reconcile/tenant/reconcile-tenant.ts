@@ -178,8 +178,8 @@ function render(
     const parts = {
       providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
       rootSecret: secrets.root.name,
-      ...(secrets.accepted === undefined ? {} : { acceptedRootSecret: secrets.accepted.name }),
-      ...(kms === undefined ? {} : { kms }),
+      acceptedRootSecret: secrets.accepted?.name,
+      kms,
     };
     const { configMaps } = resources;
     return renderTenant(tenant, parts, {
@@ -187,7 +187,7 @@ function render(
       configMaps,
       certificates: issued,
       fingerprint,
-      ...(operandImage === undefined ? {} : { operandImage }),
+      operandImage,
     });
   });
 }

@@ -12,18 +12,18 @@ import type {
 import { stringify } from 'yaml';
 
 /**
- * Whether a file is renewed even in what is paused: a certificate or the value of a Secret that its program re-reads. Configuration is
- * not, though it is re-read too: a program that ends by itself must come back as it was paused.
+ * Reports whether a file is renewed even in a paused workload: a certificate or the value of a Secret that its program re-reads.
+ * Configuration is not renewed: a paused program that ends must come back as it was.
  */
 export function isRenewed({ content, reloads }: MountedFile): boolean {
   return reloads && (content.kind === 'certificate' || content.kind === 'secret');
 }
 
-/** What a runtime knows of the symbols of one workload. Each errors for what does not exist. */
+/** Resolves the symbols of one workload. Each function errors for a symbol that does not exist. */
 export interface Symbols {
-  /** HOST:PORT to listen on. */
+  /** Answers HOST:PORT to listen on. */
   listen(port: Port): string;
-  /** HOST:PORT at which others reach the port of a workload. */
+  /** Answers HOST:PORT at which others reach the port of a workload. */
   address(workload: string, port: string): string;
   mountPath(mount: string): string;
   secret(name: string, key: string): string;
@@ -81,7 +81,7 @@ function resolveDocument(node: DocumentNode, workload: Workload, symbols: Symbol
   );
 }
 
-/** The key service puts environment variables in place of `${NAME}`; a secret that happens to contain such text stays as it is. */
+/** Protects a secret that contains `${NAME}`, for which the key service would insert an environment variable. */
 function literally(value: string): string {
   return value.replaceAll(/\$(?=\{[A-Za-z_]\w*\})/g, '$$$$');
 }

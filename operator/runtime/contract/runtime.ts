@@ -3,38 +3,38 @@ import type { Secret } from '../../api/object.ts';
 import type { CertificateNeed, IssuedCertificate, RestartInput, Workload } from './workload.ts';
 
 /**
- * What runs the workloads of one namespace: processes of this machine, or pods. The reconciler decides, a runtime obeys and
- * reports; it makes no decision of its own but when to start a crashed program again.
+ * Runs the workloads of one namespace: as processes of this machine, or as pods. The reconciler decides; a runtime obeys and reports. The
+ * only decision of a runtime is when to restart a crashed program.
  */
 export interface Runtime {
   /**
-   * Makes the certificates that are missing or about to expire; keys stay, so that identities do. By name of the need; a
-   * certificate that somebody else has yet to make is missing from the answer. Errors with `ResourceError`.
+   * Makes the certificates that are missing or about to expire, and keeps their keys, so that their identities stay. Answers them by name;
+   * a certificate that cert-manager has not made yet is missing. Errors with `ResourceError`.
    */
   ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>>;
   observe(): Promise<readonly RunningWorkload[]>;
-  /** As `observe`, of one; undefined where nothing of it exists. */
+  /** Observes one workload; undefined when it does not exist. */
   observeOne(name: string): Promise<RunningWorkload | undefined>;
   /**
-   * Makes what exists equal to the workload: volumes, addresses, number of instances, files that reload. What needs a restart
-   * (`inputs`) is recorded for instances that start from now on; those that run stay until `replace`. A first `apply` starts
-   * them all. `secrets` has every Secret that its files name. Resolves once that is under way, not when it is ready.
+   * Makes the volumes, addresses, number of instances and reloading files match the workload. A change that needs a restart (`inputs`) is
+   * recorded for instances that start from now on; running ones stay until `replace`. The first `apply` starts all instances. `secrets` has
+   * every Secret that the files name. Resolves once the work is under way, not when it is ready.
    */
   apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
-  /** As `apply`, without what needs a restart: of that, the recorded version stays. */
+  /** Applies everything that needs no restart. The recorded inputs stay. */
   refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
   /**
-   * Keeps what is paused from expiring: of the files that are there it rewrites certificates and values of Secrets that the program
-   * re-reads (`isRenewed`), and touches nothing else. Nothing happens where nothing runs.
+   * Renews what would expire in a paused workload: it rewrites certificates and values of Secrets that the program re-reads (`isRenewed`),
+   * and changes nothing else. It does nothing when nothing runs.
    */
   renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
-  /** Ends one instance; it comes back as the workload was applied last. */
+  /** Ends one instance. It comes back as the workload was last applied. */
   replace(name: string, instance: string): Promise<void>;
-  /** Whether the store behind the instances can spare one of them. Asked before a ready one of several is replaced. */
+  /** Reports whether the store can spare an instance. The reconciler asks before it replaces a ready one of several. */
   storeHealth(name: string): Promise<StoreHealth>;
-  /** Stops the workload. Its data stay. Nothing happens where there is none. */
+  /** Stops the workload and keeps its data. It does nothing when there is no such workload. */
   remove(name: string): Promise<void>;
-  /** Calls with the name of a workload whose instances changed. */
+  /** Calls the listener with the name of a workload whose instances changed. */
   onChange(listener: (name: string) => void): void;
 }
 
@@ -45,56 +45,56 @@ export interface StoreHealth {
 
 export interface RunningWorkload {
   readonly name: string;
-  /** Of the workload as it was applied last; what is rendered now is compared with them. */
+  /** Inputs of the last applied workload, to compare with the rendered ones. */
   readonly inputs: readonly RestartInput[];
-  /** Of all instances together. */
+  /** State of all instances together. */
   readonly state: WorkloadState;
-  /** By name. Fewer than wanted while some are being made. */
+  /** Instances by name. There are fewer than wanted while some are being made. */
   readonly instances: readonly Instance[];
   readonly wanted: number;
-  /** Label selector of the pods; undefined where there are none. */
+  /** Label selector of the pods; undefined in the local runtime. */
   readonly selector?: string;
-  /** What the runtime cannot give; beside it an earlier version may run on. */
+  /** The part of the workload that the runtime cannot provide. An earlier version may still run. */
   readonly refused?: { readonly reason: RefusalReason; readonly message: string };
-  /** By name of the claim. */
+  /** Volumes by the name of the claim. */
   readonly resizing?: readonly ResizingVolume[];
-  /** HOST:PORT by port name. */
+  /** HOST:PORT by the name of the port. */
   readonly addresses: Readonly<Record<string, string>>;
 }
 
-/** A volume whose size is not the one that was asked for. */
+/** A volume that does not have the requested size. */
 export interface ResizingVolume {
   /** Name of its PersistentVolumeClaim. */
   readonly claim: string;
-  /** Quantities, as Kubernetes writes them. */
+  /** Sizes as quantities of Kubernetes. */
   readonly has: string;
   readonly asked: string;
   readonly state: 'growing' | 'waits-for-pod' | 'failed' | 'cannot-shrink';
-  /** What the cluster says of it. */
+  /** Message of the cluster. */
   readonly message?: string;
 }
 
 /** One process or pod. */
 export interface Instance {
   readonly name: string;
-  /** Those it was started with. */
+  /** Inputs that it was started with. */
   readonly inputs: readonly RestartInput[];
   readonly state: InstanceState;
   readonly version?: string;
 }
 
 export type InstanceState =
-  /** `waitsFor` is what the program itself says it waits for. */
+  /** `waitsFor` is what the program reports that it waits for. */
   | { readonly kind: 'starting'; readonly message?: string; readonly waitsFor?: Missing }
   | { readonly kind: 'ready' }
-  /** Runs, and stopped answering as ready. */
+  /** It runs, and no longer answers as ready. */
   | { readonly kind: 'not-ready'; readonly message: string; readonly waitsFor?: Missing }
-  /** Will not become ready by itself: its program ends again and again, its image cannot be had, or no node took it for long. */
+  /** It will not become ready by itself: its program ends again and again, its image is not available, or no node takes it for long. */
   | {
       readonly kind: 'broken';
       readonly restarts: number;
       readonly message: string;
-      /** Its pod is refused: it was never made. */
+      /** True when the pod was refused and never made. */
       readonly refused?: true;
     }
   | { readonly kind: 'stopping' };
@@ -102,7 +102,7 @@ export type InstanceState =
 export type WorkloadState =
   | { readonly kind: 'starting'; readonly waitsFor?: Missing }
   | { readonly kind: 'ready' }
-  /** Runs, and stopped answering as ready. */
+  /** It runs, and no longer answers as ready. */
   | { readonly kind: 'not-ready'; readonly message: string; readonly waitsFor?: Missing }
   | { readonly kind: 'crash-loop'; readonly restarts: number; readonly message: string }
   | { readonly kind: 'stopped' };

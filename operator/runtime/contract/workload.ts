@@ -1,17 +1,17 @@
 /**
- * What the operator wants to run, free of any runtime: the renderers make workloads, the local runtime runs them as processes of
- * one machine, the Kubernetes runtime as pods. Addresses and paths are symbolic, since only the runtime knows them.
+ * A program to run, independent of any runtime. The renderers make workloads; the local runtime runs them as processes of one machine, the
+ * Kubernetes runtime as pods. Addresses and paths are symbolic, since only the runtime knows them.
  *
- * Secrets: arguments and the environment are `Text`, which cannot hold one; only the content of a file can. So no secret reaches an
- * argument list or a plain environment by any rendering that type-checks.
+ * Arguments and the environment are `Text`, which cannot hold a secret; only the content of a file can. So a rendering that type-checks
+ * puts no secret into an argument list or a plain environment.
  */
 export interface Workload {
-  /** Unique among all workloads of a namespace, a DNS label: `demo`, `keys`. */
+  /** Unique among the workloads of a namespace; a DNS label: `demo`, `keys`. */
   readonly name: string;
-  /** The custom resource it belongs to. */
+  /** The custom resource that it belongs to. */
   readonly owner: ResourceRef;
   readonly program: Program;
-  /** Container image; the local runtime runs the program of this checkout instead. */
+  /** Container image. The local runtime runs the program of this checkout instead. */
   readonly image?: string;
   readonly arguments: readonly Text[];
   /** Sorted by name. */
@@ -22,25 +22,25 @@ export interface Workload {
   readonly liveness: Probe;
   /** Workloads that must be ready before this one is started or restarted. */
   readonly dependsOn: readonly string[];
-  /** Certificates that the operator itself calls it with. */
+  /** Certificates with which the operator itself calls the workload. */
   readonly clientCertificates?: readonly string[];
   readonly replicas: number;
-  /** What only Kubernetes can give; the local runtime leaves it aside. */
+  /** Options that only Kubernetes has. The local runtime ignores them. */
   readonly kubernetes: KubernetesOptions;
   /**
-   * Everything whose change needs a restart, each under the name that a person gave it. What is not listed here restarts nothing,
-   * so a new version of the operator that renders differently leaves running programs alone.
+   * Every value whose change needs a restart, with the field that the user changed. Other changes restart nothing, so a new version of the
+   * operator that renders differently leaves running programs alone.
    */
   readonly inputs: readonly RestartInput[];
 }
 
-/** A resource of the namespace at hand. */
+/** A resource of the current namespace. */
 export interface ResourceRef {
   readonly kind: ResourceKind;
   readonly name: string;
 }
 
-/** What is in a tenant's server: nothing runs for it, it is told to the server over its API. */
+/** Kinds of resources in a tenant's server. They have no workload; the operator applies them by the API of the server. */
 const managedKinds = ['Bucket', 'Policy', 'PolicyBinding', 'User', 'AccessKey'] as const;
 export type ManagedKind = (typeof managedKinds)[number];
 
@@ -63,7 +63,7 @@ export interface Port {
   /** `s3`, `console`, `api`. */
   readonly name: string;
   readonly port: number;
-  /** Address to listen on where the runtime is one machine; a pod listens on all of its own. */
+  /** Address to listen on in the local runtime; a pod listens on all addresses. */
   readonly host: string;
   /** The field that sets the port, for messages: `spec.addresses.s3.port of Tenant demo`. */
   readonly field: string;
@@ -80,37 +80,37 @@ export type Mount =
     }
   | { readonly kind: 'files'; readonly name: string; readonly files: readonly MountedFile[] };
 
-/** The PersistentVolumeClaim behind a volume. */
+/** The PersistentVolumeClaim of a volume. */
 type VolumeClaim =
-  /** One for each instance; it outlives the instance. */
+  /** One claim for each instance. It outlives the instance. */
   | { readonly kind: 'each'; readonly storageClassName?: string; readonly accessMode: AccessMode }
-  /** One that all instances share, made by the operator. */
+  /** One claim that all instances share, made by the operator. */
   | {
       readonly kind: 'shared';
       readonly storageClassName?: string;
       readonly accessMode: AccessMode;
-      /** Who may have sealed data with what is on it; a volume that anybody did is never deleted with its resource. */
+      /** Tenants that may have encrypted data with the keys on it. A volume with any entry is not deleted with its resource. */
       readonly sealedFor?: readonly string[];
     }
-  /** One that somebody else made. */
+  /** A claim that the user made. */
   | { readonly kind: 'existing'; readonly claimName: string };
 
 type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
 
-/** What a resource asks of Kubernetes beside running its program. JSON as in the Kubernetes API, checked by its API server. */
+/** Options of a resource for Kubernetes. The JSON has the form of the Kubernetes API, whose server checks it. */
 export interface KubernetesOptions {
-  /** Parts of the pod template: each change is a restart input of the renderer. */
+  /** Parts of the pod template. The renderer makes each of them a restart input. */
   readonly pod: PodOptions;
-  /** What becomes of volumes and of secrets that the operator made when the resource is deleted. */
+  /** The fate of volumes and of Secrets made by the operator when the resource is deleted. */
   readonly reclaimPolicy: 'Retain' | 'Delete';
-  /** No instance runs; everything else stays. */
+  /** True when no instance runs; all other objects stay. */
   readonly hibernated: boolean;
-  /** By port name. A port without one gets a ClusterIP service. */
+  /** Services by the name of the port. A port without an entry gets a ClusterIP service. */
   readonly services: Readonly<Record<string, ServiceOptions>>;
   readonly ingresses: readonly IngressOptions[];
   readonly networkPolicy: NetworkPolicyOptions | undefined;
   readonly monitoring: MonitoringOptions | undefined;
-  /** Milliseconds that a stopping instance still takes new requests, so that every client has heard that it goes. */
+  /** Milliseconds in which a stopping instance still accepts requests, until all clients know that it goes. */
   readonly drainMs: number;
 }
 
@@ -118,9 +118,9 @@ export interface PodOptions {
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   readonly imagePullSecrets: readonly string[];
   readonly serviceAccountName?: string;
-  /** Whether its program speaks to the Kubernetes API as its service account: to read the keys of the cluster's tokens. */
+  /** True when the program calls the Kubernetes API as its service account, to read the keys of the cluster's tokens. */
   readonly serviceAccountToken?: true;
-  /** Kept apart from what the operator sets itself, which wins. */
+  /** Labels of the user. The operator's own labels win. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly resources?: Json;
@@ -130,7 +130,7 @@ export interface PodOptions {
   readonly topologySpreadConstraints?: readonly Json[];
   readonly priorityClassName?: string;
   readonly runtimeClassName?: string;
-  /** Laid over the operator's own restricted one. */
+  /** Merged over the operator's own restricted context. */
   readonly podSecurityContext?: Json;
   readonly containerSecurityContext?: Json;
   readonly terminationGracePeriodSeconds: number;
@@ -138,7 +138,7 @@ export interface PodOptions {
 
 export interface ServiceOptions {
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
-  /** Port of the service; that of the program without it. */
+  /** Port of the service; the port of the program by default. */
   readonly port?: number;
   readonly nodePort?: number;
   readonly labels: Readonly<Record<string, string>>;
@@ -156,11 +156,11 @@ export interface IngressOptions {
   readonly tlsSecretName?: string;
 }
 
-/** Who may open connections. Other ports of the instances admit nobody. */
+/** The sources of allowed connections. Other ports of the instances admit no connection. */
 export interface NetworkPolicyOptions {
-  /** Workloads of the same namespace that may; everyone may where it is undefined. By port name. */
+  /** Workloads of the same namespace that may connect, by the name of the port. Undefined admits all. */
   readonly admits: Readonly<Record<string, readonly string[] | undefined>>;
-  /** NetworkPolicyPeer objects that may too, by port name. */
+  /** NetworkPolicyPeer objects that may also connect, by the name of the port. */
   readonly alsoFrom: readonly Json[];
 }
 
@@ -170,8 +170,8 @@ export interface MonitoringOptions {
   readonly intervalSeconds?: number;
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * The Secret with the server's root credentials, and its keys: the runtime signs with them the token that the path asks for, which
-   * is good for the metrics alone. Undefined where the path asks for none.
+   * The Secret with the server's root credentials, and its keys. The runtime signs with them the token that the path requires, which allows
+   * nothing but the metrics. Undefined when the path requires no token.
    */
   readonly tokenFrom?: { readonly secret: string; readonly userKey: string; readonly passwordKey: string };
 }
@@ -182,7 +182,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export interface MountedFile {
   readonly path: string;
   readonly content: FileContent;
-  /** The program re-reads it when it changes, so that a change needs no restart. */
+  /** True when the program re-reads the file, so that a change needs no restart. */
   readonly reloads: boolean;
 }
 
@@ -198,13 +198,13 @@ export type CertificatePart = 'certificate' | 'key' | 'ca';
 export type DocumentNode =
   string | number | boolean | Text | SecretText | readonly DocumentNode[] | { readonly [key: string]: DocumentNode };
 
-/** Text with parts that a runtime resolves. Made by the tag `text`. */
+/** Text with parts that a runtime resolves. The tag `text` makes it. */
 export interface Text {
   readonly kind: 'text';
   readonly parts: readonly (string | SymbolicPart)[];
 }
 
-/** The value of a Secret's key inside a document. */
+/** The value of a key of a Secret inside a document. */
 export interface SecretText {
   readonly kind: 'secret';
   readonly secret: string;
@@ -214,9 +214,9 @@ export interface SecretText {
 export type SymbolicPart =
   /** HOST:PORT that the workload's own port listens on. */
   | { readonly kind: 'listen'; readonly port: string }
-  /** HOST:PORT at which a workload's port is reached by others. */
+  /** HOST:PORT at which others reach a port of a workload. */
   | { readonly kind: 'address'; readonly workload: string; readonly port: string }
-  /** Path of an own mount, or of a file in it. */
+  /** Path of the workload's own mount, or of a file in it. */
   | { readonly kind: 'mount'; readonly mount: string; readonly path?: string };
 
 export type Probe =
@@ -224,18 +224,18 @@ export type Probe =
   /** A TLS handshake, or a connection, succeeds. */
   | { readonly kind: 'connect'; readonly port: string };
 
-/** One thing whose change needs a restart. What is at its default is left out, so that a field new to the schema changes nothing. */
+/** A value whose change needs a restart. Values at their default are left out, so that a field new to the schema changes nothing. */
 export interface RestartInput {
   readonly reason: RestartReason;
   /** `spec.scopes`, `key client-secret`. */
   readonly field: string;
-  /** What the field belongs to. */
+  /** The resource or object that the field belongs to. */
   readonly of: { readonly kind: ResourceKind | 'Secret' | 'ConfigMap'; readonly name: string };
-  /** Keyed digest of the value: two values can be compared, and none can be guessed from it. */
+  /** Keyed digest of the value. Two values can be compared, and the digest does not reveal them. */
   readonly fingerprint: string;
-  /** The value itself, where reasons tell it: an image. Never a secret. */
+  /** The value, when messages may show it: an image. Never a secret. */
   readonly shown?: string;
-  /** A person named the value; without it the value is a default of the operator. */
+  /** True when the user set the value. Otherwise it is a default of the operator. */
   readonly named?: true;
 }
 
@@ -257,38 +257,38 @@ export type RestartReason =
   | 'RestartRequested'
   | 'Drift';
 
-/** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */
+/** A certificate that workloads need. The runtime makes it, and knows its identity before anything is rendered. */
 export interface CertificateNeed {
   readonly name: string;
   readonly owner: ResourceRef;
   readonly commonName: string;
-  /** The authority that signs it; needs of one name share it. */
+  /** The authority that signs it. Needs with the same name share it. */
   readonly authority: string;
   readonly usages: readonly ('client' | 'server')[];
-  /** Workloads by whose every address it is valid; the runtime knows the names. */
+  /** Workloads whose addresses are names of the certificate. The runtime knows the addresses. */
   readonly validFor: readonly string[];
-  /** Names and IP addresses that a person gave it besides. */
+  /** Names and IP addresses that the user added. */
   readonly alsoValidFor: readonly string[];
   /** The cert-manager issuer that makes it instead of the runtime. The local runtime refuses it. */
   readonly issuer?: { readonly kind: 'Issuer' | 'ClusterIssuer'; readonly name: string; readonly group?: string };
-  /** A change of this value makes a new key, and keeps the old identity known for a while. */
+  /** A change of this value makes a new key. The old identity stays known for a while. */
   readonly rotation?: string;
-  /** Milliseconds between making and expiry; the runtime's own choice without it. */
+  /** Milliseconds between issue and expiry; the runtime decides by default. */
   readonly validForMs?: number;
 }
 
-/** What a runtime tells of a certificate that it keeps. */
+/** A certificate that the runtime keeps. */
 export interface IssuedCertificate {
-  /** Lower-case hex SHA-256 of the SubjectPublicKeyInfo: the identity that a key service knows its holder by. */
+  /** Lower-case hex SHA-256 of the SubjectPublicKeyInfo, by which a key service identifies the holder. */
   readonly identity: string;
-  /** Of a key that was replaced lately: instances may still hold it. */
+  /** Identity of a recently replaced key that instances may still use. */
   readonly formerIdentity?: string;
   readonly notAfter: Date;
-  /** PEM of the authorities by which others trust it. */
+  /** PEM of the authorities that others trust for it. */
   readonly ca?: string;
 }
 
-/** Text with symbolic parts: text`https://${address('keys', 'api')}`. */
+/** Makes text with symbolic parts: text`https://${address('keys', 'api')}`. */
 export function text(literals: TemplateStringsArray, ...values: readonly (string | SymbolicPart)[]): Text {
   const parts: (string | SymbolicPart)[] = [];
   for (const [index, literal] of literals.entries()) {

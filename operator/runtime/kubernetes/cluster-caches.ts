@@ -97,9 +97,9 @@ export class ClusterCaches {
     const looked: Promise<void>[] = [];
     for (const [name, what] of Object.entries<Watched>(watched) as [CacheName, Watched][]) {
       const cache = new ResourceCache(what.type, {
-        ...(what.keep && { keep: what.keep }),
-        ...(what.foreignFields && { foreignFields: true }),
-        ...(options.namespaces && { namespaces: options.namespaces }),
+        keep: what.keep,
+        foreignFields: true,
+        namespaces: options.namespaces,
         failed: (error) => options.failed(error),
       });
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -108,15 +108,15 @@ export class ClusterCaches {
         new Reflector({
           api: options.api,
           cache,
-          ...(what.labelSelector && { labelSelector: what.labelSelector }),
-          ...(what.fieldSelector && { fieldSelector: what.fieldSelector }),
+          labelSelector: what.labelSelector,
+          fieldSelector: what.fieldSelector,
           random: options.random,
           restarted: (error) => {
             const unknown = what.optional === true && isUnknownType(error);
             if (unknown) resolve();
             else options.restarted(what.type, error);
           },
-          ...(what.optional && { timing: { mostMs: unknownTypeMs } }),
+          timing: what.optional && { maxMs: unknownTypeMs },
         }),
       );
       caches.set(name, cache);

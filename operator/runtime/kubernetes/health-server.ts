@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { formatAddress, listen, type ListenAddress } from '../../../platform/listen.ts';
 
 interface HealthOptions {
-  /** Why the operator is not ready; undefined where it is. */
+  /** Answers why the operator is not ready; undefined when it is. */
   readonly notReady: () => string | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
 }
@@ -13,7 +13,7 @@ export interface HealthAddresses {
   readonly metrics?: ListenAddress | undefined;
 }
 
-/** Probes of the kubelet (`/healthz`, `/readyz`) and `/metrics`, each on its own address or both on one. */
+/** Serves probes of the kubelet (`/healthz`, `/readyz`) and `/metrics`, each on its own address or both on one. */
 export class HealthServers {
   readonly #servers: readonly Server[];
   /** HOST:PORT. */
@@ -69,7 +69,7 @@ type Paths = Readonly<Record<string, (response: ServerResponse) => void>>;
 
 function probePaths({ notReady }: HealthOptions): Paths {
   return {
-    // That this answers shows that the event loop turns; a lost leadership ends the process by itself.
+    // An answer shows that the event loop runs. A lost leadership ends the process by itself.
     '/healthz': (response) => plain(response, 200, 'ok'),
     '/readyz': (response) => {
       const reason = notReady();

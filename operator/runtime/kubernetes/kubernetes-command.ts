@@ -24,10 +24,10 @@ interface CommandOptions {
   readonly logLevel: LogLevel;
 }
 
-/** Milliseconds in which passes under way must end: within the 30 s that Kubernetes grants a pod by default. */
+/** Milliseconds in which reconciles under way must end, within the 30 s that Kubernetes grants a pod by default. */
 const shutdownMs = 25_000;
 
-/** `coffer-operator kubernetes`: every option has an environment variable beside it. */
+/** Makes the command `coffer-operator kubernetes`. Every option has an environment variable. */
 export function kubernetesCommand(environment: Readonly<Record<string, string | undefined>>): Command {
   return new Command('kubernetes')
     .description(
@@ -130,7 +130,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
   const { startKubernetes } = await import('./start-kubernetes.ts');
   const operator = await startKubernetes({
     connection,
-    // An empty variable is as good as none.
+    // An empty variable counts as unset.
     namespaces: options.namespace?.length === 0 ? undefined : options.namespace,
     leaderElection: options.leaderElection
       ? { namespace: operatorNamespace ?? connection.namespace ?? 'default' }
@@ -151,7 +151,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
     log,
     leadershipLost: (message) => {
       log.fatal(`no longer the leader: ${message}`);
-      // At once, and without another write: another may act already.
+      // End at once and without another write: another process may act already.
       process.exit(1);
     },
   });
@@ -159,13 +159,13 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
   onShutdown({ log, timeoutMs: shutdownMs }, () => operator.stop());
 }
 
-/** Reading a kubeconfig costs 75 MB: only who needs it loads it. */
+/** Imports the kubeconfig code lazily, since it costs 75 MB. */
 async function connect(kubeconfig: string | undefined, environment: Readonly<Record<string, string | undefined>>) {
   if (kubeconfig === undefined) return (await import('../../kube-client/connection.ts')).inCluster({ environment });
   return (await import('../../kube-client/connection.ts')).fromKubeconfig({ file: kubeconfig });
 }
 
-/** Names of the command line one by one, of the environment with commas between them. */
+/** Collects names: one for each option of the command line, or several with commas between them in the environment. */
 function collectNames(text: string, before: readonly string[] | undefined): readonly string[] {
   const names = text
     .split(',')
@@ -182,7 +182,7 @@ function address(text: string): ListenAddress {
   }
 }
 
-/** An empty variable is as good as none. */
+/** An empty variable counts as unset. */
 function window(text: string): UpgradeWindow | undefined {
   try {
     return text.trim() === '' ? undefined : parseUpgradeWindow(text);

@@ -17,12 +17,13 @@ interface PolicyRule {
 }
 
 const read: readonly Verb[] = ['get', 'list', 'watch'];
-// Server-side apply of an object that does not exist yet needs `create` beside `patch`.
+// Server-side apply of an object that does not exist yet needs `create` in addition to `patch`.
 const own: readonly Verb[] = [...read, 'create', 'patch', 'delete'];
 
 /**
- * All that the operator may do in the namespaces of its resources. Roles of the chart, of kustomize and of OLM are made from this
- * list (`npm run manifests`). It never writes a `spec` of its resources, makes no Role, signs nothing, and runs nothing on a node but its pods.
+ * The permissions of the operator in the namespaces of its resources. `npm run manifests` makes the Roles of the chart, of kustomize and of
+ * OLM from this list. The operator never writes a `spec` of its resources, makes no Role, signs nothing, and runs nothing on a node except
+ * its pods.
  */
 export const watchedPermissions: readonly Permission[] = [
   { type: 'tenant', verbs: read, why: 'to be told of changes' },
@@ -77,17 +78,17 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'coreEvent', verbs: ['list', 'watch'], why: 'why a StatefulSet could not make a pod: a quota, an admission' },
 ];
 
-/** What it may do in the cluster where it looks after all namespaces; without it, nothing is said of swap. */
+/** The permissions in the whole cluster, when the operator watches all namespaces. Without them it reports nothing about swap. */
 export const clusterPermissions: readonly Permission[] = [
   { type: 'node', verbs: ['get'], why: 'whether nodes of key services have swap' },
 ];
 
-/** What it may do in its own namespace beside that. */
+/** The additional permissions in its own namespace. */
 export const ownPermissions: readonly Permission[] = [
   { type: 'lease', verbs: ['get', 'create', 'update'], why: 'leader election' },
 ];
 
-/** As rules of a Role, in the order of the list; what has the same group and verbs is joined. */
+/** Answers the rules of a Role in the order of the list. Entries with the same group and verbs are joined. */
 export function policyRules(permissions: readonly Permission[]): readonly PolicyRule[] {
   const rules = new Map<string, { apiGroups: string[]; resources: string[]; verbs: readonly Verb[] }>();
   for (const { type, subresource, verbs } of permissions) {
@@ -102,7 +103,7 @@ export function policyRules(permissions: readonly Permission[]): readonly Policy
   return [...rules.values()];
 }
 
-/** Whether the list allows a request: what tests ask of each request that the operator makes. */
+/** Reports whether the list allows a request. Tests check each request of the operator. */
 export function isPermitted(
   permissions: readonly Permission[],
   verb: Verb,

@@ -4,25 +4,25 @@ import { containerSecurityContext, podSecurityContext } from './objects/pod-temp
 export const podSecurityLevels = ['restricted', 'baseline', 'privileged'] as const;
 
 /**
- * What the author of a Tenant or a KMSConfig may ask of its pods. Who may write such a resource need not have the right to make pods, and
- * must not get it by this way.
+ * The limits of the pod options of a Tenant or a KMSConfig. A user who may write such a resource may lack the right to make pods, and must
+ * not get it this way.
  */
 export interface PodBounds {
   /** The Pod Security Standard that security contexts must keep. */
   readonly podSecurity: (typeof podSecurityLevels)[number];
-  /** Names that `spec.serviceAccountName` may have; `*` stands for any characters. */
+  /** Allowed values of `spec.serviceAccountName`; `*` stands for any characters. */
   readonly serviceAccounts: readonly string[];
-  /** Names that `spec.image` may have; `*` stands for any characters. */
+  /** Allowed values of `spec.image`; `*` stands for any characters. */
   readonly images: readonly string[];
 }
 
-/** Every tag and digest of the repository of an image. */
+/** Answers the patterns for every tag and digest of an image's repository. */
 export function imagesLike(image: string): readonly string[] {
   const repository = image.replace(/@.*$/, '').replace(/:[^:/]*$/, '');
   return [repository, `${repository}:*`, `${repository}@*`];
 }
 
-/** Why the pods of a resource are not allowed, with the field and the setting of the operator; undefined where they are. */
+/** Answers why the pods of a resource are not allowed, with the field and the setting of the operator; undefined when they are. */
 export function refusedPod({ kind, metadata, spec }: Tenant | KMSConfig, bounds: PodBounds): string | undefined {
   const of = `of ${kind} ${metadata.name}`;
   const { image, serviceAccountName } = spec;

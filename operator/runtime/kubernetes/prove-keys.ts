@@ -24,22 +24,22 @@ export type OpenKeyService = (
   options: Pick<KeyServiceClientOptions, 'endpoints' | 'credentials' | 'enclave'>,
 ) => Promise<KeyServiceClient>;
 
-/** A key service that is asked, with the name of its KMSConfig. */
+/** A key service with the name of its KMSConfig. */
 interface Asked {
   readonly name: string;
   readonly client: KeyServiceClient;
 }
 
-/** Milliseconds that one call may take: a pass waits for it. */
+/** Milliseconds for one call. A reconcile waits for it. */
 export const proofTimeoutMs = 3_000;
 
-/** Names of keys that a condition lists. */
+/** Number of key names that a condition lists. */
 const maxNames = 5;
 
 /**
- * Asks the key service of now to seal a random data key with each key that the tenant can use, and the other one to open it: only the
- * same key does. It is asked with the tenant's own certificate, the other one with a certificate of the operator. Answers why the keys are
- * not proven; undefined where they are.
+ * Asks the current key service to encrypt a random data key with each key that the tenant can use, and the other key service to decrypt it,
+ * which only the same key can. The operator uses the tenant's certificate for the first and its own for the second. Answers why the keys
+ * are not proven, or undefined when they are.
  */
 export async function proveKeys(move: KeyMove, options: ProveKeysOptions): Promise<string | undefined> {
   const { from, to, tenant, keyPrefix } = move;
@@ -61,7 +61,7 @@ export async function proveKeys(move: KeyMove, options: ProveKeysOptions): Promi
   }
 }
 
-/** Answers which keys of a prefix the target lacks, or holds others for; undefined where it holds them all. */
+/** Answers which keys of a prefix the target lacks or has with other values; undefined when it has them all. */
 export async function compareKeys(source: Asked, target: Asked, keyPrefix: string): Promise<string | undefined> {
   const missing: string[] = [];
   const different: string[] = [];
@@ -93,19 +93,19 @@ async function compareKey(source: Asked, target: Asked, name: string): Promise<'
     if (!(error instanceof KeyServiceError)) throw error;
     return error.code === 'key-not-found' ? 'missing' : 'different';
   }
-  // The challenge is sealed with the newest version. Of older ones the IDs are compared, which every ciphertext names.
+  // The newest version encrypts the challenge. For older versions the IDs are compared, which every ciphertext names.
   const versions = known.versions ?? [];
   if (versions.length < 2) return 'same';
   const found = await asking(target, (client) => client.describeKey(name));
   return versions.every((version) => found.versions?.includes(version) === true) ? 'same' : 'different';
 }
 
-/** A key service gave no answer that tells of its keys. */
+/** A key service gave no answer about its keys. */
 class NoAnswer extends Error {
   override readonly name = 'Unanswered';
 }
 
-/** Errors with a `KeyServiceError` where the answer tells of the key, else with `Unanswered`. */
+/** Errors with a `KeyServiceError` when the answer is about the key, else with `NoAnswer`. */
 async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClient) => Promise<T>): Promise<T> {
   try {
     return await call(client);
@@ -131,7 +131,7 @@ async function openWith(
   return open({
     endpoints: [`https://${serviceAddress(workloadName({ kind: 'KMSConfig', name }), namespace, address.port)}`],
     credentials: { kind: 'pem', cert, key, ca },
-    ...(enclave === undefined ? {} : { enclave }),
+    enclave,
   });
 }
 

@@ -122,7 +122,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     caches,
     rolloutLimit: new RolloutLimit({
       places: options.maxConcurrentRollouts,
-      ...(options.upgradeWindow && { window: options.upgradeWindow }),
+      window: options.upgradeWindow,
       now,
     }),
     counters: metrics,
@@ -214,7 +214,7 @@ function elect(
     namespace,
     name: leaseName,
     identity,
-    ...(timing && { timing }),
+    timing,
     lost: leadershipLost,
     failed: (error) => log.warn({ reason: reasonOf(error) }, `leader election: ${messageOf(error)}`),
     now,

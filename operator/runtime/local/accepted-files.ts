@@ -6,7 +6,7 @@ import { acceptedRootName, type AcceptedRootStore } from '../../reconcile/tenant
 
 const file = 'accepted-providers.json';
 
-/** `accepted-providers.json` of the state folder (0600): what is accepted of each provider, by its name. */
+/** `accepted-providers.json` of the state folder (0600): the accepted version of each provider, by its name. */
 export class AcceptanceFile implements AcceptanceStore {
   readonly #state: StateFolder;
   readonly #kept: Map<string, unknown>;
@@ -17,7 +17,7 @@ export class AcceptanceFile implements AcceptanceStore {
     this.#kept = kept;
   }
 
-  /** A file that cannot be read back is as good as none: providers are checked again. */
+  /** An unreadable file counts as missing: the providers are checked again. */
   static async open(state: StateFolder): Promise<AcceptanceFile> {
     const text = await state.readText(file);
     try {
@@ -40,7 +40,7 @@ export class AcceptanceFile implements AcceptanceStore {
     if (this.#kept.delete(provider)) await this.#write();
   }
 
-  /** One after the other: of two writes at once the older could win. */
+  /** Writes run one after the other, so that an older write cannot win. */
   #write(): Promise<void> {
     const next = this.#writing.then(() =>
       writeFileAtomically(this.#state.at(file), `${JSON.stringify(Object.fromEntries(this.#kept))}\n`),
@@ -50,7 +50,7 @@ export class AcceptanceFile implements AcceptanceStore {
   }
 }
 
-/** `root-accepted/<name>.json` of the state folder (0600): the root credentials that a tenant's server takes. */
+/** `root-accepted/<name>.json` of the state folder (0600): the root credentials that a tenant's server accepts. */
 export class AcceptedRootFiles implements AcceptedRootStore {
   readonly #state: StateFolder;
 
@@ -58,7 +58,7 @@ export class AcceptedRootFiles implements AcceptedRootStore {
     this.#state = state;
   }
 
-  /** A file that cannot be read back is as good as none. */
+  /** An unreadable file counts as missing. */
   async load(tenant: string): Promise<Readonly<Record<string, string>> | undefined> {
     const text = await this.#state.readText('root-accepted', fileOf(tenant));
     try {

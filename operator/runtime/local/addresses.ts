@@ -11,9 +11,9 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { readMissing, waitsForHeader, type Missing } from '../../../protocol/waits-for.ts';
 
-/** What the local runtime knows of symbols. */
+/** The symbols that the local runtime can resolve. */
 export interface Symbols {
-  /** As it was applied last, the one being resolved included. */
+  /** Answers the last applied workload of a name, including the one that is resolved now. */
   workloads(name: string): Workload | undefined;
   mountPath(workload: string, mount: string): string;
   secret(name: string, key: string): string;
@@ -28,7 +28,7 @@ export function resolveContent(content: FileContent, workload: Workload, symbols
   return resolveContentWith(content, workload, symbolsOf(workload, symbols));
 }
 
-/** Where others on this machine reach a port: one that listens everywhere is reached by loopback. */
+/** Answers the address for clients on this machine. A port that listens on all addresses is reached by loopback. */
 export function reachedAt({ host, port }: Pick<Port, 'host' | 'port'>): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return formatAddress({ host: reached, port });
@@ -48,7 +48,7 @@ function symbolsOf(workload: Workload, symbols: Symbols): WorkloadSymbols {
   };
 }
 
-/** Why the ports cannot be had now, naming the port and the field to change; undefined when they are free. */
+/** Answers why the ports are not free, with the port and the field to change; undefined when they are. */
 export async function portProblem(ports: readonly Port[]): Promise<string | undefined> {
   for (const port of ports) {
     const server = createServer();
@@ -66,12 +66,12 @@ export async function portProblem(ports: readonly Port[]): Promise<string | unde
 
 export type ProbeResult =
   | { readonly ok: true }
-  /** `waitsFor` is what the program itself says. */
+  /** `waitsFor` is what the program reports. */
   | { readonly ok: false; readonly message: string; readonly waitsFor?: Missing };
 
 const timeoutMs = 2_000;
 
-/** Asks a workload once. The certificate is not checked, as a kubelet does not either: only the port's owner is asked about itself. */
+/** Probes a workload once. It does not check the certificate, like a kubelet: the probe asks only the owner of the port. */
 export function probe(workload: Workload, kind: Probe): Promise<ProbeResult> {
   const at = reachedAt(portOf(workload, kind.port));
   return kind.kind === 'http' ? ask(`${kind.tls ? 'https' : 'http'}://${at}${kind.path}`) : tryConnect(at);
@@ -86,7 +86,7 @@ function ask(url: string): Promise<ProbeResult> {
       const status = response.statusCode ?? 0;
       const waitsFor = readMissing(response.headers[waitsForHeader]);
       if (status >= 200 && status < 300) resolve({ ok: true });
-      else resolve({ ok: false, message: `${url} answered ${status}`, ...(waitsFor && { waitsFor }) });
+      else resolve({ ok: false, message: `${url} answered ${status}`, waitsFor });
     });
     request.on('timeout', () => request.destroy(new Error('no answer in time')));
     request.on('error', (error) => resolve({ ok: false, message: `${url}: ${error.message}` }));

@@ -12,11 +12,11 @@ const day = 24 * 60 * 60 * 1_000;
 const caLifeMs = 3_650 * day;
 const leafLifeMs = 365 * day;
 
-/** Authorities and certificates of the local runtime, kept as files of 0600. */
+/** Authorities and certificates of the local runtime, kept in files with mode 0600. */
 export class CertificateStore {
   readonly #state: StateFolder;
   readonly #now: () => Date;
-  /** What looks whether something is there and makes it where it is not, one after the other: passes run side by side. */
+  /** A mutex: reconciles run at the same time, and each certificate is made once. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(state: StateFolder, now: () => Date) {
@@ -24,12 +24,12 @@ export class CertificateStore {
     this.#now = now;
   }
 
-  /** Makes what is missing, and again what has a third of its life left or lacks a name. Keys stay, and so do identities. */
+  /** Makes missing certificates, and renews those with a third of their life left or without a needed name. Keys and identities stay. */
   ensure(need: CertificateNeed): Promise<IssuedCertificate> {
     return this.#inTurn(() => this.#ensure(need));
   }
 
-  /** The PEM of a part of a certificate that was ensured. */
+  /** Answers the PEM of a part of an ensured certificate. */
   part(need: CertificateNeed, part: CertificatePart): Promise<string> {
     return this.#inTurn(() => this.#part(need, part));
   }
@@ -95,13 +95,13 @@ export class CertificateStore {
 
   async #write(made: CertificateAndKey, folder: string, name: string): Promise<void> {
     this.#state.folder(folder, name);
-    // The key first: a certificate without its key would be read as a pair that does not fit.
+    // Write the key first: a certificate without its key would be read as a mismatched pair.
     await writeFileAtomically(this.#state.at(folder, name, 'tls.key'), made.keyPem);
     await writeFileAtomically(this.#state.at(folder, name, 'tls.crt'), made.certPem);
   }
 }
 
-/** Everything on this machine is reached by its loopback names, or by the address a person gave. */
+/** Workloads on this machine are reached by loopback names, or by an address of the user. */
 function namesOf(need: CertificateNeed): readonly string[] {
   if (need.validFor.length === 0) return [];
   const given = need.alsoValidFor.filter((name) => name !== '0.0.0.0' && name !== '::');

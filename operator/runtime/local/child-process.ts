@@ -10,7 +10,7 @@ const maxBytes = 16 * 1024 * 1024;
 const rememberedLines = 20;
 const levels: Readonly<Record<string, string>> = { '40': 'warn', '50': 'error', '60': 'fatal' };
 
-/** The log file of one workload; what it wrote last is remembered for the message of a crash. */
+/** The log file of one workload. It remembers the last lines for the message of a crash. */
 export class ChildLog {
   readonly path: string;
   readonly #warning: (line: string) => void;
@@ -19,7 +19,7 @@ export class ChildLog {
   #size = 0;
   #last: string[] = [];
 
-  /** `warning` gets lines of level warn and above, or every line where `everything`. */
+  /** `warning` gets lines of level warn and above, or every line with `everything`. */
   constructor(path: string, warning: (line: string) => void, everything: boolean) {
     this.path = path;
     this.#warning = warning;
@@ -31,7 +31,7 @@ export class ChildLog {
     lines.on('line', (line) => this.#line(line));
   }
 
-  /** What went wrong, as far as the program told: its last error, else its last line. */
+  /** Answers the last error of the program, or else its last line. */
   lastWords(): string {
     const warning = this.#last.map(warningOf).findLast((line) => line !== undefined);
     return (warning ?? this.#last.at(-1) ?? 'it wrote nothing').slice(0, 1_000);
@@ -66,12 +66,12 @@ export class ChildLog {
     if (size > maxBytes) renameSync(this.path, `${this.path}.1`);
     this.#size = size > maxBytes ? 0 : size;
     this.#file = createWriteStream(this.path, { flags: 'a', mode: 0o600 });
-    // A full disk must not take the operator down with it.
+    // A full disk must not end the operator.
     this.#file.on('error', () => undefined);
   }
 }
 
-/** The message of a JSON log line of level warn or above. */
+/** Answers the message of a JSON log line of level warn or above. */
 function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
@@ -97,13 +97,16 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** As bin/node-26.js has it, so that a first start in a new state folder is as fast as a second; Node does without where it cannot write. */
+/**
+ * The same compile cache as in bin/node-26.js, so that a first start in a new state folder is fast. Node works without it when it cannot
+ * write.
+ */
 export const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
 
-/** Milliseconds that a program has to end by itself after SIGTERM. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const patienceMs = 20_000;
 
-/** A program that runs. It ends with this process, even by SIGKILL: the IPC channel then closes. */
+/** A running program. It ends with this process, even after SIGKILL, when the IPC channel closes. */
 export class RunningChild {
   readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
@@ -115,7 +118,7 @@ export class RunningChild {
       {
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
         env: { ...command.environment, COFFER_EXIT_WITH_PARENT: '1' },
-        // A session of its own: Ctrl-C reaches this process alone, which stops its children in order.
+        // The child has its own session: Ctrl-C reaches this process only, which stops its children in order.
         detached: process.platform !== 'win32',
       },
     );
@@ -141,7 +144,7 @@ export class RunningChild {
     return this.#child.pid;
   }
 
-  /** Asks it to end, waits, ends it by force. Resolves when it is gone. */
+  /** Asks the program to end, waits, and then kills it. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     const force = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs);
@@ -150,7 +153,7 @@ export class RunningChild {
   }
 }
 
-/** Ends a program that an earlier operator left running, as its pid file tells. */
+/** Ends a program that an earlier operator left, by its pid file. */
 export async function endLeftover(pidFile: string): Promise<void> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const identity = parseIdentity(text);

@@ -3,8 +3,8 @@ import { credentialsSecretName, newCredentials } from '../../reconcile/managed/c
 import { type StateFolder, randomPassword } from './state-folder.ts';
 
 /**
- * The Secret with the keys of a User or an AccessKey: that of a manifest, or a folder `secrets/NAME` of the state folder with a 0600
- * file for each key, made once.
+ * Answers the Secret with the keys of a User or an AccessKey: that of a manifest, or the folder `secrets/NAME` of the state folder, with a
+ * 0600 file for each key, which is made once.
  */
 export async function madeCredentials(
   resource: User | AccessKey,
@@ -15,7 +15,7 @@ export async function madeCredentials(
   const given = secrets.get(name);
   if (given !== undefined && !(await isMade(name, state))) return given;
   const fresh = newCredentials(resource);
-  // First the one that the others are made from, so that a start after a crash in between goes on with it.
+  // Write the secret key first: a start after a crash continues with it.
   const secretKey = await state.madeOnce(() => fresh['secretKey'] ?? '', 'secrets', name, 'secretKey');
   const data: Record<string, string> = {};
   for (const [key, value] of Object.entries({ ...fresh, secretKey, AWS_SECRET_ACCESS_KEY: secretKey })) {
@@ -35,13 +35,15 @@ const names = {
 
 export interface RootCredentials {
   readonly secret: Secret;
-  /** For people: where the password is. */
+  /** The place of the password, for messages. */
   readonly passwordAt: string;
-  /** Where it is in a file of its own. */
+  /** The file of the password, if it has its own. */
   readonly passwordFile?: string;
 }
 
-/** Root credentials of a tenant: those of the environment, else its Secret's, else a password made once and kept. */
+/**
+ * Answers the root credentials of a tenant: those of the environment, then those of its Secret, then a password that is made once and kept.
+ */
 export async function rootCredentials(
   tenant: Tenant,
   secrets: ReadonlyMap<string, Secret>,
@@ -59,7 +61,7 @@ export async function rootCredentials(
   }
   const named = tenant.spec.rootCredentialsSecret?.name;
   if (named !== undefined) {
-    // A missing one is reported by the renderer, with the field that names it.
+    // The renderer reports a missing Secret, with the field that names it.
     return {
       secret: secrets.get(named) ?? { name: named, data: {}, missing: true },
       passwordAt: `the Secret ${named}`,

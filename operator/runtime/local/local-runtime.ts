@@ -9,12 +9,12 @@ import type { StateFolder } from './state-folder.ts';
 
 interface LocalRuntimeOptions {
   readonly state: StateFolder;
-  /** The program files that stand for programs. */
+  /** The source file of each program. */
   readonly programs: Readonly<Record<Program, string>>;
   readonly event: (event: OperatorEvent) => void;
-  /** A line of a child's log that people should see. */
+  /** Called with log lines of programs that the user should see. */
   readonly childLine: (workload: string, line: string) => void;
-  /** Of the programs. */
+  /** The environment of the programs. */
   readonly version: string;
   readonly verbose: boolean;
   readonly random: () => number;
@@ -83,7 +83,7 @@ export class LocalRuntime implements Runtime {
     return Promise.resolve();
   }
 
-  /** One machine runs one instance of each: there is none to spare, and nobody asks. */
+  /** One machine runs one instance of each workload, so the reconciler never asks. */
   storeHealth(): Promise<StoreHealth> {
     return Promise.resolve({ healthy: true, message: '' });
   }
@@ -92,7 +92,7 @@ export class LocalRuntime implements Runtime {
     const workload = this.#workloads.get(name);
     this.#workloads.delete(name);
     await workload?.stop();
-    // One of the same name may have come while it stopped.
+    // A workload of the same name may have been applied while this one stopped.
     if (!this.#workloads.has(name)) this.#secrets.delete(name);
   }
 
@@ -106,7 +106,7 @@ export class LocalRuntime implements Runtime {
     while (left.size > 0) {
       const needed = new Set([...left.values()].flatMap(({ workload }) => workload?.dependsOn ?? []));
       const round = [...left.keys()].filter((name) => !needed.has(name));
-      // A ring of dependencies cannot be rendered; should one come, everything stops at once.
+      // The renderer makes no dependency cycle. If there is one, everything stops at once.
       const names = round.length === 0 ? [...left.keys()] : round;
       await Promise.all(names.map(async (name) => left.get(name)?.stop()));
       for (const name of names) left.delete(name);
@@ -156,7 +156,7 @@ export class LocalRuntime implements Runtime {
     return mount.path ?? state.at('data', workload, name);
   }
 
-  /** The certificate stays missing, which is a condition; the event says why. */
+  /** The certificate stays missing, which is a condition. The event explains it. */
   #refuseIssuer({ name, owner, issuer }: CertificateNeed): void {
     if (this.#refusedIssuers.has(name)) return;
     this.#refusedIssuers.add(name);

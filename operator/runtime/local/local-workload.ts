@@ -25,7 +25,7 @@ export interface LocalWorkloadOptions {
   readonly random: () => number;
 }
 
-/** What a child has of this process' environment: nothing that could be a setting or a secret. */
+/** The variables that a child inherits: none of them can be a setting or a secret. */
 const inherited = [
   'PATH',
   'HOME',
@@ -35,21 +35,21 @@ const inherited = [
   'TEMP',
   'SystemRoot',
   'NODE_EXTRA_CA_CERTS',
-  // What bin/ sets for the allocator.
+  // The variables of the allocator that bin/ sets.
   'MALLOC_ARENA_MAX',
   'MALLOC_MMAP_THRESHOLD_',
   'MALLOC_TRIM_THRESHOLD_',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
 ];
-/** Milliseconds between attempts to start what could not be started, e.g. since its port was taken. */
+/** Milliseconds between attempts to start a program that could not start, e.g. because its port was in use. */
 const retryMs = 1_500;
 
-/** One workload as a process of this machine: its one instance has the workload's name. Its changes happen one after the other. */
+/** One workload as a process of this machine. Its one instance has the workload's name. Its changes run one after the other. */
 export class LocalWorkload {
   readonly #options: LocalWorkloadOptions;
   readonly #log: ChildLog;
-  /** As it was applied last: what the instance starts with next. */
+  /** The last applied workload, which the instance starts with next. */
   #applied: Workload | undefined;
   /** Inputs that the instance was started with. */
   #startedWith: readonly RestartInput[] = [];
@@ -68,7 +68,7 @@ export class LocalWorkload {
     this.#log = new ChildLog(path, (line) => options.line(line), options.verbose);
   }
 
-  /** As it was applied last. */
+  /** The last applied workload. */
   get workload(): Workload | undefined {
     return this.#applied;
   }
@@ -86,17 +86,17 @@ export class LocalWorkload {
     };
   }
 
-  /** Records what the instance starts with from now on, and starts it where there is none. Resolves before it is ready. */
+  /** Records the workload for the next start, and starts an instance if there is none. Resolves before it is ready. */
   async apply(workload: Workload): Promise<void> {
     await this.#take(workload, true);
   }
 
-  /** Records all but what needs a restart, and rewrites what the program re-reads. */
+  /** Records everything that needs no restart, and rewrites the files that the program re-reads. */
   async refresh(workload: Workload): Promise<void> {
     await this.#take(workload, this.#applied === undefined || !isChanged(this.#applied, workload));
   }
 
-  /** Rewrites what would expire of the files that are there. */
+  /** Rewrites the existing files that would expire. */
   async renew(workload: Workload): Promise<void> {
     if (this.#stopped || this.#supervisor === undefined || this.#busy > 0) return;
     const known = new Set(this.#applied?.mounts.map(({ name }) => name));
@@ -104,7 +104,7 @@ export class LocalWorkload {
     await this.#enqueue(() => this.#writeFiles({ ...workload, mounts }, 'renewed'));
   }
 
-  /** Ends the instance and starts it as it was applied last. */
+  /** Ends the instance and starts it as the workload was last applied. */
   replace(): void {
     if (!this.#stopped && this.#wanted > 0) this.#requestRestart();
   }
@@ -124,11 +124,11 @@ export class LocalWorkload {
       return;
     }
     if (this.#supervisor === undefined && this.#busy === 0) {
-      // What was refused is tried again by its own timer, not by every pass; a change may be what it takes.
+      // A timer retries a refused start, not every reconcile. A change of the workload retries at once.
       if (this.#refused === undefined || (record && changed)) this.#requestRestart();
       return;
     }
-    // A restart that is under way writes the files itself.
+    // A restart under way writes the files itself.
     const { workload: recorded } = this;
     if (this.#busy === 0 && recorded !== undefined) await this.#enqueue(() => this.#writeFiles(recorded, 'reloading'));
   }
@@ -163,7 +163,7 @@ export class LocalWorkload {
   #instances(): readonly Instance[] {
     const { name, version } = this.#options;
     if (this.#supervisor === undefined && this.#busy === 0) return [];
-    // One that is to be restarted starts with what was applied last, whatever it runs with still.
+    // An instance that waits for a restart starts with the last applied workload.
     const inputs = this.#restartWanted ? (this.#applied?.inputs ?? []) : this.#startedWith;
     return [{ name, inputs, state: instanceState(this.#state()), version }];
   }
@@ -195,7 +195,7 @@ export class LocalWorkload {
     try {
       await this.#supervisor?.stop();
       this.#supervisor = undefined;
-      // Looked at only now: what came while it stopped is part of this restart.
+      // Read the workload only now: changes that came during the stop are part of this restart.
       this.#restartWanted = false;
       const workload = this.#applied;
       if (workload === undefined || this.#stopped || this.#wanted !== 1) return;
@@ -262,7 +262,7 @@ export class LocalWorkload {
     };
   }
 
-  /** While an instance runs, only what it re-reads: the rest is of the version that it was started with. */
+  /** While an instance runs, only the files that it re-reads are written. The others belong to the version that it was started with. */
   async #writeFiles(workload: Workload, which: WrittenFiles): Promise<void> {
     for (const mount of workload.mounts) await this.#writeMount(workload, mount, which);
   }

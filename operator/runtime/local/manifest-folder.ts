@@ -6,7 +6,7 @@ import { byKind, type Resources } from '../../reconcile/resources.ts';
 import { isManagedKind } from '../contract/workload.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 
-/** Secrets kept as folders, laid out as Kubernetes mounts them: `NAME/KEY` holds the value. A newline at its end is not part of it. */
+/** Reads Secrets that are folders, as Kubernetes mounts them: `NAME/KEY` has the value. A newline at the end is not part of it. */
 async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
   const names = await readdir(folder, { withFileTypes: true });
   const secrets = names
@@ -26,8 +26,8 @@ async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
 const maxFiles = 256;
 
 /**
- * The manifests of a folder, as their last good state: a file whose YAML is broken keeps the objects it had, an object that is refused
- * keeps its last good version. What is deleted is gone.
+ * The manifests of a folder in their last valid state. A file with broken YAML keeps the objects that it had, and a refused object keeps
+ * its last valid version. A deleted object is gone.
  */
 export class ManifestFolder {
   readonly #folder: string;
@@ -36,12 +36,12 @@ export class ManifestFolder {
   #files = new Map<string, ParsedFile>();
   #resources: Resources;
   #problems: readonly string[] = [];
-  /** What vanished from the folder and is not undone yet, by `Kind/name`. */
+  /** Resources that were removed from the folder and are not cleaned up yet, by `Kind/name`. */
   readonly #released = new Set<string>();
 
   /**
-   * `before`: objects as an earlier process knew them, for the rules on changes. `secretFolder`: Secrets beside the manifests, each a
-   * folder with a file for each key; a manifest of the same name wins.
+   * `before` has the objects that an earlier process knew, for the rules on changes. `secretFolder` has Secrets, each as a folder with a
+   * file for each key; a manifest of the same name wins.
    */
   constructor(folder: string, before: readonly CofferObject[] = [], secretFolder?: string) {
     this.#folder = folder;
@@ -60,7 +60,7 @@ export class ManifestFolder {
     return this.#resources;
   }
 
-  /** What is wrong with files, beside objects that are refused. */
+  /** Problems of files, apart from refused objects. */
   get problems(): readonly string[] {
     return this.#problems;
   }
@@ -84,7 +84,7 @@ export class ManifestFolder {
     this.#collect(problems, kept);
   }
 
-  /** What vanished was undone: the next `read` forgets it. True where there was anything to forget. */
+  /** Records that a removed resource is cleaned up; the next `read` forgets it. Answers true when there was such a resource. */
   release(key: string): boolean {
     if (!this.#resources.deleting.has(key)) return false;
     this.#released.add(key);
@@ -96,7 +96,7 @@ export class ManifestFolder {
     try {
       source = await readFile(join(this.#folder, name), 'utf8');
     } catch (error) {
-      // Deleted, or replaced by an editor, between listing and reading: the next look will tell.
+      // The file was deleted or replaced between the listing and the read. The next read sees it.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
@@ -161,7 +161,7 @@ function keyOf(object: CofferObject): string {
   return `${object.kind}/${object.metadata.name}`;
 }
 
-/** Its end has something to undo, or tenants need its keys: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
+/** A resource whose removal needs a cleanup, or whose keys tenants need, is kept until then, like with a finalizer on Kubernetes. */
 function isUndone({ kind, spec }: CofferObject): boolean {
   if (kind === 'KMSConfig') return true;
   return isManagedKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';

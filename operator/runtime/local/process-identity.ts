@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process of this machine: its number alone may belong to another one by now. */
+/** A process of this machine. The number alone may belong to another process later. */
 interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** The process with this number; undefined when there is none. */
+/** Answers the process with this number; undefined when there is none. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startOnLinux(pid) : startByPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };

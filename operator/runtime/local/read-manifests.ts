@@ -3,22 +3,22 @@ import type { CofferObject, ConfigMap, Secret } from '../../api/object.ts';
 import { validate } from '../../api/validate.ts';
 import { resourceKinds } from '../contract/workload.ts';
 
-/** What one file holds. */
+/** The content of one file. */
 export interface ParsedFile {
   readonly objects: readonly CofferObject[];
   readonly secrets: readonly Secret[];
   readonly configMaps: readonly ConfigMap[];
-  /** Objects that are refused, by `Kind/name`, with file, line and reason. */
+  /** The refused objects, by `Kind/name`, with file, line and reason. */
   readonly invalid: ReadonlyMap<string, string>;
-  /** What is wrong with no object to blame: the file's YAML itself. Then nothing else of it counts. */
+  /** Problems of the file's YAML itself. Then the rest of the file does not count. */
   readonly problems: readonly string[];
 }
 
 const limits = { bytes: 1_048_576, documents: 256 };
 
 /**
- * Reads a manifest file of any number of YAML documents. `previous` answers the object that was good before, for the rules on
- * changes. Never errors: what is wrong is told with `file:line`.
+ * Reads a manifest file with any number of YAML documents. `previous` answers the last valid object, for the rules on changes. Never
+ * errors: problems are reported with `file:line`.
  */
 export function readManifests(
   file: string,
@@ -72,7 +72,7 @@ function collect(
   return { objects, secrets, configMaps, invalid, problems };
 }
 
-/** A document whose aliases multiply is a problem of that document, not of the program. */
+/** A document with too many aliases is a problem of that document only. */
 function toValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -94,7 +94,7 @@ function lineOf(error: YAMLError, lines: LineCounter): number {
   return lines.linePos(error.pos[0]).line;
 }
 
-/** The line of a field, or of the nearest one around it that is written. */
+/** Answers the line of a field, or of the nearest written field around it. */
 function lineOfField(document: Document, field: string, lines: LineCounter): number {
   const path = field.split('.');
   for (let length = path.length; length > 0; length--) {

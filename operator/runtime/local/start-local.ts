@@ -28,16 +28,16 @@ export interface LocalOptions {
   readonly state: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly verbose?: boolean;
-  /** Instead of the programs of this checkout. */
+  /** Replaces the programs of this checkout. */
   readonly programs?: Readonly<Record<Program, string>>;
-  /** What must be there before the manifests are looked at; runs while the state folder is held. */
+  /** Runs before the manifests are read, while the state folder is locked. */
   readonly prepare?: (state: StateFolder) => Promise<void>;
-  /** The manifests were read, first or again; nothing was done about them yet. */
+  /** Called after each read of the manifests, before they are applied. */
   readonly read?: (resources: Resources, state: StateFolder) => void;
   /** Awaited before each check of a provider. */
   readonly beforeChecks?: () => Promise<void>;
   readonly event: (event: OperatorEvent) => void;
-  /** What is wrong and belongs to no resource. */
+  /** Called with problems that belong to no resource. */
   readonly problem: (message: string) => void;
   readonly childLine: (workload: string, line: string) => void;
 }
@@ -46,9 +46,9 @@ export interface LocalOperator {
   readonly resources: () => Resources;
   readonly status: (ref: ResourceRef) => ResourceStatus | undefined;
   readonly rootCredentials: (tenant: Tenant) => Promise<RootCredentials>;
-  /** Calls after every change of a status. */
+  /** Calls the listener after every change of a status. */
   readonly onStatus: (listener: () => void) => void;
-  /** Stops every program, dependents first, and lets go of the state folder. */
+  /** Stops every program, dependents first, and unlocks the state folder. */
   readonly stop: () => Promise<void>;
 }
 
@@ -58,8 +58,8 @@ const programs: Readonly<Record<Program, string>> = {
 };
 
 /**
- * The operator without Kubernetes: runs what the manifests of a folder describe as processes of this machine, and follows their
- * changes. Errors with `StateInUse`, or when the folder cannot be read.
+ * Runs the operator without Kubernetes: it runs the manifests of a folder as processes of this machine, and follows their changes. Errors
+ * when another operator uses the state folder, or when the folder cannot be read.
  */
 export async function startLocal(options: LocalOptions): Promise<LocalOperator> {
   const state = new StateFolder(options.state);
@@ -102,12 +102,12 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         failures.delete(key);
       },
       failed: (key, error) => {
-        // What fails is tried again and again; its reason is told once.
+        // The queue retries; the reason is reported once.
         if (failures.get(key) !== describe(error)) options.problem(describe(error));
         failures.set(key, describe(error));
       },
       random: Math.random,
-      // The watch of the folder has waited until changes settled.
+      // The watch of the folder already waits until changes settle.
       settleMs: 0,
       lastRetryMs: 2_000,
     });
@@ -120,7 +120,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       rolloutLimit: new RolloutLimit({ now }),
       controllers,
       finalizer: {
-        // What vanishes from the folder is kept by its reader.
+        // The reader of the folder keeps removed resources.
         hold: () => Promise.resolve(),
         release: async (ref) => {
           if (manifests.release(objectKey(ref))) await reread();

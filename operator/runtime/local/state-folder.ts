@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createFileAtomically } from '../../../platform/atomic-file.ts';
 import { identifyProcess, isRunning, parseIdentity } from './process-identity.ts';
 
-/** Where the local runtime keeps everything. Only its user may enter. */
+/** The folder with all data of the local runtime. Only its user may enter. */
 export class StateFolder {
   readonly path: string;
 
@@ -15,12 +15,12 @@ export class StateFolder {
     chmodSync(this.path, 0o700);
   }
 
-  /** The path of a file or folder in it. */
+  /** Answers the path of a file or folder in it. */
   at(...parts: readonly string[]): string {
     return join(this.path, ...parts);
   }
 
-  /** The path of a folder in it, made where it is missing. */
+  /** Answers the path of a folder in it, and makes the folder if needed. */
   folder(...parts: readonly string[]): string {
     const path = this.at(...parts);
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -36,7 +36,7 @@ export class StateFolder {
     }
   }
 
-  /** A value that is made once and kept in a 0600 file: a password, a key. */
+  /** Answers a value that is made once and kept in a 0600 file: a password, a key. */
   async madeOnce(make: () => string, ...parts: readonly string[]): Promise<string> {
     const known = await this.readText(...parts);
     if (known !== undefined && known.trim() !== '') return known.trim();
@@ -47,7 +47,7 @@ export class StateFolder {
   }
 }
 
-/** A password of 192 random bits that survives any shell unquoted. */
+/** Makes a password of 192 random bits that needs no quotes in a shell. */
 export function randomPassword(): string {
   return randomBytes(24).toString('base64url').replaceAll('-', 'x').replaceAll('_', 'y');
 }
@@ -59,8 +59,8 @@ export class StateInUse extends Error {
 }
 
 /**
- * Holds the state folder for this process; answers how to let go. One left behind by a process that died is taken over.
- * Errors with `StateInUse`.
+ * Locks the state folder for this process, and answers a function that unlocks it. A lock of a process that died is taken over. Errors when
+ * another operator holds it.
  */
 export async function lockState(state: StateFolder): Promise<() => void> {
   const path = state.at('operator.lock');

@@ -27,7 +27,7 @@ interface Entry {
 
 const keptEvents = 30;
 
-/** `status/<kind>-<name>.yaml`: each object as `kubectl get -o yaml` would show it, with its latest events. */
+/** Writes `status/<kind>-<name>.yaml`: each object as `kubectl get -o yaml` would show it, with its latest events. */
 export class StatusFiles implements StatusStore {
   readonly #state: StateFolder;
   readonly #now: () => Date;
@@ -42,12 +42,12 @@ export class StatusFiles implements StatusStore {
     }
   }
 
-  /** Objects as they were known when the files were written last. */
+  /** Objects at the last write. */
   objects(): readonly CofferObject[] {
     return [...this.#entries.values()].flatMap(({ object }) => object ?? []);
   }
 
-  /** Takes note of what is written now: a generation grows when its spec changed, and what is gone loses its file. */
+  /** Takes the current objects: a generation grows when its spec changed, and the file of a removed object is deleted. */
   observe(objects: readonly CofferObject[], named: ReadonlySet<string>): void {
     for (const object of objects) {
       const entry = this.#entry({ kind: object.kind, name: object.metadata.name });
@@ -76,7 +76,7 @@ export class StatusFiles implements StatusStore {
     await this.#save(ref);
   }
 
-  /** Adds an event, or counts one more of the same. */
+  /** Adds an event, or counts up the same one. */
   async record({ ref, type, reason, message }: OperatorEvent): Promise<void> {
     const entry = this.#entry(ref);
     const now = this.#now().toISOString();
@@ -93,7 +93,7 @@ export class StatusFiles implements StatusStore {
     await this.#save(ref);
   }
 
-  /** What is written stays when the operator ends: it must not say that programs run which were stopped. */
+  /** The files stay when the operator ends, so they must not say that stopped programs run. */
   async markStopped(): Promise<void> {
     for (const [key, { status, generation }] of this.#entries) {
       const [kind, name = ''] = key.split('/');
@@ -146,7 +146,7 @@ export class StatusFiles implements StatusStore {
     return this.#writing;
   }
 
-  /** A file that cannot be read back is as good as none: it is written anew. */
+  /** An unreadable file counts as missing and is written anew. */
   #load(file: string): void {
     try {
       const { events, status, ...manifest } = parse(readFileSync(this.#state.at('status', file), 'utf8')) as {
@@ -168,7 +168,7 @@ export class StatusFiles implements StatusStore {
   }
 }
 
-/** What an earlier operator saw: the times of its conditions still count, but nothing of it runs now. */
+/** Answers the status of an earlier operator: the times of its conditions count, but no program runs. */
 function asBefore({ observedGeneration, conditions }: ResourceStatus): ResourceStatus {
   return { observedGeneration, conditions };
 }

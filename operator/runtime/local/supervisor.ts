@@ -3,15 +3,15 @@ import { type ChildLog, RunningChild, type Command, type Exit } from './child-pr
 import type { ProbeResult } from './addresses.ts';
 
 /**
- * Milliseconds to wait before starting a program again that ended `crashes` times in a row: growing, bounded, and spread by up to a
- * quarter either way, so that programs which fell together do not rise together.
+ * Answers the milliseconds to wait before a restart of a program that ended `crashes` times in a row. The delay grows up to a limit, and a
+ * random part of a quarter keeps programs that failed together from restarting together.
  */
 export function restartPause(crashes: number, random: number): number {
   const pause = Math.min(30_000, 250 * 2 ** Math.min(crashes - 1, 16));
   return Math.round(pause * (0.75 + random / 2));
 }
 
-/** A program that ran for this long, in milliseconds, starts counting anew. */
+/** Milliseconds of running after which the count of crashes starts again. */
 const steadyMs = 30_000;
 
 /** Crashes in a row from which a program counts as looping. */
@@ -22,19 +22,19 @@ interface SupervisorOptions {
   readonly log: ChildLog;
   readonly pidFile: string;
   readonly ready: () => Promise<ProbeResult>;
-  /** The state changed. */
+  /** Called when the state changes. */
   readonly changed: () => void;
-  /** The program ended without being asked. */
+  /** Called when the program ends by itself. */
   readonly crashed: (message: string) => void;
   readonly random: () => number;
 }
 
-/** Milliseconds between looks at a program: often until it is ready, then now and then. */
+/** Milliseconds between probes: short until the program is ready, then longer. */
 const lookMs = { starting: 60, ready: 3_000 } as const;
-/** Looks in a row that may fail before a program that was ready counts as not ready. */
+/** Failed probes in a row after which a ready program counts as not ready. */
 const tolerated = 2;
 
-/** Keeps one program running until it is told to stop. */
+/** Keeps one program running until `stop`. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #state: WorkloadState = { kind: 'starting' };

@@ -2,7 +2,7 @@ import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
 
 const paint = { red: '\u001b[31m', yellow: '\u001b[33m', dim: '\u001b[2m', reset: '\u001b[0m' };
 
-/** What a person at the terminal sees of the operator: one line for each event. */
+/** Prints the events of the operator at the terminal, one line each. */
 export class Terminal {
   readonly #stream: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly #now: () => Date;

@@ -5,16 +5,16 @@ interface FolderWatch {
   close(): void;
 }
 
-/** Milliseconds of quiet after which changes count as one. */
+/** Milliseconds without changes after which the changes count as one. */
 const quietMs = 500;
-/** However restless the folder is, it is read at least this often, in milliseconds. */
+/** Milliseconds after which the folder is read even if changes go on. */
 const patienceMs = 2_000;
-/** Some file systems (NFS, mounts from another machine) tell nothing of changes. */
+/** Some file systems (NFS, mounts from another machine) report no changes, so the folder is also polled. */
 const pollMs = 5_000;
 
 /**
- * Calls `changed` once for each set of changes in a folder. Editors save by writing a new file and renaming it, and tools delete and
- * write again: the watch is of the folder, and what changed is found by reading it.
+ * Calls `changed` once for each set of changes in a folder. Editors write a new file and rename it, and tools delete and write again, so
+ * the watch is of the folder, and the callee reads it to find the changes.
  */
 export function watchFolder(folder: string, changed: () => void): FolderWatch {
   let quiet: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
         watcher = undefined;
       });
     } catch {
-      // The folder is gone for now; polling goes on and finds it again.
+      // The folder does not exist now. Polling finds it again.
       watcher = undefined;
     }
   };
@@ -60,7 +60,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
   };
 }
 
-/** Changes whenever a file of the folder does, as far as its listing tells. */
+/** Answers a text that changes whenever the listing of the folder does. */
 function signature(folder: string): string {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -71,7 +71,7 @@ function signature(folder: string): string {
       })
       .join('\n');
   } catch {
-    // Gone, or changing this moment: looks different from any listing.
+    // The file was deleted or replaced: the answer differs from that of any listing.
     return 'unreadable';
   }
 }

@@ -10,7 +10,7 @@ export interface Validity {
   readonly notAfter: Date;
 }
 
-/** Where an authority is in the exchange of its certificate and key. Only `signing` signs; everybody trusts both. */
+/** The certificate and key of an authority during a rotation. Only `signing` signs; all peers trust both. */
 export type AuthorityPhase =
   | { readonly kind: 'settled'; readonly signing: Validity }
   | { readonly kind: 'introducing'; readonly signing: Validity; readonly next: Validity; readonly since: Date }
@@ -18,17 +18,17 @@ export type AuthorityPhase =
 
 export type AuthorityStep =
   | { readonly kind: 'stay'; readonly until: Date }
-  /** Make the next one and give it to everybody, signing with neither more nor less than before. */
+  /** Make the next authority and publish it. `signing` still signs. */
   | { readonly kind: 'introduce' }
-  /** Everybody had time to learn of the next one: it signs from now on. */
+  /** All peers know the next authority, so it signs from now on. */
   | { readonly kind: 'switch' }
-  /** Nobody shows a certificate of the previous one any more. */
+  /** No certificate of the previous authority is in use. */
   | { readonly kind: 'retire' };
 
 /**
- * What to do with an authority now. A side that trusts an authority too late refuses its peer, one that stops too early does too;
- * so a new one signs only after `spreadMs`, and the old one goes only when nothing signed by it was in use for `graceMs`, or when it
- * has expired.
+ * Decides the next step of an authority. A side that trusts an authority too late refuses its peer, and so does a side that stops too
+ * early. So a new authority signs only after `spreadMs`, and the old one is dropped only when nothing signed by it was in use for
+ * `graceMs`, or when it has expired.
  */
 export function authorityStep(
   phase: AuthorityPhase,
@@ -40,7 +40,7 @@ export function authorityStep(
     case 'settled':
       return reached(twoThirds(phase.signing), now) ?? { kind: 'introduce' };
     case 'introducing':
-      // Nobody accepts what an expired one signed: there is nothing left to wait for.
+      // Peers accept nothing that an expired authority signed, so there is no reason to wait.
       if (phase.signing.notAfter <= now) return { kind: 'switch' };
       return reached(after(phase.since, times.spreadMs), now) ?? { kind: 'switch' };
     case 'retiring':
@@ -52,7 +52,7 @@ export function authorityStep(
   }
 }
 
-/** When two thirds of a life are over: a third is left for everything that may go wrong. */
+/** Answers the time when two thirds of a life are over. The last third is left for retries. */
 export function twoThirds({ notBefore, notAfter }: Validity): Date {
   return new Date(notBefore.getTime() + ((notAfter.getTime() - notBefore.getTime()) * 2) / 3);
 }
@@ -85,7 +85,7 @@ export function authoritySecretName(authority: string): string {
   return `${authority}-authority`;
 }
 
-/** Undefined where the Secret holds no authority: one is made anew. */
+/** Answers undefined when the Secret holds no authority; the caller then makes a new one. */
 export function readAuthority(secret: KubeObject): Authority | undefined {
   const data = secretData(secret);
   const signing = pair(data['tls.crt'], data['tls.key']);
@@ -131,7 +131,7 @@ export function authoritySecret(
   };
 }
 
-/** What everybody trusts. */
+/** Answers the certificates that all peers trust. */
 export function bundleOf(authority: Authority): string {
   switch (authority.kind) {
     case 'settled':

@@ -9,7 +9,7 @@ import { secretData } from '../namespace/made-secret.ts';
 const hourMs = 3_600_000;
 
 /**
- * What cert-manager makes the certificate from. The key stays when it renews: the key service knows a client by its key.
+ * The Certificate object for cert-manager. A renewal keeps the key, since the key service identifies a client by its key.
  *
  * @see https://cert-manager.io/docs/reference/api-docs/#cert-manager.io/v1.CertificateSpec
  */
@@ -20,7 +20,7 @@ export function certificateObject(
   lifeMs: number,
   owner: OwnerReference,
 ): KubeObject {
-  // Those that the Secret of a certificate always has, whoever makes it: the maker may change.
+  // The operator's own certificates have the same keys in their Secrets: the maker may change.
   const labels = { ...ownedLabels(need.owner), [authorityLabel]: need.authority, [certificateLabel]: need.name };
   const { name, kind, group } = need.issuer ?? { name: '', kind: 'Issuer', group: undefined };
   return {
@@ -29,12 +29,12 @@ export function certificateObject(
     metadata: { name: need.name, namespace, labels, ownerReferences: [owner] },
     spec: {
       secretName: leafSecretName(need.name),
-      // So that its Secret is among those that the operator looks at.
+      // The label makes the Secret one of those that the operator watches.
       secretTemplate: { labels },
       commonName: need.commonName,
       ...(names.dnsNames.length === 0 ? {} : { dnsNames: names.dnsNames }),
       ...(names.ipAddresses.length === 0 ? {} : { ipAddresses: names.ipAddresses }),
-      // It takes hours at least.
+      // cert-manager requires at least an hour.
       duration: `${Math.max(1, Math.round(lifeMs / hourMs))}h0m0s`,
       usages: ['digital signature', ...need.usages.map((usage) => `${usage} auth`)],
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Never' },
@@ -43,7 +43,7 @@ export function certificateObject(
   };
 }
 
-/** What cert-manager made; undefined while it has not. */
+/** Answers the certificate that cert-manager made; undefined before that. */
 export function issuedInSecret(secret: KubeObject | undefined): IssuedCertificate | undefined {
   const pem = secretData(secret)['tls.crt'];
   if (pem === undefined || pem === '') return undefined;

@@ -7,24 +7,24 @@ import { certificateObject, issuedInSecret } from './cert-manager.ts';
 import { certificateNames, leafSecretName } from './leaf.ts';
 import { secretData } from '../namespace/made-secret.ts';
 
-/** When a certificate ends that the operator keeps, or had made by cert-manager. */
+/** The expiry of a certificate that the operator or cert-manager makes. */
 export interface CertificateExpiry {
   readonly kind: 'authority' | 'certificate';
   readonly name: string;
-  /** The resource that it is made for; undefined for an authority whose maker is not known any more. */
+  /** The resource that it is made for; undefined for an authority whose resource is unknown. */
   readonly owner: ResourceRef | undefined;
   readonly notAfter: Date;
 }
 
 interface CertificateObjects {
   readonly secrets: Cache;
-  /** Certificates of cert-manager; undefined while the cluster does not know them. */
+  /** Certificates of cert-manager; undefined while the cluster does not know the type. */
   readonly certificates: Cache | undefined;
 }
 
 /**
- * What was made for certificates of a resource that it has no more, such as after its TLS was turned off. `made` says who makes each
- * certificate that it has. What pods still mount is kept for them elsewhere: they hold copies.
+ * Finds certificates that a resource no longer needs, for instance after its TLS was turned off. `made` has the maker of each needed
+ * certificate. Pods that still mount one have a copy.
  */
 function unusedCertificates(
   owner: ResourceRef,
@@ -60,7 +60,7 @@ function isUnused({ metadata: { labels = {} } }: KubeObject, made: ReadonlyMap<s
 }
 
 interface CertificateKeeperOptions extends AuthorityKeeperOptions {
-  /** Certificates of cert-manager; undefined while the cluster does not know them. */
+  /** Certificates of cert-manager; undefined while the cluster does not know the type. */
   readonly certificates: () => Cache | undefined;
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
 }
@@ -68,7 +68,7 @@ interface CertificateKeeperOptions extends AuthorityKeeperOptions {
 interface KeptCertificate {
   readonly need: CertificateNeed;
   readonly notAfter: Date;
-  /** When the next step of its own is due. */
+  /** Time of its next step. */
   readonly until: Date;
 }
 
@@ -78,7 +78,7 @@ interface KeptAuthority {
   readonly until: Date;
 }
 
-/** Authorities and certificates of one namespace, each in a Secret of its own. */
+/** The authorities and certificates of one namespace, each in its own Secret. */
 export class CertificateKeeper {
   readonly #options: CertificateKeeperOptions;
   readonly #certificates = new Map<string, KeptCertificate>();
@@ -89,21 +89,21 @@ export class CertificateKeeper {
     this.#options = options;
   }
 
-  /** Resources that share an authority may ask at the same time: each waits for the one before. */
+  /** Serializes the resources that share an authority. */
   ensure(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
     const result = this.#turn.then(() => this.#ensureAll(needs));
     this.#turn = result.catch(() => undefined);
     return result;
   }
 
-  /** The PEM of a part. Errors for a certificate that is not made yet. */
+  /** Answers the PEM of a part. Errors for a certificate that is not made yet. */
   part(certificate: string, part: CertificatePart): string {
     const value = this.#data(certificate)[{ certificate: 'tls.crt', key: 'tls.key', ca: 'ca.crt' }[part]];
     if (value === undefined || value === '') throw new Error(`the certificate ${certificate} is not made yet`);
     return value;
   }
 
-  /** PEM of those that signed what a workload shows. */
+  /** Answers the PEM of the authorities that signed a workload's certificate. */
   authoritiesOf(workload: string): readonly string[] {
     return [...this.#certificates.values()]
       .filter(({ need }) => need.validFor.includes(workload))
@@ -126,7 +126,7 @@ export class CertificateKeeper {
     return [...authorities, ...certificates];
   }
 
-  /** Resources for which something is due now, and when the next is. */
+  /** Answers the resources with a due step, and the time of the next step. */
   due(now: Date): { readonly owners: readonly ResourceRef[]; readonly next: Date | undefined } {
     const owners: ResourceRef[] = [];
     let next: Date | undefined;
@@ -139,7 +139,7 @@ export class CertificateKeeper {
     return { owners, next };
   }
 
-  /** Removes what the resource has no use for any more: it uses these certificates, and no other of its own. */
+  /** Removes certificates that the resource no longer needs; `needs` are all of its own. */
   removeUnused(owner: ResourceRef, used: ReadonlySet<string>): Promise<void> {
     const result = this.#turn.then(() => this.#removeUnused(owner, used));
     this.#turn = result.catch(() => undefined);
@@ -184,7 +184,7 @@ export class CertificateKeeper {
     return issued;
   }
 
-  /** It belongs to the resource whose server shows its certificates: clients come and go. */
+  /** The authority belongs to the resource whose server uses its certificates: clients come and go. */
   async #authority(name: string, needs: readonly CertificateNeed[]): Promise<Authority> {
     const owner =
       needs.find((need) => need.authority === name && need.usages.includes('server'))?.owner ??
@@ -201,7 +201,7 @@ export class CertificateKeeper {
     const names = certificateNames(need, namespace);
     await writer.ensure(certificateObject(need, names, namespace, need.validForMs ?? times.leafLifeMs, owner), cache);
     const issued = issuedInSecret(secrets.get(namespace, leafSecretName(need.name)));
-    // cert-manager renews by itself, and the change of its Secret tells of it.
+    // cert-manager renews by itself, and the change of the Secret is an event.
     if (issued !== undefined) {
       this.#certificates.set(need.name, { need, notAfter: issued.notAfter, until: issued.notAfter });
     }

@@ -2,16 +2,16 @@
 export interface CertificateTimes {
   readonly authorityLifeMs: number;
   readonly leafLifeMs: number;
-  /** How long a changed Secret may take to reach every pod: nothing new is used before everybody had time to learn of it. */
+  /** Time for a changed Secret to reach every pod. A new certificate is used only after it. */
   readonly spreadMs: number;
-  /** How long a replaced authority stays trusted, once nothing is signed by it any more. */
+  /** Time for which a replaced authority stays trusted after nothing signed by it is in use. */
   readonly graceMs: number;
 }
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A kubelet looks after Secrets every minute or so; five leave room for a slow one. */
+/** A kubelet checks Secrets about every minute. Five minutes allow for a slow one. */
 export const standardCertificateTimes: CertificateTimes = {
   authorityLifeMs: 3_650 * day,
   leafLifeMs: 90 * day,
@@ -27,9 +27,9 @@ const variables = {
 } as const;
 
 /**
- * The standard times with those of the environment, in seconds: `COFFER_OPERATOR_AUTHORITY_LIFE_SECONDS`,
+ * Answers the standard times with those of the environment, in seconds: `COFFER_OPERATOR_AUTHORITY_LIFE_SECONDS`,
  * `COFFER_OPERATOR_CERTIFICATE_LIFE_SECONDS`, `COFFER_OPERATOR_CERTIFICATE_SPREAD_SECONDS`, `COFFER_OPERATOR_AUTHORITY_GRACE_SECONDS`.
- * Errors where one is no number, or where a life is so short that its last third is over before a renewal has reached every pod.
+ * Errors when one is no number, or when the last third of a life is too short for a renewal to reach every pod.
  */
 export function certificateTimes(environment: Readonly<Record<string, string | undefined>>): CertificateTimes {
   const times: Record<keyof CertificateTimes, number> = { ...standardCertificateTimes };

@@ -15,7 +15,7 @@ export interface CertificateNames {
   readonly ipAddresses: readonly string[];
 }
 
-/** Every name by which a workload of the namespace is reached: its Service, its pods, and this machine for `kubectl port-forward`. */
+/** Answers every name of a workload in the namespace: its Service, its pods, and this machine for `kubectl port-forward`. */
 export function certificateNames(need: CertificateNeed, namespace: string): CertificateNames {
   const given = need.alsoValidFor.filter((name) => name !== '0.0.0.0' && name !== '::');
   const inCluster = need.validFor.flatMap((workload) => [
@@ -34,39 +34,39 @@ export function certificateNames(need: CertificateNeed, namespace: string): Cert
   };
 }
 
-/** What is known of a certificate that its programs use now. */
+/** Facts about the certificate that its programs use now. */
 interface LeafFacts {
   readonly validity: Validity;
-  /** Whether the authority that signs now signed it. */
+  /** True when the signing authority signed it. */
   readonly signed: boolean;
-  /** Whether it is valid for every name and use that is needed. */
+  /** True when it covers every needed name and use. */
   readonly fits: boolean;
-  /** Whether its key was made for the `rotation` that is written now. */
+  /** True when its key was made for the current `rotation`. */
   readonly keyWanted: boolean;
 }
 
-/** Where the exchange of its key is. */
+/** The state of a key rotation. */
 export type KeyPhase =
   | { readonly kind: 'settled' }
-  /** The next key's identity is told to everybody; programs use the old one. */
+  /** Peers learn the identity of the next key; programs use the old one. */
   | { readonly kind: 'announced'; readonly since: Date }
-  /** Programs get the new one; the old identity is still known. */
+  /** Programs get the new key; the old identity is still known. */
   | { readonly kind: 'overlapping'; readonly since: Date };
 
 export type LeafStep =
   | { readonly kind: 'stay'; readonly until: Date }
-  /** Sign again, for the same key. */
+  /** Sign again for the same key. */
   | { readonly kind: 'renew' }
-  /** Make the next key and tell its identity. */
+  /** Make the next key and publish its identity. */
   | { readonly kind: 'announce' }
   /** Give the next key to the programs. */
   | { readonly kind: 'switch' }
-  /** Tell the old identity no more. */
+  /** Drop the old identity. */
   | { readonly kind: 'forget' };
 
 /**
- * What to do with a certificate now. A renewal goes first: it changes no identity, and everything else takes its time. A key is
- * exchanged in three steps, since whoever shows an identity that the other side does not know yet is refused.
+ * Decides the next step of a certificate. A renewal goes first, since it changes no identity and need not wait. A key is rotated in three
+ * steps, since a peer refuses an identity that it does not know yet.
  */
 export function leafStep(
   facts: LeafFacts,
@@ -93,12 +93,12 @@ function waited(since: Date, spreadMs: number, due: Date, now: Date): LeafStep |
   return now.getTime() < over ? { kind: 'stay', until: new Date(Math.min(over, due.getTime())) } : undefined;
 }
 
-/** A certificate with its key, and the next or former one while a key is exchanged. */
+/** A certificate with its key, and the next or former key during a rotation. */
 export interface Leaf {
   readonly current: CertificateAndKey;
-  /** The value of the need's `rotation` that `current`, or else `next`, was made for. */
+  /** The value of the need's `rotation` for which `current` was made, or `next` during a rotation. */
   readonly rotation: string;
-  /** What `current` was made for, as `purposeOf` writes it. */
+  /** Names and uses of `current`, as `purposeOf` writes them. */
   readonly purpose: string;
   readonly exchange:
     | undefined
@@ -158,7 +158,7 @@ export function leafSecret(
   };
 }
 
-/** What others must know: while a key is exchanged both identities, whichever the programs use. */
+/** Answers the identities that peers must know: during a rotation both, whichever the programs use. */
 export function issuedBy({ current, exchange }: Leaf): IssuedCertificate {
   const { notAfter } = validityOf(current.certPem);
   const identity = identityOfCertificate(current.certPem);
@@ -176,7 +176,7 @@ export function factsOf(leaf: Leaf, need: CertificateNeed, names: CertificateNam
   const signing = new X509Certificate(signingPem);
   return {
     validity: validityOf(leaf.current.certPem),
-    // The names of two authorities that follow each other are the same: only the signature tells them apart.
+    // Successive authorities have the same name, so only the signature distinguishes them.
     signed: certificate.checkIssued(signing) && certificate.verify(signing.publicKey),
     fits: leaf.purpose === purposeOf(need, names),
     keyWanted: leaf.rotation === (need.rotation ?? ''),
@@ -184,8 +184,8 @@ export function factsOf(leaf: Leaf, need: CertificateNeed, names: CertificateNam
 }
 
 /**
- * Names and uses of a certificate as text. Kept beside it and compared, rather than read from it: two spellings of one name would be
- * signed again for ever.
+ * Writes names and uses of a certificate as text. The text is stored and compared, instead of read from the certificate: two spellings of
+ * one name would cause a new signature every time.
  */
 export function purposeOf({ commonName, usages }: CertificateNeed, names: CertificateNames): string {
   return JSON.stringify({ commonName, usages, ...names });

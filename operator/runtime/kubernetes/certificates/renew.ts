@@ -41,8 +41,8 @@ export interface AuthorityKeeperOptions {
 }
 
 /**
- * An authority as it is after every step that is due, and when the next one is. `owner` is that of the resource whose authority it
- * is; without it the owner stays as it is.
+ * Applies every due step of an authority, and answers it with the time of the next step. `owner` is the resource of the authority; without
+ * it the owner stays.
  */
 export async function keepAuthority(
   name: string,
@@ -78,7 +78,7 @@ async function authorityAfterStep(
     case 'introduce':
       return { kind: 'introducing', signing, next: await newAuthority(name, options), since };
     case 'switch':
-      // The key of the old one is not kept: nothing is ever signed by it again.
+      // The key of the old authority is dropped: it never signs again.
       return authority.kind === 'introducing'
         ? { kind: 'retiring', signing: authority.next, previousPem: signing.certPem, since }
         : authority;
@@ -93,7 +93,7 @@ function newAuthority(name: string, { times, now }: AuthorityKeeperOptions): Pro
   return makeCa({ commonName: `${name} CA`, validForMs: times.authorityLifeMs, now: now() });
 }
 
-/** Whether a certificate in use was signed by the authority that is about to go. */
+/** Reports whether the authority that is about to go signed a certificate in use. */
 function usesPrevious(name: string, authority: Authority, { secrets, namespace }: AuthorityKeeperOptions): boolean {
   if (authority.kind !== 'retiring') return false;
   const previous = new X509Certificate(authority.previousPem);
@@ -105,7 +105,7 @@ function usesPrevious(name: string, authority: Authority, { secrets, namespace }
   });
 }
 
-/** A certificate as it is after every step that is due, and when the next one is. */
+/** Applies every due step of a certificate, and answers it with the time of the next step. */
 export async function keepLeaf(
   need: CertificateNeed,
   authority: Authority,
@@ -121,7 +121,7 @@ export async function keepLeaf(
   let leaf: Leaf = kept ?? { current: await sign(), rotation: need.rotation ?? '', purpose, exchange: undefined };
   for (let renewed = false; ;) {
     const step = leafStep(factsOf(leaf, need, names, authority.signing.certPem), phaseOfKey(leaf), now(), times);
-    // An authority at the end of its life signs nothing longer than itself: once is as good as it gets.
+    // An authority near its end limits the life of the certificate, so one signature is enough.
     if (step.kind === 'stay' || (step.kind === 'renew' && renewed)) {
       await writer.ensure(leafSecret(need, namespace, leaf, bundleOf(authority), owner), secrets);
       const issued = issuedBy(leaf);

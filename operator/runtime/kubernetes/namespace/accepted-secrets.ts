@@ -107,7 +107,7 @@ export class AcceptedStore implements AcceptanceStore {
     const name = keptSecretName(provider);
     const live = secrets.get(namespace, name);
     if (live === undefined || !this.#kept.isOurs(live)) return;
-    await api.delete(secrets.type, namespace, name, live.metadata.uid === undefined ? {} : { uid: live.metadata.uid });
+    await api.delete(secrets.type, namespace, name, { uid: live.metadata.uid });
     secrets.deleted(namespace, name);
   }
 }

@@ -235,7 +235,7 @@ export class NamespaceScope {
       operatorNamespace,
       fingerprint,
       certificateTimes,
-      ...(askHealth && { askHealth }),
+      askHealth,
       event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
       now,
       random,

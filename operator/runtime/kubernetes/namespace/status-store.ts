@@ -83,7 +83,7 @@ export class KubernetesStatus implements StatusStore {
       const written = await this.#options.api.applyStatus({
         apiVersion: object.apiVersion,
         kind: object.kind,
-        metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+        metadata: { name, namespace },
         status: json,
       });
       this.#options.cache(ref).wrote(written);

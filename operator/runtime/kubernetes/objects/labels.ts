@@ -4,34 +4,37 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 
 export const managedBy = 'coffer-operator';
-/** Selects everything that the operator made. */
+/** Selects every object of the operator. */
 export const managedSelector = `app.kubernetes.io/managed-by=${managedBy}`;
 export const workloadLabel = 'coffer.dev/workload';
 export const ownerKindLabel = 'coffer.dev/owner-kind';
 export const ownerLabel = 'coffer.dev/owner';
-/** What network policies of users select by: pods that need the same way out have the same value. */
+/** The label by which network policies of users select pods with the same needs. */
 export const networkLabel = 'coffer.dev/network';
-/** On Secrets that hold files of a workload, by how they may change: `static`, `reloading`. */
+/** On Secrets with files of a workload: `static` or `reloading`. */
 export const contentLabel = 'coffer.dev/content';
-/** On the Secret of an authority, and of every certificate that it signed: its name. */
+/** On the Secret of an authority, and of every certificate that it signed: the name of the authority. */
 export const authorityLabel = 'coffer.dev/authority';
-/** On the Secret of a certificate: its name. */
+/** On the Secret of a certificate: the name of the certificate. */
 export const certificateLabel = 'coffer.dev/certificate';
-/** On the headless Service, so that one Service of several can be selected. */
+/** On the headless Service, so that a selector finds it among several Services. */
 export const headlessLabel = 'coffer.dev/headless';
 
-/** The restart inputs of the template, on the StatefulSet, its template and so on every pod. */
+/** The restart inputs of the template: on the StatefulSet, its template and so on every pod. */
 export const inputsAnnotation = 'coffer.dev/inputs';
-/** Keyed digest of the pod template as it was rendered: an API server fills in what was left out. */
+/** Keyed digest of the rendered pod template. The API server fills in defaults, so the template itself cannot be compared. */
 export const templateAnnotation = 'coffer.dev/template';
-/** Keyed digest of the object as it was sent last. */
+/** Keyed digest of the last sent object. */
 export const appliedAnnotation = 'coffer.dev/applied';
-/** On the StatefulSet: revisions of a pod template that somebody changed by hand, with commas between them. */
+/** On the StatefulSet: revisions of a manually changed pod template, separated by commas. */
 export const driftedAnnotation = 'coffer.dev/drifted';
-/** On pods alone: keyed digest of the files that reload, as they were when the pod was last told of them. */
+/** On pods only: keyed digest of the reloading files at the last update of the annotation. */
 export const filesAnnotation = 'coffer.dev/files';
 
-/** On the claim of keys: who may have sealed data with them, by lines. Without it nothing is known, with nothing in it nobody did. */
+/**
+ * On the claim of keys: tenants that may have encrypted data with them, one on each line. Empty means none; a missing annotation means
+ * unknown.
+ */
 export const sealedForAnnotation = 'coffer.dev/sealed-for';
 
 type Component = 'server' | 'key-service' | 'provider-check';
@@ -40,7 +43,9 @@ export function componentOf(program: Program): Component {
   return program === 'keysvc' ? 'key-service' : 'server';
 }
 
-/** Labels of everything that is made for a resource. Those of the resource itself are never among them: Argo CD tracks by labels. */
+/**
+ * Answers the labels of every object of a resource. It does not copy labels of the resource itself, since Argo CD tracks objects by labels.
+ */
 export function ownedLabels(owner: ResourceRef, component?: Component): Readonly<Record<string, string>> {
   return {
     'app.kubernetes.io/managed-by': managedBy,
@@ -59,12 +64,12 @@ export function workloadLabels(workload: {
   return { ...ownedLabels(workload.owner, componentOf(workload.program)), [workloadLabel]: workload.name };
 }
 
-/** What a StatefulSet and its Services find the pods by. It can never change: it is part of what Kubernetes keeps immutable. */
+/** Answers the selector of the pods. It can never change, since Kubernetes keeps it immutable. */
 export function podSelector(workload: string): Readonly<Record<string, string>> {
   return { 'app.kubernetes.io/managed-by': managedBy, [workloadLabel]: workload };
 }
 
-/** The metadata that every object of a workload has. */
+/** Answers the metadata of an object of a workload. */
 export function workloadMeta(
   workload: { readonly name: string; readonly owner: ResourceRef; readonly program: Program },
   context: { readonly namespace: string; readonly owner: OwnerReference },
@@ -78,13 +83,13 @@ export function workloadMeta(
   };
 }
 
-/** Annotations of an object may have 256 KiB in all; a person reads what is short. */
+/** Bytes up to which the annotation stays readable. All annotations of an object may have 256 KiB. */
 const readableBytes = 16 * 1024;
 const compressed = 'gzip:';
-/** What nobody wrote by accident: a small text can decompress to gigabytes. */
+/** Bytes; a small text can decompress to gigabytes. */
 const largestBytes = 4 * 1024 * 1024;
 
-/** Fields are looked at loosely: an older or newer operator wrote them. */
+/** The schema is loose, since an older or newer operator may have written the inputs. */
 const inputs = z.array(
   z.object({
     reason: z.string(),
@@ -102,7 +107,7 @@ export function writeInputs(list: readonly RestartInput[]): string {
   return compressed + gzipSync(text, { level: 9 }).toString('base64');
 }
 
-/** Undefined where the annotation is missing or nobody can read it: then every input counts as new. */
+/** Answers undefined when the annotation is missing or unreadable; then every input counts as new. */
 export function readInputs(annotation: string | undefined): readonly RestartInput[] | undefined {
   if (annotation === undefined) return undefined;
   try {

@@ -3,14 +3,14 @@ import type { Json, Port, ServiceOptions, Workload, IngressOptions } from '../..
 import { headlessLabel, podSelector, workloadMeta } from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 
-/** Gives each pod a name of its own. */
+/** The headless Service, which gives each pod a name. */
 export function headlessServiceName(workload: string): string {
   return `${workload}-headless`;
 }
 
 /**
- * One Service of the workload's own name with all its ports at their own numbers, whatever the resource says, since that is the
- * address which other programs are given; and one for each port that the resource has wishes for, so that no wish changes the first.
+ * Makes one Service with the name of the workload and all its ports, which is the address that other programs get, and one for each port
+ * with options in the resource. So no option changes the first Service.
  */
 export function services(workload: Workload, context: ObjectContext): readonly KubeObject[] {
   return [
@@ -73,8 +73,8 @@ function service(
 }
 
 /**
- * There is no other instance that requests could go to: a lone one tells itself what it is waiting for, and is reached the moment it
- * listens, not when probe, endpoints and proxies have heard of it.
+ * A lone instance gets requests before it is ready, since no other instance could take them. It answers what it waits for, and is reached
+ * as soon as it listens, without the delay of probe, endpoints and proxies.
  */
 function whenNotReady({ replicas }: Workload): Readonly<Record<string, Json>> {
   return { publishNotReadyAddresses: replicas === 1 };
@@ -84,7 +84,7 @@ function servicePort({ name, port }: Port) {
   return { name, port, targetPort: name, protocol: 'TCP' };
 }
 
-/** One Ingress for each host of each port. */
+/** Makes one Ingress for each host of each port. */
 export function ingresses(workload: Workload, context: ObjectContext): readonly KubeObject[] {
   const used = new Map<string, number>();
   return workload.kubernetes.ingresses.map((options) => {
@@ -123,7 +123,7 @@ function ingress(workload: Workload, context: ObjectContext, name: string, optio
 }
 
 /**
- * Who may connect. What leaves the pods is not restricted: only the user knows where identity providers and keystores are. The probes
+ * Restricts incoming connections. Outgoing ones are not restricted: only the user knows where identity providers and keystores are. Probes
  * of the kubelet need no rule, since a node always reaches its own pods.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
@@ -135,10 +135,10 @@ export function networkPolicy(workload: Workload, context: ObjectContext): reado
     const ports = [{ protocol: 'TCP', port }];
     if (!Object.hasOwn(options.admits, name)) return [];
     const workloads = options.admits[name];
-    // A rule without `from` admits everyone.
+    // A rule without `from` admits all sources.
     if (workloads === undefined) return [{ ports }];
     const from = [...workloads.map(peerOf), ...options.alsoFrom, ...operatorPeers(context.operatorNamespace)];
-    // An empty `from` would admit everyone too.
+    // An empty `from` would admit all sources too.
     return from.length === 0 ? [] : [{ ports, from }];
   });
   return [

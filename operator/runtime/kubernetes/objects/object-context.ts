@@ -4,23 +4,23 @@ import { createHash } from 'node:crypto';
 import { canonical } from '../../../render/restart-inputs.ts';
 import { contentLabel, workloadMeta } from './labels.ts';
 
-/** What the objects of a workload are made with, beside the workload itself. */
+/** The inputs of the objects of a workload, apart from the workload itself. */
 export interface ObjectContext {
   readonly namespace: string;
   readonly owner: OwnerReference;
   /** Image of workloads that name none. */
   readonly defaultImage: string;
   readonly operatorNamespace: string | undefined;
-  /** Text with its symbols resolved. */
+  /** Answers the text with its symbols resolved. */
   readonly resolve: (text: Text) => string;
-  /** The value of a key of a Secret that the workload names. Errors where there is none. */
+  /** Answers the value of a key of a Secret that the workload names. Errors when it is missing. */
   readonly secret: (name: string, key: string) => string;
   readonly files: FileSecretNames;
-  /** Keyed digest. */
+  /** Answers a keyed digest. */
   readonly fingerprint: (value: string) => string;
 }
 
-/** The folder of a mount inside the container. */
+/** Answers the folder of a mount inside the container. */
 export function mountFolder(mount: { readonly kind: 'volume' | 'files'; readonly name: string }): string {
   return mount.kind === 'volume' ? `/var/lib/coffer/${mount.name}` : `/etc/coffer/${mount.name}`;
 }
@@ -34,14 +34,14 @@ export interface ResolvedFile {
 }
 
 export interface FileSecretNames {
-  /** Undefined where the workload has no such files. */
+  /** Undefined when the workload has no such files. */
   readonly fixed: string | undefined;
   readonly reloading: string | undefined;
 }
 
 /**
- * Files that do not reload are in a Secret named by their content: the pod template names it, so that a pod which comes back by
- * itself has the files it was started with, whatever was written since. Files that reload are in one whose name never changes.
+ * Names the Secrets of a workload's files. The name of the Secret of static files has a digest of their content, and the pod template names
+ * it. So a pod that restarts gets the files that it was started with. The Secret of reloading files keeps its name.
  */
 export function fileSecretNames(
   workload: string,
@@ -63,12 +63,12 @@ export function reloadingSecretName(workload: string): string {
   return `${workload}-reloading-files`;
 }
 
-/** Key of a file in its Secret: keys know no slash. */
+/** Answers the key of a file in its Secret, since keys cannot have a slash. */
 export function fileKey(mount: string, path: string): string {
   return `${mount}.${path.replaceAll('/', '..')}`;
 }
 
-/** `kept` are values of keys of the reloading Secret that nothing new wants and running pods still mount. */
+/** `kept` has values of the reloading Secret that only running pods still mount. */
 export function fileSecrets(
   workload: Workload,
   files: readonly ResolvedFile[],

@@ -4,22 +4,22 @@ import type { ObjectContext } from './object-context.ts';
 import { volumeMountsOf, volumesOf } from './volumes.ts';
 
 /**
- * The command that starts a program in the image of the `Containerfile`: it has no entry point and no shell, and every program is an
- * executable on its PATH. Bare names, so that an image derived from ours may keep them elsewhere.
+ * Answers the command of a program in the image of the `Containerfile`, which has no entry point and no shell; every program is an
+ * executable on its PATH. The names have no path, so that a derived image may keep them elsewhere.
  */
 export function imageCommand(program: Program | 'coffer-operator'): readonly [string] {
   return [program];
 }
 
 /**
- * A probe every second: a lone server is away until its first answer as ready, so each second between probes is a second of outage.
- * The start may take long (a store that is migrated), so its probe gives it ten minutes before the liveness probe counts.
+ * Probes every second: a lone server is unavailable until its first ready answer, so each second between probes extends the outage. The
+ * startup probe allows ten minutes before the liveness probe counts, since a start may migrate a store.
  */
 function probes(readiness: Probe, liveness: Probe): Readonly<Record<string, Json>> {
   return {
     startupProbe: { ...action(liveness), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 600 },
     readinessProbe: { ...action(readiness), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
-    // Slow to kill: a machine under load is not helped by a restart.
+    // The liveness probe is slow to fail: a restart does not help a machine under load.
     livenessProbe: { ...action(liveness), periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 12 },
   };
 }
@@ -36,12 +36,12 @@ function action(probe: Probe): Readonly<Record<string, Json>> {
   }
 }
 
-/** The user of the image: an unprivileged one that no distribution uses. */
+/** The unprivileged user of the image, which no distribution uses. */
 const programUser = 65_532;
 
 /**
- * The restricted Pod Security Standard. `OnRootMismatch`: walking every file of a large volume at each start would keep a lone server
- * away for minutes.
+ * The restricted Pod Security Standard. `OnRootMismatch` avoids a walk over every file of a large volume at each start, which would keep a
+ * lone server unavailable for minutes.
  *
  * @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
  */
@@ -70,13 +70,13 @@ export function containerSecurityContext(given: PodOptions['containerSecurityCon
   );
 }
 
-/** A null takes a field away: OpenShift gives users and groups of its own, and refuses any other. */
+/** A null removes a field: OpenShift assigns its own users and groups and refuses others. */
 function laidOver(own: Readonly<Record<string, Json>>, given: Json | undefined): Json {
   if (typeof given !== 'object' || given === null) return own;
   return Object.fromEntries(Object.entries(Object.assign({}, own, given)).filter(([, value]) => value !== null));
 }
 
-/** Everything that needs a new pod when it changes. */
+/** Makes the part of the pod that needs a new pod when it changes. */
 export function podTemplate(workload: Workload, context: ObjectContext): Readonly<Record<string, Json>> {
   const { pod } = workload.kubernetes;
   const component = componentOf(workload.program);
@@ -86,10 +86,10 @@ export function podTemplate(workload: Workload, context: ObjectContext): Readonl
       annotations: { ...pod.annotations, [inputsAnnotation]: writeInputs(workload.inputs) },
     },
     spec: {
-      // The programs never speak to the Kubernetes API, but to read the keys of service accounts, for which the pod mounts a token
-      // of its own. Workload identities of clouds bring theirs.
+      // The programs call the Kubernetes API only to read the keys of service accounts; for that the pod mounts a token of its own.
+      // Workload identities of clouds bring their own tokens.
       automountServiceAccountToken: false,
-      // Addresses of every Service of the namespace as environment variables: they slow a start, and may look like settings.
+      // Environment variables with the addresses of every Service would slow the start, and may look like settings.
       enableServiceLinks: false,
       securityContext: podSecurityContext(pod.podSecurityContext),
       terminationGracePeriodSeconds: pod.terminationGracePeriodSeconds,
@@ -109,7 +109,7 @@ export function podTemplate(workload: Workload, context: ObjectContext): Readonl
   };
 }
 
-/** So that a pod is admitted where a quota counts requests. No limit: how much a program needs is known to who runs it. */
+/** Default requests, so that a quota that counts requests admits the pod. There is no limit: only the user knows the need. */
 const standardResources: Json = { requests: { cpu: '100m', memory: '256Mi' } };
 
 export function pullSecrets(names: readonly string[]): Readonly<Record<string, Json>> {
@@ -130,21 +130,21 @@ function container(workload: Workload, context: ObjectContext): Json {
     securityContext: containerSecurityContext(pod.containerSecurityContext),
     ...probes(workload.readiness, workload.liveness),
     ...drain(workload.kubernetes.drainMs),
-    // The last lines of the log tell why a program ended; the log holds no secrets.
+    // The end of the log says why a program ended. The log holds no secrets.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: volumeMountsOf(workload),
   };
 }
 
 /**
- * The pod sleeps before it is told to stop: endpoints are removed meanwhile, and nobody is sent to a server that takes no more
+ * The pod sleeps before it gets the signal to stop: meanwhile endpoints are removed, so that no client is sent to a server that accepts no
  * connections.
  */
 function drain(drainMs: number): Readonly<Record<string, Json>> {
   return drainMs > 0 ? { lifecycle: { preStop: { sleep: { seconds: Math.ceil(drainMs / 1_000) } } } } : {};
 }
 
-/** `$(NAME)` is a reference to a variable for a kubelet; what a person wrote is meant as it stands. */
+/** Escapes `$(NAME)`, which a kubelet would replace by a variable: values of the user are literal. */
 function literal(value: string): string {
   return value.replaceAll('$(', '$$$$(');
 }

@@ -4,14 +4,14 @@ import type { Workload } from '../../contract/workload.ts';
 import { workloadMeta, headlessLabel, podSelector, workloadLabel } from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 
-/** Where Prometheus finds the token: the Secret is in the namespace of the ServiceMonitor. */
+/** The Secret with the token for Prometheus, in the namespace of the ServiceMonitor. */
 function metricsTokenRef(workload: string): { readonly name: string; readonly key: string } {
   return { name: `${workload}-metrics-token`, key: 'token' };
 }
 
 /**
- * The Secret with the token by which Prometheus reads the server's metrics, so that Prometheus never sees the root credentials. It is
- * signed with them, and so changes with them.
+ * Makes the Secret with the token by which Prometheus reads the server's metrics, so that Prometheus never gets the root credentials. They
+ * sign the token, which changes with them.
  */
 export function metricsToken(
   workload: Workload,
@@ -33,8 +33,8 @@ export function metricsToken(
 }
 
 /**
- * The token that `mc admin prometheus generate` makes, but without an end: it ends with the password, and the same credentials give the
- * same token, so that nothing is written where nothing changed.
+ * Makes the token of `mc admin prometheus generate`, but without expiry: it ends with the password. The same credentials give the same
+ * token, so that nothing is written without a change.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7515#appendix-A.1
  */
@@ -48,7 +48,9 @@ export function scrapeToken(user: string, password: string): string {
   return `${signed}.${createHmac('sha512', password).update(signed).digest('base64url')}`;
 }
 
-/** For the Prometheus operator. It scrapes pods by the headless Service alone, or each would be scraped once for every Service. */
+/**
+ * Makes the object for the Prometheus operator. It selects the headless Service only, or each pod would be scraped once for every Service.
+ */
 export function serviceMonitor(workload: Workload, context: ObjectContext): readonly KubeObject[] {
   const options = workload.kubernetes.monitoring;
   if (options === undefined) return [];
@@ -67,7 +69,7 @@ export function serviceMonitor(workload: Workload, context: ObjectContext): read
             port: options.port,
             path: options.path,
             scheme: tls ? 'https' : 'http',
-            // The certificate may be of a name outside the cluster, and the token is good for the figures alone, which are no secret.
+            // The certificate may have only a name outside the cluster, and the token allows nothing but the metrics, which are no secret.
             ...(tls ? { tlsConfig: { insecureSkipVerify: true } } : {}),
             ...(options.intervalSeconds === undefined ? {} : { interval: `${options.intervalSeconds}s` }),
             ...(options.tokenFrom === undefined

@@ -7,20 +7,20 @@ import { podTemplate } from './pod-template.ts';
 import { headlessServiceName } from './network.ts';
 import { claimTemplates } from './volumes.ts';
 
-/** What the API server never lets change, and what only restarts change: sent back as it is. */
+/** The parts that the API server never changes, or that only a restart changes. They are sent back unchanged. */
 export interface KeptParts {
   readonly immutable: Readonly<Record<string, Json>>;
-  /** Undefined where a new one is wanted. */
+  /** Undefined when a new template is wanted. */
   readonly template: KeptTemplate | undefined;
 }
 
 export interface KeptTemplate {
   readonly template: Json;
-  /** Those that say what the template was made from. */
+  /** The annotations that record the inputs of the template. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** OnDelete: Kubernetes replaces no pod by itself, so that the operator alone says which pod goes, and when. */
+/** With OnDelete Kubernetes replaces no pod by itself, so the operator decides which pod goes, and when. */
 export function statefulSet(workload: Workload, context: ObjectContext, kept?: KeptParts): KubeObject {
   const metadata = workloadMeta(workload, context, workload.name);
   const { template, annotations } = kept?.template ?? newTemplate(workload, context);
@@ -42,7 +42,7 @@ export function statefulSet(workload: Workload, context: ObjectContext, kept?: K
   };
 }
 
-/** The template as it is rendered now. */
+/** Makes the current pod template. */
 export function newTemplate(workload: Workload, context: ObjectContext): KeptTemplate {
   const template = podTemplate(workload, context);
   const annotations = {
@@ -62,14 +62,14 @@ function immutableParts(workload: Workload): Readonly<Record<string, Json>> {
   const templates = claimTemplates(workload);
   return {
     serviceName: headlessServiceName(workload.name),
-    // Servers wait for each other by themselves; one that is broken must not keep the others from being started.
+    // Servers wait for each other by themselves. A broken one must not keep the others from starting.
     podManagementPolicy: 'Parallel',
     selector: { matchLabels: podSelector(workload.name) },
     ...(templates.length === 0 ? {} : { volumeClaimTemplates: templates }),
   };
 }
 
-/** A lone instance has none: it would keep its node from ever being drained. */
+/** A lone instance has no budget: it would block every drain of its node. */
 export function disruptionBudget(workload: Workload, context: ObjectContext): readonly KubeObject[] {
   if (wantedReplicas(workload) < 2) return [];
   return [
@@ -80,7 +80,7 @@ export function disruptionBudget(workload: Workload, context: ObjectContext): re
       spec: {
         maxUnavailable: 1,
         selector: { matchLabels: podSelector(workload.name) },
-        // A pod that is broken anyway may go, or a crash loop would keep its node from being drained.
+        // A pod that is not ready may be evicted, or a crash loop would block the drain of its node.
         unhealthyPodEvictionPolicy: 'AlwaysAllow',
       },
     },

@@ -6,17 +6,17 @@ import type { KubeObject } from '../../../kube-client/kube-api.ts';
 type VolumeMount = Extract<Mount, { kind: 'volume' }>;
 type FilesMount = Extract<Mount, { kind: 'files' }>;
 
-/** Of a resource that was applied before the API server refused one without a size. */
+/** The size for resources from before the size was required. */
 const standardSize = '10Gi';
 
 /**
- * Read by user and group: files of a Secret volume belong to root, and a program that is not root reads them by the pod's group
- * (`fsGroup`) alone, so 0400 would keep it out.
+ * Read by user and group: files of a Secret volume belong to root, and another user reads them only by the pod's group (`fsGroup`), so 0400
+ * would lock it out.
  */
 const fileMode = 0o440;
 
 /**
- * A token of the API server that ends within the hour and with the pod, where clients look for it. Kubernetes renews it.
+ * A token for the API server that ends within the hour and with the pod, at the path that clients expect. Kubernetes renews it.
  *
  * @see https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken
  */
@@ -55,7 +55,7 @@ export function volumeMountsOf(workload: Workload): readonly Json[] {
   ];
 }
 
-/** Claims that the StatefulSet makes for each of its pods. */
+/** Makes the claims that the StatefulSet creates for each of its pods. */
 export function claimTemplates(workload: Workload): readonly Json[] {
   return workload.mounts.flatMap((mount) =>
     mount.kind === 'volume' && mount.claim.kind === 'each'
@@ -83,7 +83,7 @@ export function sharedClaimName(workload: string, mount: string): string {
   return `${workload}-${mount}`;
 }
 
-/** The claims that a StatefulSet makes are not among the volumes of its template. */
+/** The volumes of the template do not list the claims that the StatefulSet creates. */
 function claimed(mount: VolumeMount, workload: string): readonly Json[] {
   switch (mount.claim.kind) {
     case 'each':
@@ -114,8 +114,8 @@ function projected(mount: FilesMount, secrets: FileSecretNames): Json {
 }
 
 /**
- * Claims that all instances share: of keys. They are the resource's own, and go with it, only where it says so and nothing was ever
- * sealed with what is on them.
+ * Makes the claims that all instances share: those of keys. The resource owns them only when its spec says so and no data was ever
+ * encrypted with the keys on them.
  */
 export function sharedClaims(workload: Workload, context: ObjectContext): readonly KubeObject[] {
   return workload.mounts.flatMap((mount): readonly KubeObject[] => {

@@ -8,20 +8,20 @@ import { sharedClaims } from './volumes.ts';
 
 interface WorkloadParts {
   readonly files: readonly ResolvedFile[];
-  /** Values of the reloading Secret that pods still mount, as `data` of a Secret has them. */
+  /** Values of the reloading Secret that pods still mount, as `data` of a Secret. */
   readonly keptFiles: Readonly<Record<string, string>>;
-  /** Parts of the StatefulSet that is there; undefined for a new one. */
+  /** Parts of the existing StatefulSet; undefined for a new one. */
   readonly kept: KeptParts | undefined;
 }
 
-/** Every object of a workload, in the order in which they are made: what pods need comes before them, what leads to them after. */
+/** Makes every object of a workload in the order of creation: objects that pods need come before them, objects that lead to pods after. */
 export function workloadObjects(
   workload: Workload,
   { files, keptFiles, kept }: WorkloadParts,
   context: ObjectContext,
 ): readonly KubeObject[] {
   return [
-    // Before the policies that admit a tenant: the claim remembers whose data its keys sealed.
+    // Before the policies that admit a tenant: the claim records whose data its keys encrypt.
     ...sharedClaims(workload, context),
     ...fileSecrets(workload, files, keptFiles, context),
     ...networkPolicy(workload, context),

@@ -6,9 +6,9 @@ import { checkProvider, type ProviderCheckSteps } from '../../../reconcile/ident
 import { readRequest, writeAnswer } from './provider-check-message.ts';
 
 /**
- * `coffer-operator check-provider --request FILE`: reads a provider and its client secret from FILE (JSON), asks the provider, and
- * writes the result as JSON to the termination message, /dev/termination-log. A broken provider is a result, and no error; errors
- * when the request cannot be read or the result not be written.
+ * Runs `coffer-operator check-provider --request FILE`: it reads a provider and its client secret from FILE (JSON), checks the provider,
+ * and writes the result as JSON to the termination message, /dev/termination-log. A broken provider is a result, not an error. Errors when
+ * the request cannot be read or the result cannot be written.
  */
 export async function checkProviderProgram(
   requestFile: string,

@@ -3,7 +3,7 @@ import { identityProviderSpec } from '../../../api/identity-provider.ts';
 import { metadata, type IdentityProvider } from '../../../api/object.ts';
 import type { ProviderCheck } from '../../../reconcile/identity-provider/check-provider.ts';
 
-/** What a kubelet keeps of a termination message. */
+/** Bytes that a kubelet keeps of a termination message. */
 const maxMessageBytes = 4096;
 
 const request = z.object({
@@ -15,7 +15,7 @@ const answer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('good'), issuer: z.string(), warnings: z.array(z.string()) }),
   z.object({
     kind: z.literal('broken'),
-    // A condition's reason: anything else would be refused by the API server.
+    // The reason of a condition: the API server refuses any other form.
     reason: z.string().regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
     message: z.string(),
   }),
@@ -31,12 +31,12 @@ export function writeRequest({ provider, clientSecret }: CheckRequest): string {
   return JSON.stringify({ provider: { kind, metadata: { name: of.name }, spec }, clientSecret });
 }
 
-/** Errors for what `writeRequest` did not write. */
+/** Errors for text that `writeRequest` did not write. */
 export function readRequest(text: string): CheckRequest {
   return request.parse(JSON.parse(text));
 }
 
-/** As a termination message: what is too long for one is cut where people read it. */
+/** Writes the result as a termination message. Long messages are cut. */
 export function writeAnswer(check: ProviderCheck): string {
   for (let longest = 2_000; ; longest = Math.floor(longest / 2)) {
     const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
@@ -49,7 +49,7 @@ export function writeAnswer(check: ProviderCheck): string {
   }
 }
 
-/** Undefined for what no check answered. */
+/** Answers undefined for text that no check wrote. */
 export function readAnswer(text: string | undefined): ProviderCheck | undefined {
   try {
     return answer.parse(JSON.parse(text ?? ''));

@@ -9,7 +9,7 @@ interface CheckPodOptions {
   readonly namespace: string;
   readonly owner: OwnerReference;
   readonly image: string;
-  /** Of a tenant that uses the provider. */
+  /** Pod options of a tenant that uses the provider. */
   readonly pod: PodOptions | undefined;
   readonly deadlineSeconds: number;
 }
@@ -17,7 +17,7 @@ interface CheckPodOptions {
 const folder = '/etc/coffer/check';
 const requestKey = 'request.json';
 
-/** The Secret with the question, and the pod that asks it from where servers would. */
+/** Makes the Secret with the request, and the pod that checks the provider from the network of servers. */
 export function providerCheckObjects(
   provider: IdentityProvider,
   request: string,
@@ -40,7 +40,7 @@ export function providerCheckObjects(
     pod: {
       apiVersion: 'v1',
       kind: 'Pod',
-      // The network label of servers: who lets them out lets the check out.
+      // The network label of servers: a policy that lets them out also lets the check out.
       metadata: {
         ...metadata,
         labels: { ...labelsOf(pod), ...labels, [networkLabel]: 'server' },
@@ -67,7 +67,7 @@ export function providerCheckObjects(
             command: [...imageCommand('coffer-operator')],
             args: ['check-provider', '--request', `${folder}/${requestKey}`],
             securityContext: containerSecurityContext(pod?.containerSecurityContext),
-            // Small, so that a quota which has room for servers has room for it.
+            // Small requests, so that a quota with room for servers has room for the check.
             resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
             terminationMessagePolicy: 'FallbackToLogsOnError',
             volumeMounts: [
@@ -86,8 +86,8 @@ export function providerCheckObjects(
 }
 
 /**
- * What network policies of users select servers by. Never what a StatefulSet or a Service of the operator finds its pods by, or the
- * check would be sent requests of clients.
+ * Answers the labels that network policies of users select servers by. The selector of a StatefulSet or Service of the operator must not
+ * match them, or the check would get requests of clients.
  */
 function labelsOf(pod: PodOptions | undefined): Readonly<Record<string, string>> {
   const selecting = podSelector('');

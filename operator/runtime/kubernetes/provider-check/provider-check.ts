@@ -13,8 +13,8 @@ function checkFailed(why: string): ProviderCheck {
 }
 
 /**
- * What the pod of a check says; undefined while there is nothing to say yet, unless `late` tells that nobody waits any longer: then
- * it is why the pod got no further.
+ * Answers the result of a check's pod; undefined while there is none. With `late` the timeout is over, and the answer says why the pod made
+ * no progress.
  */
 function outcomeOf(pod: KubeObject, late?: string): ProviderCheck | undefined {
   const view = podView(pod);
@@ -38,21 +38,21 @@ interface ProviderCheckOptions {
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
   /** The image of the operator. */
   readonly image: string;
-  /** How pods of tenants that use the provider are pulled and placed. */
+  /** Answers the image and placement options of tenants that use the provider. */
   readonly pod?: (provider: IdentityProvider) => PodOptions | undefined;
-  /** Milliseconds from making the pod to its answer. */
+  /** Milliseconds from the creation of the pod to its answer. */
   readonly timeoutMs?: number;
   readonly random: () => number;
 }
 
-/** An image may have to be pulled first. */
+/** The node may have to pull the image first. */
 const standardTimeoutMs = 120_000;
 const componentLabel = 'app.kubernetes.io/component';
 const component = 'provider-check';
 const selector = `${managedSelector},${componentLabel}=${component}`;
 
 /**
- * Checks identity providers of one namespace from its own network, by a short-lived pod each (label `app.kubernetes.io/component:
+ * Checks identity providers from the network of one namespace. Each check is a short-lived pod (label `app.kubernetes.io/component:
  * provider-check`) that runs `coffer-operator check-provider` and answers by its termination message.
  */
 export class PodProviderCheck {
@@ -65,7 +65,7 @@ export class PodProviderCheck {
     this.#options = options;
   }
 
-  /** Never errors: what keeps the pod from running is a broken state of reason CheckFailed. */
+  /** Never errors. A pod that cannot run gives a broken state of reason CheckFailed. */
   async check(provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck> {
     if (this.#closed) return checkFailed('the operator is stopping');
     const name = this.#podName(provider.metadata.name);
@@ -75,12 +75,12 @@ export class PodProviderCheck {
       return checkFailed(error instanceof Error ? error.message : String(error));
     } finally {
       this.#waiting.delete(name);
-      // What is left is removed at the next start, or with its IdentityProvider.
+      // The remaining objects are removed at the next start, or with their IdentityProvider.
       await this.#remove(name).catch(() => undefined);
     }
   }
 
-  /** To be called with every change of a cached pod of this namespace. */
+  /** Call it with every change of a cached pod of this namespace. */
   onEvent(before: KubeObject | undefined, after: KubeObject | undefined): void {
     const name = (after ?? before)?.metadata.name;
     const resolve = name === undefined ? undefined : this.#waiting.get(name);
@@ -89,7 +89,7 @@ export class PodProviderCheck {
     if (outcome !== undefined) resolve(outcome);
   }
 
-  /** Removes pods and Secrets that an operator before left behind; called once at start, before the first check. */
+  /** Removes pods and Secrets that an earlier operator left. Call it once at start, before the first check. */
   async cleanUp(): Promise<void> {
     const { api, namespace, pods } = this.#options;
     const left = pods.list(namespace).filter(({ metadata }) => metadata.labels?.[componentLabel] === component);
@@ -100,7 +100,7 @@ export class PodProviderCheck {
     for (const { metadata } of items) await api.delete(resourceTypes.secret, namespace, metadata.name);
   }
 
-  /** Answers every check that waits with a broken state. */
+  /** Answers every waiting check with a broken state. */
   close(): void {
     this.#closed = true;
     for (const resolve of this.#waiting.values()) resolve(checkFailed('the operator is stopping'));
@@ -131,7 +131,7 @@ export class PodProviderCheck {
     }
   }
 
-  /** A watch may lag: what counts is what the API server has. */
+  /** Reads from the API server, since a watch may lag. */
   async #lastLook(name: string, timeoutMs: number): Promise<ProviderCheck> {
     const { api, namespace } = this.#options;
     const late = `no answer in ${Math.ceil(timeoutMs / 1_000)} s`;
@@ -149,7 +149,7 @@ export class PodProviderCheck {
     await api.delete(resourceTypes.secret, namespace, name);
   }
 
-  /** Another for each attempt: the pod before may still be ending. */
+  /** Each attempt has its own pod: the one before may still be terminating. */
   #podName(provider: string): string {
     const number = Math.floor(this.#options.random() * 36 ** 6);
     return `${provider.slice(0, 45).replace(/-+$/, '')}-check-${number.toString(36).padStart(6, '0')}`;

@@ -28,8 +28,8 @@ interface Growth {
 }
 
 /**
- * Claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the claims are changed
- * themselves. None ever shrinks: Kubernetes cannot do that.
+ * Answers the claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the operator changes the
+ * claims themselves. Kubernetes cannot shrink a claim.
  */
 export function growths(workload: Workload, claims: readonly KubeObject[]): readonly Growth[] {
   return sizes(workload, claims).flatMap(({ claim: name, has, wanted }): Growth[] => {
@@ -39,7 +39,7 @@ export function growths(workload: Workload, claims: readonly KubeObject[]): read
   });
 }
 
-/** Claims whose volume is not as large as they ask for, and those that are larger than the workload asks for. */
+/** Answers the claims whose volume is smaller than they ask for, and those that are larger than the workload asks for. */
 export function resizingVolumes(
   workload: Workload | undefined,
   claims: readonly KubeObject[],
@@ -53,7 +53,7 @@ export function resizingVolumes(
   ].sort((a, b) => a.claim.localeCompare(b.claim, 'en', { numeric: true }));
 }
 
-/** The claims of the workload's own mounts, with the size that each asks for and the one that the workload wants. */
+/** Answers the claims of the workload's own mounts, with the requested and the wanted size. */
 function sizes(workload: Workload, claims: readonly KubeObject[]) {
   return workload.mounts.flatMap((mount) => {
     if (mount.kind !== 'volume' || mount.claim.kind === 'existing') return [];
@@ -70,7 +70,7 @@ function sizes(workload: Workload, claims: readonly KubeObject[]) {
 }
 
 /**
- * Undefined of a volume that has its size, or of a claim that has no volume yet.
+ * Answers undefined for a volume of the right size, and for a claim without a volume.
  *
  * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
  */
@@ -95,8 +95,8 @@ function growing(live: KubeObject): ResizingVolume | undefined {
 }
 
 /**
- * A shared claim as it may be sent where there is one: of its spec only the size can change, which `growths` does. Whose data its keys
- * sealed is never forgotten, and from then on it belongs to no resource, so that none takes it along.
+ * Answers a shared claim in the form that may be sent for an existing one: only its size can change, which `growths` does. It keeps the
+ * tenants whose data its keys encrypt. With such tenants the claim belongs to no resource, so that no deletion takes it along.
  */
 export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
   if (live === undefined) return wanted;
@@ -110,7 +110,7 @@ export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined):
 function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['metadata'] {
   const wanted = metadata.annotations?.[sealedForAnnotation];
   if (wanted === undefined) return metadata;
-  // An operator before this note made it: somebody may have.
+  // An older operator, which did not record the tenants, made the claim: some tenant may have encrypted data.
   const before = live.metadata.annotations?.[sealedForAnnotation] ?? 'unknown';
   const all = [...new Set([...before.split('\n'), ...wanted.split('\n')])].filter((name) => name !== '');
   const { ownerReferences, ...rest } = metadata;
@@ -118,7 +118,7 @@ function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['m
   return { ...rest, annotations, ...(all.length === 0 && ownerReferences !== undefined ? { ownerReferences } : {}) };
 }
 
-/** Whether the instances need claims that the templates of the live StatefulSet do not make. */
+/** Reports whether the instances need claims that the templates of the live StatefulSet do not make. */
 export function otherTemplates(workload: Workload, liveTemplates: unknown): boolean {
   const wanted = claimTemplates(workload).map(templateKey);
   const live = (Array.isArray(liveTemplates) ? liveTemplates : []).map(templateKey);

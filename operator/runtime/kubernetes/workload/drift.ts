@@ -3,8 +3,8 @@ import type { FieldTree, ForeignFields, KubeObject } from '../../../kube-client/
 import type { Json } from '../../contract/workload.ts';
 
 /**
- * Whether a live object has everything that was sent: fields that were not sent belong to others (defaults, a status, other managers)
- * and do not count. An empty object or list is the same as none, which is how the API server keeps it.
+ * Reports whether a live object has all sent fields. Fields that were not sent belong to others (defaults, a status, other managers) and do
+ * not count. An empty object or list equals a missing one, since the API server drops both.
  */
 export function hasAll(live: unknown, sent: unknown): boolean {
   if (sent === undefined || (live === undefined && isEmpty(sent))) return true;
@@ -15,7 +15,7 @@ export function hasAll(live: unknown, sent: unknown): boolean {
   return live === sent;
 }
 
-/** What a live object has at the places that were sent: how the API server spells it (`1000m` of CPU is `1`). */
+/** Answers the live values at the places that were sent, in the spelling of the API server (`1000m` of CPU is `1`). */
 export function atSentPlaces(live: unknown, sent: unknown): unknown {
   if (Array.isArray(sent)) {
     return Array.isArray(live) ? live.map((item, index) => atSentPlaces(item, sent[index])) : live;
@@ -38,10 +38,10 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** What somebody changed by hand in a spec that the operator renders, and the merge patch that puts it back. */
+/** A manual change in a spec that the operator renders, and the merge patch that reverts it. */
 export interface Drift {
   readonly managers: readonly string[];
-  /** `spec.template.spec.containers`: where it differs. */
+  /** Paths that differ: `spec.template.spec.containers`. */
   readonly paths: readonly string[];
   readonly patch: Json;
 }
@@ -52,8 +52,8 @@ interface Undone {
 }
 
 /**
- * Server-side apply takes back what it sends, and leaves what it does not send to whoever wrote it: a variable that was added to a
- * container, the second port of a Service. Undefined where nothing of others differs from what is wanted.
+ * Finds manual changes. Server-side apply reverts the fields that it sends and leaves the others: a variable that was added to a container,
+ * a second port of a Service. Answers undefined when no field of others differs from the wanted ones.
  */
 export function driftOf(live: KubeObject, wanted: KubeObject): Drift | undefined {
   const [liveSpec, wantedSpec] = [objectOf(live['spec']), objectOf(wanted['spec'])];
@@ -95,7 +95,7 @@ function undo(tree: FieldTree, live: Fields, wanted: Fields, path: string): Undo
   return { patch, paths };
 }
 
-/** A list or a value: of a list whose items have keys, only what others own of an item counts. */
+/** Compares a list or a value. Of a list whose items have keys, only the fields of an item that others own count. */
 function differs(tree: FieldTree, has: unknown, wants: unknown): boolean {
   const items = Object.entries(tree).filter(([segment]) => segment.startsWith('k:'));
   if (items.length === 0 || !Array.isArray(has) || !Array.isArray(wants)) {
@@ -111,8 +111,8 @@ function differs(tree: FieldTree, has: unknown, wants: unknown): boolean {
 }
 
 /**
- * Whether a live pod template lacks something of what was rendered for it: what was taken out belongs to nobody. Quantities are left
- * aside, since the server spells them otherwise.
+ * Reports whether a live pod template lacks a rendered field: a removed field has no owner. Quantities are ignored, since the server spells
+ * them differently.
  */
 export function lacksOf(live: unknown, rendered: unknown): boolean {
   return !hasAll(live, withoutQuantities(rendered));

@@ -56,12 +56,12 @@ type PodView = z.output<typeof pod>;
 type ContainerStatus = z.output<typeof containerStatus>;
 type Terminated = z.output<typeof terminated>;
 
-/** What the operator reads of a Pod. Errors for what no API server sends. */
+/** Answers the fields of a Pod that the operator reads. Errors for objects that no API server sends. */
 export function podView(object: KubeObject): PodView {
   return pod.parse(object);
 }
 
-/** Why a container waits that does not run by itself again without a change; the others (ContainerCreating) are on their way. */
+/** Waiting reasons that need a change before the container runs. Others, such as ContainerCreating, end by themselves. */
 const brokenReasons: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',
@@ -75,17 +75,17 @@ const brokenReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ]);
 
-/** A program that ended this often, and runs for less than this, is in the short life between two crashes. */
+/** Milliseconds: a program that ended this often and runs for less is between two crashes. */
 const crashes = 3;
 const crashLifeMs = 60_000;
 
-/** Nodes and volumes that are made on demand come within this; after it, somebody has to act. */
+/** Milliseconds for the creation of nodes and volumes on demand. After it, the user has to act. */
 const schedulingDeadlineMs = 5 * 60_000;
 
-/** Of messages that come from programs and kubelets. */
+/** Characters of messages from programs and kubelets. */
 const maxMessageLength = 500;
 
-/** `replaced` are the uids of pods that were deleted, which a cache may not know of yet. */
+/** `replaced` has the uids of deleted pods, which a cache may still show. */
 export function instanceOf(
   pod: KubeObject,
   replaced: ReadonlySet<string>,
@@ -104,14 +104,14 @@ export function instanceOf(
   };
 }
 
-/** A pod that was made from a template which somebody changed by hand runs with something that nobody wants. */
+/** A pod of a manually changed template runs with inputs that do not match the workload. */
 function driftInput({ metadata: { labels = {} } }: KubeObject, drifted: ReadonlySet<string>): readonly RestartInput[] {
   const { 'controller-revision-hash': revision, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
   if (revision === undefined || !drifted.has(revision) || (kind !== 'Tenant' && kind !== 'KMSConfig')) return [];
   return [{ reason: 'Drift', field: 'pod template', of: { kind, name: name ?? '' }, fingerprint: revision }];
 }
 
-/** Of all instances together; `ready` means every one that is wanted. */
+/** Answers the state of all instances together. It is `ready` when every wanted instance is. */
 export function workloadState(instances: readonly Instance[], wanted: number): WorkloadState {
   if (wanted === 0 && instances.length === 0) return { kind: 'stopped' };
   const states = instances.map(({ state }) => state);
@@ -131,7 +131,7 @@ export function workloadState(instances: readonly Instance[], wanted: number): W
     : { kind: 'not-ready', message: `${ready} of ${wanted} instances are ready` };
 }
 
-/** Of a pod that nobody deleted. */
+/** Answers the state of a pod that is not being deleted. */
 export function podState(view: PodView, now: Date): InstanceState {
   const { status } = view;
   if (status.conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'))
@@ -161,7 +161,7 @@ function brokenMessage(container: ContainerStatus, now: Date): string | undefine
   return age < crashLifeMs ? cut(`CrashLoopBackOff: ${endOf(last)}`) : undefined;
 }
 
-/** Milliseconds since the epoch from which on a pod counts as broken that no node takes; undefined of one that has a node. */
+/** Answers the time, in milliseconds since the epoch, after which an unscheduled pod counts as broken; undefined for a pod with a node. */
 export function schedulingDeadline({ status: { conditions } }: PodView): number | undefined {
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
   return found && Date.parse(found.lastTransitionTime ?? '') + schedulingDeadlineMs;
@@ -179,7 +179,7 @@ function startingOrNotReady(status: PodView['status'], containers: readonly Cont
   const ready = status.conditions.find(({ type }) => type === 'Ready');
   const started = containers.map(({ state }) => state.running?.startedAt).find((time) => time !== undefined);
   const changed = ready?.lastTransitionTime;
-  // Ready became false after the start: it had been true. Both times are whole seconds.
+  // Ready became false after the start, so it had been true. Both times are whole seconds.
   if (started !== undefined && typeof changed === 'string' && Date.parse(changed) > Date.parse(started)) {
     return { kind: 'not-ready', message: 'its readiness probe fails' };
   }
@@ -197,7 +197,7 @@ function endOf({ exitCode, signal, reason, message }: Terminated): string {
   return `its program ended with ${how}${why}${last === undefined ? '' : `: ${last}`}`;
 }
 
-/** The last line that a program wrote; of a line of JSON its message. */
+/** Answers the last line of a program's log, or the message of a line of JSON. */
 function lastWords(text: string): string | undefined {
   const line = text.trim().split('\n').at(-1)?.trim();
   if (line === undefined || line === '') return undefined;
@@ -206,7 +206,7 @@ function lastWords(text: string): string | undefined {
     if (typeof entry === 'object' && entry !== null && 'msg' in entry && typeof entry.msg === 'string')
       return entry.msg;
   } catch {
-    // A plain line.
+    // The line is plain text.
   }
   return line;
 }
@@ -215,7 +215,7 @@ function restartsOf({ status }: PodView): number {
   return Math.max(0, ...status.containerStatuses.map(({ restartCount }) => restartCount));
 }
 
-/** The tag of the image, or its digest shortened. */
+/** Answers the tag of the image, or its shortened digest. */
 function versionOf({ spec }: PodView): string | undefined {
   const image = spec.containers[0]?.image;
   const digest = image?.match(/@sha256:([0-9a-f]{12})/)?.[1];

@@ -25,7 +25,7 @@ import { ownerOf } from '../namespace/watching.ts';
 import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
 import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
 
-/** What the runtime reads: one cache for each type of object that it makes, of all namespaces. */
+/** The caches that the runtime reads: one for each type of object that it makes, for all namespaces. */
 export interface RuntimeCaches {
   readonly statefulSets: Cache;
   readonly pods: Cache;
@@ -36,11 +36,11 @@ export interface RuntimeCaches {
   readonly networkPolicies: Cache;
   readonly ingresses: Cache;
   readonly serviceAccounts: Cache;
-  /** Events of reason FailedCreate about StatefulSets; undefined while they may not be read. */
+  /** Events of reason FailedCreate about StatefulSets; undefined while they are not readable. */
   readonly failedCreates: () => Cache | undefined;
-  /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know it. */
+  /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know the type. */
   readonly serviceMonitors: () => Cache | undefined;
-  /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know it. */
+  /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know the type. */
   readonly certificates: () => Cache | undefined;
 }
 
@@ -48,16 +48,16 @@ interface KubernetesRuntimeOptions {
   readonly api: KubeApi;
   readonly caches: RuntimeCaches;
   readonly namespace: string;
-  /** The owner reference to a custom resource of the namespace (controller: true); undefined where it is gone. */
+  /** Answers the owner reference to a custom resource of the namespace (controller: true); undefined when it is gone. */
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
   /** Image of workloads that name none. */
   readonly images: { readonly default: string };
-  /** Where the operator itself runs, so that network policies admit it; undefined outside the cluster. */
+  /** The namespace of the operator, which network policies admit; undefined outside the cluster. */
   readonly operatorNamespace: string | undefined;
-  /** Keyed digest, as the renderers have it: names of Secrets must not let their content be guessed. */
+  /** Answers a keyed digest, as the renderers use it: names of Secrets must not reveal their content. */
   readonly fingerprint: (value: string) => string;
   readonly certificateTimes: CertificateTimes;
-  /** Instead of asking servers over the network. */
+  /** Replaces requests to servers over the network, for tests. */
   readonly askHealth?: AskHealth;
   readonly now: () => Date;
   readonly random: () => number;
@@ -65,19 +65,19 @@ interface KubernetesRuntimeOptions {
   readonly log: RuntimeLog;
 }
 
-/** What the runtime writes to the log of the operator; pino fits. */
+/** The log of the operator. A logger of pino fits. */
 export interface RuntimeLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 
-/** Milliseconds: a timer holds no more than 24 days, and clocks are set. */
+/** Milliseconds: a timer holds at most 24 days, and clocks may be adjusted. */
 const maxWaitMs = 6 * 3_600_000;
 
-/** Milliseconds before what was refused is tried again. */
+/** Milliseconds before a refused write is tried again. */
 const refusedRetryMs = 30_000;
 
-/** Runs the workloads of one namespace as StatefulSets whose pods it replaces itself. */
+/** Runs the workloads of one namespace as StatefulSets, and replaces their pods itself. */
 export class KubernetesRuntime implements Runtime {
   readonly #options: KubernetesRuntimeOptions;
   readonly #writer: ObjectWriter;
@@ -86,11 +86,11 @@ export class KubernetesRuntime implements Runtime {
   readonly #listeners: ((name: string) => void)[] = [];
   readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
-  /** Uids of pods that this runtime deleted, by pod: a cache that lags shows them as running. */
+  /** Uids of pods that this runtime deleted, by pod: a lagging cache shows them as running. */
   readonly #replaced = new Map<string, string>();
-  /** Milliseconds since the epoch of the last change of each pod: what an event told before it is of no pod that is missing now. */
+  /** Milliseconds since the epoch of the last change of each pod. An earlier event does not explain why a pod is missing now. */
   readonly #podsSeen = new Map<string, number>();
-  /** By workload: when one of its pods counts as broken that no node takes. */
+  /** By workload, the time at which an unscheduled pod counts as broken. */
   readonly #deadlines = new Map<string, NodeJS.Timeout>();
   readonly #written = new Map<string, Workload>();
   #timer: NodeJS.Timeout | undefined;
@@ -115,7 +115,7 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  /** To be called with every change of a cached object of this namespace; tells the listeners of its workload. */
+  /** Call it with every change of a cached object of this namespace. It calls the listeners with the workload. */
   onEvent(before: KubeObject | undefined, after: KubeObject | undefined): void {
     const object = after ?? before;
     if (object === undefined) return;
@@ -128,12 +128,12 @@ export class KubernetesRuntime implements Runtime {
     if (workload !== undefined) this.#tell(workload);
   }
 
-  /** Authorities and certificates of the namespace, for metrics and status. */
+  /** Answers the authorities and certificates of the namespace, for metrics and status. */
   certificateExpiries(): readonly CertificateExpiry[] {
     return this.#certificates.expiries();
   }
 
-  /** Ends its timers; what runs in the cluster runs on. */
+  /** Ends its timers. Workloads run on. */
   close(): void {
     clearTimeout(this.#timer);
     for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
@@ -184,7 +184,7 @@ export class KubernetesRuntime implements Runtime {
     try {
       await api.delete(caches.pods.type, namespace, instance, { uid });
     } catch (error) {
-      // Another pod has its name by now: somebody else replaced it.
+      // Another pod has the name now: the pod was already replaced.
       if (error instanceof KubeError && error.status === 409) return;
       this.#replaced.delete(instance);
       throw error;
@@ -195,7 +195,7 @@ export class KubernetesRuntime implements Runtime {
     const { caches, namespace, askHealth: ask = askHealth } = this.#options;
     const live = caches.statefulSets.get(namespace, name);
     if (live === undefined) return { healthy: false, message: `StatefulSet ${name} does not exist` };
-    // A key service keeps its keys elsewhere: losing one of several loses nothing.
+    // The keys of a key service are in a store that other instances also read, so one instance can always be spared.
     if (!isServer(live)) return { healthy: true, message: '' };
     const probed = this.#probedAt(live);
     if (probed === undefined) return { healthy: false, message: `Service ${name} does not exist` };
@@ -210,7 +210,7 @@ export class KubernetesRuntime implements Runtime {
     return probe === undefined || port === undefined ? undefined : { scheme: probe.scheme.toLowerCase(), port };
   }
 
-  /** The question to a pod itself: no Service leads to one that is not ready. */
+  /** Answers the request to the pod itself: no Service leads to a pod that is not ready. */
   #readinessOf(statefulSet: KubeObject, pod: KubeObject | undefined): HealthRequest | undefined {
     const status = pod === undefined ? undefined : podView(pod).status;
     if (status?.phase !== 'Running' || status.podIP === undefined || !isServer(statefulSet)) return undefined;
@@ -295,14 +295,14 @@ export class KubernetesRuntime implements Runtime {
     this.#options.event?.({ ref, type: 'Warning', reason: 'Drift', message });
   }
 
-  /** What is in the way of a workload is something to tell of it, and no error of the pass. */
+  /** Runs a write. A conflict becomes part of the workload's state, and is no error of the reconcile. */
   async #attempt({ name }: Workload, write: () => Promise<void>): Promise<void> {
     const { namespace, log } = this.#options;
     try {
       await write();
     } catch (error) {
       if (isConflict(error)) this.#refuse(name, error.code, error.message);
-      // Its cache tells when it is gone, which leads to the next attempt.
+      // The cache reports when the object is gone, which leads to the next attempt.
       else if (error instanceof ResourceError && error.code === 'StillBeingDeleted')
         log.info({ namespace, workload: name }, error.message);
       else throw error;
@@ -313,7 +313,7 @@ export class KubernetesRuntime implements Runtime {
     const { log, namespace } = this.#options;
     if (this.#refused.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
     this.#refused.set(workload, { reason, message });
-    // What is in the way is not the operator's own, so that no cache tells when it goes.
+    // The conflicting object is not the operator's, so no cache reports when it goes.
     clearTimeout(this.#retries.get(workload));
     this.#retries.set(workload, setTimeout(() => this.#tell(workload), refusedRetryMs).unref());
   }
@@ -345,7 +345,7 @@ export class KubernetesRuntime implements Runtime {
     return { ...view, instances: this.#waiting.look(name, view.instances, requestTo) };
   }
 
-  /** Of a workload that this process wrote, or else of one that runs. */
+  /** Answers the port of a workload that this process applied, or else of a running one. */
   #portOf(workload: string, port: string): number {
     const { caches, namespace } = this.#options;
     const known = this.#written.get(workload)?.ports.find(({ name }) => name === port)?.port;
@@ -354,7 +354,7 @@ export class KubernetesRuntime implements Runtime {
     return number;
   }
 
-  /** Nothing changes in the cluster when a deadline passes. */
+  /** Calls the listeners at a deadline, since no object of the cluster changes then. */
   #wakeForScheduling(workload: string, pods: readonly KubeObject[]): void {
     clearTimeout(this.#deadlines.get(workload));
     this.#deadlines.delete(workload);
@@ -387,7 +387,7 @@ function isServer({ metadata: { labels } }: KubeObject): boolean {
   return labels?.['app.kubernetes.io/component'] === 'server';
 }
 
-/** The workload that an object is about; of certificates and the like, that of their owner. */
+/** Answers the workload of an object; for a certificate the workload of its owner. */
 function workloadOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
   const { [workloadLabel]: workload, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
   if (workload !== undefined) return workload;

@@ -55,12 +55,12 @@ const statefulSet = z.object({
 
 type LiveStatefulSet = z.output<typeof statefulSet>;
 
-/** What the operator reads of a StatefulSet. */
+/** Answers the fields of a StatefulSet that the operator reads. */
 export function statefulSetView(object: KubeObject): LiveStatefulSet {
   return statefulSet.parse(object);
 }
 
-/** Parts that the API server lets nobody change. */
+/** Answers the parts that the API server never changes. */
 export function immutableParts(live: KubeObject): Readonly<Record<string, Json>> {
   const fields = spec.parse(live['spec']);
   return Object.fromEntries(
@@ -71,7 +71,7 @@ export function immutableParts(live: KubeObject): Readonly<Record<string, Json>>
   );
 }
 
-/** The template as it is, with the annotations that say what it was made from. */
+/** Answers the live template, with the annotations that record its inputs. */
 export function liveTemplate(live: KubeObject): KeptTemplate {
   const { annotations = {} } = live.metadata;
   return {
@@ -85,7 +85,7 @@ export function liveTemplate(live: KubeObject): KeptTemplate {
   };
 }
 
-/** Keys of Secrets that pods, or a template, mount as files: by the name of the Secret. */
+/** Answers the keys of Secrets that pods, or a template, mount as files, by the name of the Secret. */
 export function mountedKeys(specs: readonly unknown[]): ReadonlyMap<string, ReadonlySet<string>> {
   const keys = new Map<string, Set<string>>();
   for (const candidate of specs) {
@@ -101,7 +101,7 @@ export function mountedKeys(specs: readonly unknown[]): ReadonlyMap<string, Read
   return keys;
 }
 
-/** Whether every pod is known that the StatefulSet made from templates before the live one. */
+/** Reports whether the caches have every pod that the StatefulSet made from earlier templates. */
 export function podsAreKnown(live: LiveStatefulSet, pods: number): boolean {
   const { observedGeneration, replicas } = live.status;
   return observedGeneration === live.metadata.generation && pods >= replicas;
@@ -128,7 +128,7 @@ interface FailedCreate {
   readonly time: number;
 }
 
-/** Undefined for an event that names no pod. */
+/** Answers undefined for an event that names no pod. */
 export function failedCreateView(object: KubeObject): FailedCreate | undefined {
   const parsed = event.safeParse(object);
   const [, pod, message] = failure.exec(parsed.data?.message ?? '') ?? [];
@@ -140,8 +140,8 @@ export function failedCreateView(object: KubeObject): FailedCreate | undefined {
 }
 
 /**
- * Why pods of a StatefulSet were not made (a quota, Pod Security, a priority class that does not exist), by name: the last word for
- * each. Events stay for an hour, so that what was told before a pod was last seen does not count.
+ * Answers why pods of a StatefulSet were not made (a quota, Pod Security, a missing priority class), by name: the newest message for each.
+ * Events stay for an hour, so an event from before the last change of a pod does not count.
  */
 export function refusedPods(
   statefulSet: KubeObject,

@@ -14,14 +14,14 @@ import { driftOf, type Drift, atSentPlaces, hasAll, same } from './drift.ts';
 import { canonical } from '../../../render/restart-inputs.ts';
 import { immutableFields } from '../objects/stateful-set.ts';
 
-/** Statuses by which a server says no to the object itself: sent again as it is, it is refused again. */
+/** HTTP statuses by which a server refuses the object itself. The same object would be refused again. */
 const refusals: ReadonlySet<number | undefined> = new Set([400, 403, 413, 422]);
-/** What the server says with a status of 500 though it means the object: an unknown field in an apply, a webhook that is away. */
+/** Messages with status 500 that concern the object: an unknown field in an apply, an unreachable webhook. */
 const refusalWords = /failed to create typed patch object|failed calling webhook/;
-/** A condition holds 32 KiB; a webhook may answer a page. */
+/** Characters: a condition holds 32 KiB, and a webhook may answer a page. */
 const maxMessageLength = 2_000;
 
-/** The error of a write as it is told: what the server refuses becomes a `ResourceError` with its words, all else stays as it is. */
+/** Answers the error of a write: a refusal of the server becomes a `ResourceError` with its message; other errors stay. */
 export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): unknown {
   if (!(error instanceof KubeError) || isEnding(error)) return error;
   if (!refusals.has(error.status) && !refusalWords.test(error.message)) return error;
@@ -32,7 +32,7 @@ export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, '
 }
 
 /**
- * The namespace is being deleted: nothing can be made in it, and nothing needs to be.
+ * Reports whether the namespace is being deleted: no object can be made in it.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
  */
@@ -40,13 +40,13 @@ export function isEnding(error: unknown): boolean {
   return error instanceof KubeError && error.status === 403 && error.causes.includes('NamespaceTerminating');
 }
 
-/** What says for whom an object was made. */
+/** Labels that name the resource of an object. */
 const identifying = [workloadLabel, ownerKindLabel, ownerLabel, authorityLabel, certificateLabel] as const;
 
-/** Whose a live object is that has the name of one that the operator wants to write. */
+/** The owner of a live object with the name of one that the operator wants to write. */
 type Ownership =
   | { readonly kind: 'ours' }
-  /** Of a resource of the same name that was deleted: the garbage collector takes it in a moment. */
+  /** It belongs to a deleted resource of the same name. The garbage collector of Kubernetes deletes it soon. */
   | { readonly kind: 'leftover' }
   | { readonly kind: 'foreign'; readonly message: string };
 
@@ -57,7 +57,7 @@ export function ownershipOf(live: KubeObject, wanted: KubeObject): Ownership {
     if (holder.kind === owner.kind && holder.name === owner.name) return { kind: 'leftover' };
     return foreign(live, `belongs to ${holder.kind} ${holder.name}`);
   }
-  // What is kept beyond its resource has no owner, and is known by its labels alone.
+  // An object that outlives its resource has no owner reference, only labels.
   if (holder === undefined && !hasOurLabels(live, wanted)) return foreign(live, 'was not made by the operator');
   return live.metadata.deletionTimestamp === undefined ? { kind: 'ours' } : { kind: 'leftover' };
 }
@@ -83,9 +83,9 @@ function foreign(live: KubeObject, why: string): Ownership {
 
 interface ObjectWriterOptions {
   readonly api: KubeApi;
-  /** Keyed: the digest of a Secret is an annotation of it, which more people may read than its values. */
+  /** Answers a keyed digest: the digest of a Secret is an annotation, which more users may read than its values. */
   readonly fingerprint: (value: string) => string;
-  /** Called with what was put back. */
+  /** Called after a manual change was reverted. */
   readonly drifted?: (object: KubeObject, drift: Drift) => void;
 }
 
@@ -93,10 +93,10 @@ const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
 
 const disownAttempts = 5;
 
-/** Makes live objects equal to wanted ones, and writes nothing where they are. */
+/** Makes live objects match wanted ones, and writes nothing when they do. */
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
-  /** How the API server spelled what was sent last, by kind and name: `1000m` of CPU comes back as `1`. */
+  /** The spelling of the API server for the last sent values, by kind and name: `1000m` of CPU comes back as `1`. */
   readonly #spelled = new Map<string, { readonly digest: string; readonly places: unknown }>();
 
   constructor(options: ObjectWriterOptions) {
@@ -104,8 +104,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Answers the live object. Errors with `ResourceError` (`Conflict`, `ObjectRefused`, `ResourceError`) and `KubeError`. `cache` is that of its
-   * kind; an object that it lacks is asked for, since it holds what the operator made and nothing else.
+   * Answers the live object. Errors with `ResourceError` (`Conflict`, `ObjectRefused`, `StillBeingDeleted`) and `KubeError`. `cache` is
+   * that of its kind. An object that is not in it is read from the API server, since the cache has only the operator's objects.
    */
   async ensure(wanted: KubeObject, cache: Cache): Promise<KubeObject> {
     const { fingerprint } = this.#options;
@@ -128,23 +128,23 @@ export class ObjectWriter {
     return cache.get(namespace, name) ?? (await this.#options.api.get(cache.type, namespace, name));
   }
 
-  /** Deletes this very object, not one that took its name since. */
+  /** Deletes this object, and not a newer one with its name. */
   async remove(object: KubeObject, cache: Cache): Promise<void> {
     const { namespace = '', name, uid } = object.metadata;
     if (object.metadata.deletionTimestamp !== undefined) return;
     this.#spelled.delete(keyOf(object));
-    await this.#options.api.delete(cache.type, namespace, name, uid === undefined ? {} : { uid });
+    await this.#options.api.delete(cache.type, namespace, name, { uid });
   }
 
   /**
-   * Puts back what others wrote, and takes their entries out of the managed fields together with the one that this makes: a field with
-   * another owner would outlive the day on which the operator no longer sends it.
+   * Reverts the fields of others, and removes their entries from the managed fields together with that of this patch: a field with another
+   * owner would stay when the operator no longer sends it.
    */
   async #undo(live: KubeObject, drift: Drift, cache: Cache): Promise<void> {
     const { api, drifted } = this.#options;
     const { namespace, name, resourceVersion } = live.metadata;
     try {
-      const metadata = resourceVersion === undefined ? {} : { resourceVersion };
+      const metadata = { resourceVersion };
       const patch = { ...(drift.patch as object), metadata } as Json;
       await this.#disown(await api.patch(cache.type, namespace, name, patch), cache);
     } catch (error) {
@@ -153,7 +153,7 @@ export class ObjectWriter {
     drifted?.(live, drift);
   }
 
-  /** Controllers write the status of what was just changed: then it is read again. */
+  /** Controllers write the status of a changed object, so a conflict leads to a new read. */
   async #disown(object: KubeObject, cache: Cache): Promise<void> {
     const { api } = this.#options;
     let now: KubeObject | undefined = object;
@@ -200,8 +200,8 @@ export class ObjectWriter {
 }
 
 /**
- * Without the parts of a StatefulSet that are sent back as they are: the API server has filled in what was left out of them, so that
- * they differ from what was sent first.
+ * Removes the parts of a StatefulSet that are sent back unchanged: the API server has filled in their defaults, so they differ from the
+ * first sent ones.
  */
 function ownWords(wanted: KubeObject): unknown {
   if (wanted.kind !== 'StatefulSet') return wanted;

@@ -9,16 +9,15 @@ interface PodFilesOptions {
   readonly api: KubeApi;
   readonly pods: Cache;
   readonly namespace: string;
-  /** Keyed: more people may read a pod than the Secrets it mounts. */
+  /** Answers a keyed digest, since more users may read a pod than its Secrets. */
   readonly fingerprint: (value: string) => string;
   readonly log: RuntimeLog;
 }
 
 /**
- * Tells the running pods of a workload of what their Secret of files that reload holds now: a kubelet looks at the volumes of a pod
- * about once a minute, and at once when the pod itself changes. So each pod is annotated with a keyed digest of the files that it
- * mounts; the annotation is no part of the template, and restarts nothing. What fails is logged, and tried again by the next pass:
- * without it files are merely later.
+ * Annotates the running pods of a workload with a keyed digest of the reloading files that they mount. A kubelet checks the volumes of a
+ * pod about once a minute, and at once when the pod itself changes. The annotation is no part of the template and restarts nothing. A
+ * failure is logged, and the next reconcile tries again: without the annotation files only arrive later.
  */
 export async function annotatePods(workload: string, secret: KubeObject, options: PodFilesOptions): Promise<void> {
   const { api, pods, namespace, log } = options;
@@ -37,7 +36,7 @@ export async function annotatePods(workload: string, secret: KubeObject, options
   }
 }
 
-/** Undefined for a pod that has no use for it: one that is ending, does not run yet, or mounts none of the files. */
+/** Answers undefined for a pod that needs no annotation: it terminates, does not run yet, or mounts none of the files. */
 function mountedDigest(
   pod: KubeObject,
   secret: KubeObject,
@@ -46,7 +45,7 @@ function mountedDigest(
   if (pod.metadata.deletionTimestamp !== undefined || podView(pod).status.phase !== 'Running') return undefined;
   const keys = mountedKeys([pod['spec']]).get(secret.metadata.name);
   if (keys === undefined) return undefined;
-  // What other pods mount beside that must not make this one look changed.
+  // Only the files of this pod count, so that files of other pods do not change its digest.
   const mounted = Object.entries(secret['data'] as Readonly<Record<string, string>>).filter(([key]) => keys.has(key));
   return fingerprint(canonical(Object.fromEntries(mounted)));
 }

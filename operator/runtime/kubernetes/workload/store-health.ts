@@ -6,18 +6,18 @@ import type { StoreHealth, Instance } from '../../contract/runtime.ts';
 
 export interface HealthRequest {
   readonly url: string;
-  /** PEM of the authorities that signed the certificate, where the operator had it made; empty for any other. */
+  /** PEM of the authorities of a certificate that the operator made; empty for any other. */
   readonly authorities: readonly string[];
 }
 
-/** Asks once; errors where there is no answer. */
+/** Asks once. Errors when no answer comes. */
 export type AskHealth = (request: HealthRequest) => Promise<{
   readonly status: number;
-  /** As the header of a server that is not ready has it. */
+  /** The header of a server that is not ready. */
   readonly waitsFor?: string;
 }>;
 
-/** The store of a server answers quickly, or is not well. */
+/** Milliseconds: a healthy store answers quickly. */
 const timeoutMs = 3_000;
 
 export async function storeHealthBy(ask: AskHealth, request: HealthRequest): Promise<StoreHealth> {
@@ -36,9 +36,9 @@ export const askHealth: AskHealth = ({ url, authorities }) =>
     const secure = url.startsWith('https:');
     const tls = {
       ca: [...rootCertificates, ...authorities],
-      // Who signed a person's own certificate is not known, and a kubelet does not ask either.
+      // The authority of a user's own certificate is unknown, and a kubelet does not check it either.
       rejectUnauthorized: authorities.length > 0,
-      // A certificate that a person gave may be of a public name alone; nothing secret is sent.
+      // A user's certificate may have only a public name. The request has no secret.
       checkServerIdentity: () => undefined,
     };
     const request = (secure ? httpsRequest : httpRequest)(
@@ -55,25 +55,25 @@ export const askHealth: AskHealth = ({ url, authorities }) =>
     request.end();
   });
 
-/** Milliseconds between two questions to the servers of one workload. */
+/** Milliseconds between two requests to the servers of one workload. */
 const pauseMs = 15_000;
 
 interface WaitingServersOptions {
   readonly ask: AskHealth;
-  /** A server waits for something else now. */
+  /** Called when a server waits for something else. */
   readonly changed: (workload: string) => void;
   readonly now: () => Date;
 }
 
 interface Watch {
-  /** Who is asked; undefined while every server is ready. */
+  /** The asked instance; undefined while every server is ready. */
   request: HealthRequest | undefined;
   waitsFor: Missing | undefined;
   askedAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Asks servers that run and are not ready what they wait for: of each workload one, and rarely. */
+/** Asks running servers that are not ready what they wait for: one server of each workload, and rarely. */
 export class WaitingServers {
   readonly #options: WaitingServersOptions;
   readonly #watches = new Map<string, Watch>();
@@ -83,8 +83,8 @@ export class WaitingServers {
   }
 
   /**
-   * The instances as they are given, and of the first one that is asked what it said last. Asks later, and tells `changed`. `requestTo` is
-   * undefined for an instance that cannot be asked.
+   * Answers the instances with the last answer of the asked one. It asks again later, and calls `changed`. `requestTo` is undefined for an
+   * instance that cannot be asked.
    */
   look(
     workload: string,
@@ -127,7 +127,7 @@ export class WaitingServers {
     return watch.waitsFor;
   }
 
-  /** Remembers when it asked last: a server that is ready by turns is not asked at each turn. */
+  /** The time of the last request is kept, so that a server that often changes between ready and not ready is not asked each time. */
   #rest(workload: string): void {
     const watch = this.#watches.get(workload);
     if (watch === undefined) return;
@@ -148,14 +148,14 @@ export class WaitingServers {
     watch.askedAt = this.#options.now().getTime();
     this.#askLater(workload, watch);
     const waitsFor = await this.#answerTo(request);
-    // Meanwhile it became ready, or another is asked.
+    // It became ready meanwhile, or another instance is asked.
     if (watch.request?.url !== request.url || this.#watches.get(workload) !== watch) return;
     if (waitsFor === watch.waitsFor) return;
     watch.waitsFor = waitsFor;
     this.#options.changed(workload);
   }
 
-  /** A server that does not answer yet has nothing to say: Kubernetes tells of it. */
+  /** A server that does not answer has no reason to report; Kubernetes reports its state. */
   async #answerTo(request: HealthRequest): Promise<Missing | undefined> {
     try {
       const { status, waitsFor } = await this.#options.ask(request);

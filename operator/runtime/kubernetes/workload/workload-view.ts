@@ -15,15 +15,15 @@ import { readInputs, driftedAnnotation, inputsAnnotation, podSelector } from '..
 interface SymbolSources {
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly certificate: (name: string, part: CertificatePart) => string;
-  /** Number of the port of another workload. Errors where nothing of it is known. */
+  /** Answers the number of a port of another workload. Errors for an unknown workload. */
   readonly portOf: (workload: string, port: string) => number;
   readonly namespace: string;
 }
 
-/** The symbols of a workload whose instances are pods. */
+/** Answers the symbols of a workload whose instances are pods. */
 export function podSymbols(workload: Workload, sources: SymbolSources): Symbols {
   return {
-    // All addresses of the pod: nothing else can reach its loopback.
+    // The program listens on all addresses of the pod: other pods cannot reach its loopback.
     listen: ({ host, port }) => formatAddress({ host: host.includes(':') ? '::' : '0.0.0.0', port }),
     address: (name, port) => serviceAddress(name, sources.namespace, sources.portOf(name, port)),
     mountPath: (name) => {
@@ -40,19 +40,19 @@ export function podSymbols(workload: Workload, sources: SymbolSources): Symbols 
   };
 }
 
-/** Names of all the certificates that the resource of a workload has: those that it mounts, and those that the operator calls it with. */
+/** Names every certificate of a workload's resource: those that it mounts, and those with which the operator calls it. */
 export function certificatesOf({ mounts, clientCertificates = [] }: Workload): ReadonlySet<string> {
   const files = mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
   const mounted = files.flatMap(({ content }) => (content.kind === 'certificate' ? [content.certificate] : []));
   return new Set([...mounted, ...clientCertificates]);
 }
 
-/** HOST:PORT of the Service that every workload has. */
+/** Answers HOST:PORT of the Service of a workload. */
 export function serviceAddress(workload: string, namespace: string, port: number): string {
   return `${workload}.${namespace}.svc:${port}`;
 }
 
-/** The files of a workload, or those that are wanted. Errors for a symbol that does not exist. */
+/** Resolves the files of a workload, or only the wanted ones. Errors for a symbol that does not exist. */
 export async function resolvedFiles(
   workload: Workload,
   symbols: Symbols,
@@ -75,19 +75,19 @@ const service = z.object({
 interface LiveParts {
   readonly statefulSet: KubeObject;
   readonly pods: readonly KubeObject[];
-  /** The Service of the workload's own name. */
+  /** The Service with the name of the workload. */
   readonly service: KubeObject | undefined;
-  /** Uids of pods that were deleted, which a cache may not know of yet. */
+  /** Uids of deleted pods that a cache may still show. */
   readonly replaced: ReadonlySet<string>;
   readonly refused: RunningWorkload['refused'];
   readonly resizing: readonly ResizingVolume[];
-  /** Why pods that are missing were not made, by name. */
+  /** The reason why a pod was not made, by its name. */
   readonly refusedPods: ReadonlyMap<string, string>;
-  /** Keyed digest. */
+  /** Answers a keyed digest. */
   readonly fingerprint: (value: string) => string;
 }
 
-/** A workload as the caches have it. */
+/** Answers a workload as the caches show it. */
 export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const { metadata } = live.statefulSet;
   const { spec } = statefulSetView(live.statefulSet);
@@ -131,7 +131,7 @@ function selectorOf(workload: string): string {
     .join();
 }
 
-/** What was started when a default image was no input yet: the image that it runs tells what was recorded. */
+/** Adds the image to inputs from before it was a restart input: the running image shows what was recorded. */
 function withImage(
   recorded: readonly RestartInput[],
   owner: ResourceRef | undefined,
@@ -149,7 +149,7 @@ function imageOf(spec: unknown): string | undefined {
   return podSpec.safeParse(spec).data?.containers[0]?.image;
 }
 
-/** Numbers of a Service's ports by name. */
+/** Answers the numbers of a Service's ports by name. */
 export function portsOf(object: KubeObject | undefined): ReadonlyMap<string, number> {
   if (object === undefined) return new Map();
   return new Map(service.parse(object).spec.ports.map(({ name, port }) => [name, port]));

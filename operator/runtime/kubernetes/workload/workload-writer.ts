@@ -42,7 +42,7 @@ export interface WorkloadWriterOptions {
   readonly defaultImage: string;
   readonly operatorNamespace: string | undefined;
   readonly fingerprint: (value: string) => string;
-  /** Called with what somebody changed by hand, and was put back. */
+  /** Called after a manual change was reverted. */
   readonly drifted?: (object: KubeObject, drift: Drift) => void;
   readonly log: RuntimeLog;
 }
@@ -52,13 +52,13 @@ interface WorkloadToWrite {
   readonly owner: OwnerReference;
   readonly symbols: Symbols;
   readonly files: readonly ResolvedFile[];
-  /** What needs a restart stays as it is. */
+  /** Inputs that need a restart stay as they are. */
   readonly keepTemplate: boolean;
 }
 
 /**
- * Makes the objects of a workload equal to it, and removes those that it needs no more. Answers why a volume did not grow, if so.
- * Errors with `ResourceError` and `KubeError`.
+ * Makes the objects of a workload match it, and removes objects that it no longer needs. Answers why a volume did not grow, if so. Errors
+ * with `ResourceError` and `KubeError`.
  */
 export async function writeWorkload(
   { workload, owner, symbols, files, keepTemplate }: WorkloadToWrite,
@@ -87,7 +87,7 @@ export async function writeWorkload(
     kept: live && { immutable: immutableParts(live), template },
   };
   const wanted = workloadObjects(workload, parts, context).filter(
-    // A template that stays names the files that it was made with; others would be rubbish at once.
+    // A template that stays names the files that it was made with. Other files would be unused.
     (object) =>
       !isFixedFiles(object) || template === undefined || repaired !== undefined || mounted.has(object.metadata.name),
   );
@@ -99,8 +99,8 @@ export async function writeWorkload(
 }
 
 /**
- * Writes files anew in the Secret of those that reload, and nothing else of the workload: only those that it has. Errors with
- * `ResourceError` and `KubeError`.
+ * Rewrites existing files in the Secret of reloading files, and changes nothing else of the workload. Errors with `ResourceError` and
+ * `KubeError`.
  */
 export async function renewFiles(
   { workload, owner, files }: Pick<WorkloadToWrite, 'workload' | 'owner' | 'files'>,
@@ -118,7 +118,7 @@ export async function renewFiles(
   }
 }
 
-/** The live template where it stays: as it is wanted, or since what would be rendered now is what it was rendered from. */
+/** Answers the live template when it stays: it is the wanted one, or it was rendered from the same inputs. */
 function templateOf(
   workload: Workload,
   live: KubeObject,
@@ -131,8 +131,8 @@ function templateOf(
 }
 
 /**
- * The template as it is rendered now, where somebody changed the live one by hand; it keeps the revision that the change made, so that
- * pods of it are replaced. Undefined where nothing was changed, and while another restart is to be recorded, which renders it too.
+ * Answers the rendered template when the live one was changed manually. It keeps the revision of the change, so that pods of it are
+ * replaced. Answers undefined without a manual change, and while another restart is to be recorded, which renders the template too.
  */
 function repairedTemplate(
   workload: Workload,
@@ -151,7 +151,7 @@ function repairedTemplate(
   const drift = driftOf(live, wanted);
   if (drift?.paths.some((path) => path.startsWith('spec.template.')) !== true && !lacks) return undefined;
   const { updateRevision, observedGeneration } = view.status;
-  // The revision of the change is not known yet: its status comes in a moment, and with it the next pass.
+  // The revision of the change is not known yet. The status has it soon, and leads to the next reconcile.
   if (updateRevision !== undefined && observedGeneration !== live.metadata.generation) return undefined;
   if (drift === undefined) drifted?.(live, { managers: [], paths: ['spec.template'], patch: {} });
   if (updateRevision === undefined) return rendered;
@@ -160,10 +160,10 @@ function repairedTemplate(
   return { ...rendered, annotations: { ...rendered.annotations, [driftedAnnotation]: revisions } };
 }
 
-/** Pods of an older one are long gone. */
+/** Pods of older revisions are gone long ago. */
 const maxRevisions = 10;
 
-/** The cache for an object of a workload; undefined for a type that the cluster does not know. */
+/** Answers the cache for an object of a workload; undefined for a type that the cluster does not know. */
 function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {
   return [...cachesOfObjects(caches), caches.statefulSets, caches.persistentVolumeClaims].find(
     ({ type }) => type.kind === kind,
@@ -197,14 +197,14 @@ async function ensure(object: KubeObject, { caches, namespace, writer, log }: Wo
 }
 
 /**
- * A StatefulSet cannot change the claims that it makes. It is made again instead, while its pods run on: the new one adopts them by
- * their labels, and they are replaced one after the other as for any change.
+ * A StatefulSet cannot change the claims that it makes. It is deleted and made again while its pods run on: the new one adopts them by
+ * their labels, and they are replaced one after the other.
  */
 async function replaceTemplates(workload: Workload, live: KubeObject, options: WorkloadWriterOptions): Promise<void> {
   if (!otherTemplates(workload, statefulSetView(live).spec.volumeClaimTemplates)) return;
   const { uid, deletionTimestamp } = live.metadata;
   if (deletionTimestamp === undefined) {
-    const precondition = uid === undefined ? {} : { uid };
+    const precondition = { uid };
     await options.api.delete(options.caches.statefulSets.type, options.namespace, workload.name, {
       ...precondition,
       propagationPolicy: 'Orphan',
@@ -223,7 +223,7 @@ function keptFiles(
 ): Readonly<Record<string, string>> {
   const name = reloadingSecretName(workload);
   const data = dataOf(caches.secrets.get(namespace, name));
-  // A pod whose volume names a key that is gone cannot start, and is not updated any more.
+  // A pod whose volume names a missing key cannot start and is not updated.
   const keys = mounted.get(name) ?? new Set();
   return Object.fromEntries(Object.entries(data).filter(([key]) => keys.has(key)));
 }
@@ -249,7 +249,7 @@ async function removeStale(
   }
 }
 
-/** Names of Secrets that the template or a pod mounts; undefined while a pod may be there that no cache has yet. */
+/** Names the Secrets that the template or a pod mounts; undefined while a pod may exist that is not in the cache. */
 function filesInUse(workload: string, caches: RuntimeCaches, namespace: string): ReadonlySet<string> | undefined {
   const live = caches.statefulSets.get(namespace, workload);
   const pods = caches.pods.ofWorkload(namespace, workload);
@@ -264,7 +264,7 @@ async function grow(workload: Workload, { api, caches, namespace, log }: Workloa
       claims.wrote(await api.patch(claims.type, namespace, claim, patch));
       log.info({ namespace, claim, from, to }, 'a volume grows');
     } catch (error) {
-      // Its storage class may not allow it. That must keep nothing else from being done.
+      // The storage class may not allow growth. The other steps must go on.
       if (!(error instanceof KubeError) || error.status === undefined || error.status >= 500) throw error;
       return (
         `PersistentVolumeClaim ${claim} has ${from}, and ${to} was asked: ${error.message}; ` +
