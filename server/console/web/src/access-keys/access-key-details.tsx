@@ -4,9 +4,9 @@ import { Statements } from '../policies/statements.tsx';
 import { useAccessKey } from '../api/access-keys.ts';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure } from '../components/feedback.tsx';
-import { Section } from '../components/detail-page.tsx';
+import { Fact, Facts, Section } from '../components/detail-page.tsx';
 import { useFocusBack } from '../components/form-dialog.tsx';
-import { StatusBadge } from '../components/table-cells.tsx';
+import { StatusBadge } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
 
 interface AccessKeyDetailsProps {
@@ -29,48 +29,24 @@ export function AccessKeyDetails({ accessKey, onClose }: AccessKeyDetailsProps) 
 function Details({ accessKey: key }: { readonly accessKey: AccessKeyAnswer }) {
   return (
     <Stack gap="lg">
-      <dl className="facts">
-        <dt>Access key</dt>
-        <dd>
+      <Facts>
+        <Fact name="Access key">
           <CopyText text={key.accessKey} />
-        </dd>
-        <dt>Status</dt>
-        <dd>
+        </Fact>
+        <Fact name="Status">
           <StatusBadge status={key.status} />
-        </dd>
-        <dt>Owner</dt>
-        <dd>
-          {key.owner.name}
-          {key.owner.provider === undefined ? '' : `, by ${key.owner.provider}`}
-        </dd>
-        <dt>Kind</dt>
-        <dd>{key.kind === 'temporary' ? 'temporary' : 'lasting'}</dd>
-        {key.name !== undefined && (
-          <>
-            <dt>Name</dt>
-            <dd>{key.name}</dd>
-          </>
-        )}
-        {key.description !== undefined && (
-          <>
-            <dt>Description</dt>
-            <dd>{key.description}</dd>
-          </>
-        )}
-        {key.created !== undefined && (
-          <>
-            <dt>Created</dt>
-            <dd>{formatTime(key.created)}</dd>
-          </>
-        )}
-        <dt>Expires</dt>
-        <dd>{key.expires === undefined ? 'never' : formatTime(key.expires)}</dd>
-        <dt>Policies of its owner</dt>
-        <dd>{ownerPolicies(key)}</dd>
-      </dl>
+        </Fact>
+        <Fact name="Owner">{`${key.owner.name}${key.owner.provider === undefined ? '' : `, by ${key.owner.provider}`}`}</Fact>
+        <Fact name="Kind">{key.kind === 'temporary' ? 'temporary' : 'lasting'}</Fact>
+        <Fact name="Name">{key.name}</Fact>
+        <Fact name="Description">{key.description}</Fact>
+        <Fact name="Created">{key.created === undefined ? undefined : formatTime(key.created)}</Fact>
+        <Fact name="Expires">{key.expires === undefined ? 'never' : formatTime(key.expires)}</Fact>
+        <Fact name="Policies of its owner">{ownerPolicies(key)}</Fact>
+      </Facts>
       {key.policy === undefined ? (
         <Text size="sm" c="dimmed">
-          No policy of its own: it may do whatever its owner may.
+          It has no policy of its own: it may do what its owner may.
         </Text>
       ) : (
         <Section title="Policy of its own" words="Both must allow an action: this policy, and those of the owner.">

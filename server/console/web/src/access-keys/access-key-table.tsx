@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, Menu, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Group, Menu, Text, Tooltip } from '@mantine/core';
 import {
   IconDots,
   IconInfoCircle,
@@ -13,7 +13,7 @@ import type { AccessKeyRow } from '../../../contract/identity-answers.ts';
 import { useChangeAccessKey, useDeleteAccessKey } from '../api/access-keys.ts';
 import { useRights } from '../api/session.ts';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
-import { StatusBadge, TimeText } from '../components/table-cells.tsx';
+import { type Column, RowTable, StatusBadge, TimeText } from '../components/row-table.tsx';
 import { AccessKeyDetails } from './access-key-details.tsx';
 import { EditAccessKeyDialog } from './access-key-form.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
@@ -28,61 +28,47 @@ interface AccessKeyTableProps {
 export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
+  const columns: readonly Column<AccessKeyRow>[] = [
+    {
+      head: 'Access key',
+      cell: (key) => (
+        <>
+          <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
+            <IconKey size={18} stroke={1.5} className="row-icon" aria-hidden />
+            <span>{key.accessKey}</span>
+          </button>
+          {(key.name ?? key.description) !== undefined && (
+            <Text size="xs" c="dimmed" pl={28}>
+              {[key.name, key.description].filter((text) => text !== undefined).join(' · ')}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    ...(showOwner ? [ownerColumn] : []),
+    { head: 'Expires', width: 190, wideOnly: true, cell: ({ expires }) => <Expires expires={expires} /> },
+    { head: 'Status', width: 180, cell: (key) => <Badges accessKey={key} /> },
+    { head: undefined, width: 48, cell: (key) => <KeyMenu accessKey={key} open={setDialog} /> },
+  ];
   return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Access key</Table.Th>
-            {showOwner && <Table.Th>Owner</Table.Th>}
-            <Table.Th w={190} className="wide-only">
-              Expires
-            </Table.Th>
-            <Table.Th w={180}>Status</Table.Th>
-            <Table.Th w={48} aria-label="Actions" />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {keys.map((key) => (
-            <Table.Tr key={key.accessKey}>
-              <Table.Td>
-                <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
-                  <IconKey size={18} stroke={1.5} className="row-icon" aria-hidden />
-                  <span>{key.accessKey}</span>
-                </button>
-                {(key.name ?? key.description) !== undefined && (
-                  <Text size="xs" c="dimmed" pl={28}>
-                    {[key.name, key.description].filter((text) => text !== undefined).join(' · ')}
-                  </Text>
-                )}
-              </Table.Td>
-              {showOwner && (
-                <Table.Td>
-                  <Text size="sm">
-                    {key.owner.name}
-                    {key.owner.provider === undefined ? '' : ` (${key.owner.provider})`}
-                  </Text>
-                </Table.Td>
-              )}
-              <Table.Td className="wide-only">
-                <Expires expires={key.expires} />
-              </Table.Td>
-              <Table.Td>
-                <Badges accessKey={key} />
-              </Table.Td>
-              <Table.Td>
-                <KeyMenu accessKey={key} open={setDialog} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <RowTable rows={keys} rowKey={({ accessKey }) => accessKey} columns={columns} />
       {dialog?.kind === 'details' && <AccessKeyDetails accessKey={dialog.key.accessKey} onClose={close} />}
       {dialog?.kind === 'edit' && <EditAccessKeyDialog accessKey={dialog.key.accessKey} onClose={close} />}
       {dialog?.kind === 'delete' && <DeleteAccessKeyDialog accessKey={dialog.key} onClose={close} />}
-    </div>
+    </>
   );
 }
+
+const ownerColumn: Column<AccessKeyRow> = {
+  head: 'Owner',
+  cell: ({ owner }) => (
+    <Text size="sm">
+      {owner.name}
+      {owner.provider === undefined ? '' : ` (${owner.provider})`}
+    </Text>
+  ),
+};
 
 function Expires({ expires }: { readonly expires: string | undefined }) {
   if (expires === undefined) {
@@ -100,12 +86,12 @@ function Badges({ accessKey: key }: { readonly accessKey: AccessKeyRow }) {
     <Group gap={6}>
       <StatusBadge status={key.status} />
       {key.kind === 'temporary' && (
-        <Tooltip label="Bought by a sign-in or from STS; it ends by itself.">
+        <Tooltip label="Issued by a sign-in or by STS. It expires.">
           <Badge color="gray">{key.current ? 'this session' : 'temporary'}</Badge>
         </Tooltip>
       )}
       {key.narrowed && (
-        <Tooltip label="A policy of its own narrows what it may do.">
+        <Tooltip label="A policy of the key restricts what it may do.">
           <Badge color="gray">narrowed</Badge>
         </Tooltip>
       )}
@@ -196,7 +182,7 @@ function DeleteAccessKeyDialog({ accessKey: key, onClose }: DeleteAccessKeyDialo
       onClose={onClose}
     >
       {key.current
-        ? 'It is the one of this session: you are signed out by it.'
+        ? 'This session uses it: you are signed out.'
         : 'Programs that use it are refused from the next request on.'}
     </RemoveDialog>
   );

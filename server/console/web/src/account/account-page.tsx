@@ -1,11 +1,10 @@
-import { Button, Group, Stack, Text, Title, PasswordInput } from '@mantine/core';
-import { useDocumentTitle } from '@mantine/hooks';
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SessionAnswer } from '../../../contract/answers.ts';
 import { useRights } from '../api/session.ts';
 import { CopyText } from '../components/copy-text.tsx';
-import { Section } from '../components/detail-page.tsx';
+import { DetailPage, Fact, Facts, Section } from '../components/detail-page.tsx';
 import { signedInBy } from '../text/signed-in-by.ts';
 import { formatTime, formatUntil } from '../text/format.ts';
 import { PolicyInForceView, Statements } from '../policies/statements.tsx';
@@ -14,53 +13,41 @@ import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 
 export function AccountPage({ session }: { readonly session: SessionAnswer }) {
-  useDocumentTitle('Account · Coffer');
   const { mayOwn } = useRights();
   const [changing, setChanging] = useState(false);
   return (
-    <Stack gap="xl" maw={860}>
-      <div>
-        <Group justify="space-between" mih={36} mb="xs">
-          <Title order={1}>{session.name}</Title>
-          {session.kind === 'user' && mayOwn('admin:CreateUser') && (
-            <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setChanging(true)}>
-              New secret key…
-            </Button>
-          )}
-        </Group>
-        <dl className="facts">
-          <dt>Signed in by</dt>
-          <dd>{session.signedInBy.kind === 'keys' ? 'access key and secret key' : signedInBy(session)}</dd>
-          <dt>Access key</dt>
-          <dd>
-            <CopyText text={session.accessKey} />
-          </dd>
-          <dt>Signed in</dt>
-          <dd>{formatTime(session.signedInAt)}</dd>
-          <dt>Session ends</dt>
-          <dd>
-            {formatUntil(session.expires, Date.now())}, {formatTime(session.expires)}
-          </dd>
-          {session.s3Url !== undefined && (
-            <>
-              <dt>S3 endpoint</dt>
-              <dd>
-                <CopyText text={session.s3Url} />
-              </dd>
-            </>
-          )}
-        </dl>
-      </div>
+    <DetailPage
+      title={session.name}
+      actions={
+        session.kind === 'user' &&
+        mayOwn('admin:CreateUser') && (
+          <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setChanging(true)}>
+            New secret key…
+          </Button>
+        )
+      }
+    >
+      <Facts>
+        <Fact name="Signed in by">
+          {session.signedInBy.kind === 'keys' ? 'access key and secret key' : signedInBy(session)}
+        </Fact>
+        <Fact name="Access key">
+          <CopyText text={session.accessKey} />
+        </Fact>
+        <Fact name="Signed in">{formatTime(session.signedInAt)}</Fact>
+        <Fact name="Session ends">{`${formatUntil(session.expires, Date.now())}, ${formatTime(session.expires)}`}</Fact>
+        <Fact name="S3 endpoint">{session.s3Url === undefined ? undefined : <CopyText text={session.s3Url} />}</Fact>
+      </Facts>
       <Section title="Policies in force">
         <Policies session={session} />
       </Section>
       {session.sessionPolicy !== undefined && (
-        <Section title="Session policy" words="Narrows the policies above: both must allow an action.">
+        <Section title="Session policy" words="It restricts the policies above: both must allow an action.">
           <Statements statements={session.sessionPolicy} />
         </Section>
       )}
       {changing && <OwnSecretDialog onClose={() => setChanging(false)} />}
-    </Stack>
+    </DetailPage>
   );
 }
 
@@ -68,14 +55,14 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
   if (session.kind === 'root') {
     return (
       <Text size="sm" c="dimmed">
-        You are the root user: you may do everything, and no policy narrows it.
+        You are the root user: you may do everything, and no policy restricts you.
       </Text>
     );
   }
   if (session.policies.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        None, so nothing is allowed. Whoever manages access {from(session)} can give you some.
+        None, so nothing is allowed. An administrator can assign policies {from(session)}.
       </Text>
     );
   }
@@ -83,9 +70,9 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
     <Stack gap="md">
       <Text size="sm" c="dimmed">
         {session.signedInBy.kind === 'provider'
-          ? 'Named by your identity provider when you signed in, or attached here to what it says of you.'
+          ? 'Your identity provider named them when you signed in, or they are attached to your claims here.'
           : 'Attached to you or to your groups.'}{' '}
-        A denial wins over whatever allows the same.
+        A Deny overrides every Allow.
       </Text>
       {session.policies.map((policy) => (
         <PolicyInForceView key={policy.name} policy={policy} />
@@ -98,7 +85,7 @@ function from({ signedInBy: by }: SessionAnswer): string {
   return by.kind === 'provider' ? 'here or at your identity provider' : 'here';
 }
 
-/** Users give themselves another secret key, and sign in with it anew. */
+/** Users replace their secret key, and sign in again with the new one. */
 function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
   const replace = useReplaceOwnSecret();
   const [currentSecretKey, setCurrent] = useState('');

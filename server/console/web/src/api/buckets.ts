@@ -1,9 +1,27 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { BucketAnswer, BucketEncryptionAnswer, BucketList, BucketSummary } from '../../../contract/answers.ts';
 import { call } from './call.ts';
 
-export function useBuckets() {
-  return useQuery({ queryKey: ['buckets'], queryFn: () => call<BucketList>('GET', '/buckets') });
+/** The server answers all buckets at once: the list has one page. */
+const bucketList = infiniteQueryOptions({
+  queryKey: ['buckets'],
+  queryFn: () => call<BucketList>('GET', '/buckets'),
+  initialPageParam: '',
+  getNextPageParam: () => undefined,
+});
+
+/** The buckets whose names contain the text. */
+export function useBuckets(contains: string) {
+  return useInfiniteQuery({
+    ...bucketList,
+    select: ({ pages }): readonly BucketSummary[] =>
+      pages.flatMap(({ buckets }) => buckets.filter(({ name }) => name.includes(contains.trim().toLowerCase()))),
+  });
+}
+
+/** The time at which the server counted objects and bytes; undefined before the first count. */
+export function useCountTime(): string | undefined {
+  return useInfiniteQuery({ ...bucketList, select: ({ pages }) => pages[0]?.counted }).data;
 }
 
 export function useBucket(bucket: string, prefix = '') {
@@ -31,7 +49,7 @@ export function useDeleteBucket() {
   return useMutation({ mutationFn: (bucket: string) => call('DELETE', bucketPath(bucket)), onSuccess: refresh });
 }
 
-/** Sets the default encryption, or takes it away. */
+/** Sets the default encryption; undefined removes it. */
 export function useSetEncryption(bucket: string) {
   const refresh = useRefresh();
   return useMutation({

@@ -2,53 +2,87 @@ import type { UseQueryResult, UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Failure, notifyDone, notifyFailure } from './feedback.tsx';
 import { LoadingRows } from './list-page.tsx';
-import { Group, Title, Text, Button, Menu } from '@mantine/core';
+import { Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { Link } from 'react-router';
 import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { Status } from '../../../contract/identity-answers.ts';
 
 interface LoadedProps<Answer> {
-  /** What the page is about. */
+  /** The name of what is loaded, for the error message. */
   readonly name: string;
   readonly query: UseQueryResult<Answer>;
   readonly children: (answer: Answer) => ReactNode;
 }
 
-/** A page about one thing, once it is here. */
+/** Shows the answer of a query, or that it is loading, or why it failed. */
 export function Loaded<Answer>({ name, query, children }: LoadedProps<Answer>) {
   if (query.isPending) return <LoadingRows />;
   if (query.isError) return <Failure what={`${name} cannot be shown`} error={query.error} retry={query.refetch} />;
   return children(query.data);
 }
 
-interface DetailHeadProps {
-  /** The list that it belongs to. */
-  readonly parent: { readonly name: string; readonly to: string };
-  readonly name: string;
+interface DetailPageProps {
+  readonly title: string;
+  /** The list that the page belongs to. */
+  readonly parent?: { readonly name: string; readonly to: string };
   readonly badge?: ReactNode;
   readonly actions?: ReactNode;
+  readonly width?: number;
+  readonly children: ReactNode;
 }
 
-/** Over a page about one thing: the way back, its name, and what can be done with it. */
-export function DetailHead({ parent, name, badge, actions }: DetailHeadProps) {
-  useDocumentTitle(`${name} · Coffer`);
+/** Every page that is not a list: its title, with the way back to the list, its actions, and its sections. */
+export function DetailPage({ title, parent, badge, actions, width = 960, children }: DetailPageProps) {
+  useDocumentTitle(`${title} · Coffer`);
+  const heading = (
+    <Title order={1} {...(parent === undefined ? {} : { fz: 'lg' })} style={{ overflowWrap: 'anywhere' }}>
+      {title}
+    </Title>
+  );
   return (
-    <Group justify="space-between" align="flex-start" mih={36}>
-      <Group gap="sm" miw={0}>
-        <nav className="crumbs" aria-label="Place">
-          <Link to={parent.to}>{parent.name}</Link>
-          <span className="slash" aria-hidden>
-            /
-          </span>
-          <Title order={1} fz="lg" style={{ overflowWrap: 'anywhere' }}>
-            {name}
-          </Title>
-        </nav>
-        {badge}
+    <Stack gap="lg" maw={width}>
+      <Group justify="space-between" align="flex-start" mih={36}>
+        <Group gap="sm" miw={0}>
+          {parent === undefined ? (
+            heading
+          ) : (
+            <nav className="crumbs" aria-label="Place">
+              <Link to={parent.to}>{parent.name}</Link>
+              <span className="slash" aria-hidden>
+                /
+              </span>
+              {heading}
+            </nav>
+          )}
+          {badge}
+        </Group>
+        <Group gap="xs">{actions}</Group>
       </Group>
-      <Group gap="xs">{actions}</Group>
-    </Group>
+      {children}
+    </Stack>
+  );
+}
+
+/** A list of names and values. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return <dl className="facts">{children}</dl>;
+}
+
+interface FactProps {
+  readonly name: string;
+  /** Undefined or empty: the fact is left out. */
+  readonly children: ReactNode;
+  readonly mono?: boolean;
+}
+
+export function Fact({ name, children, mono = false }: FactProps) {
+  if (children === undefined || children === '') return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className={mono ? 'mono' : undefined}>{children}</dd>
+    </>
   );
 }
 
@@ -59,7 +93,7 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part of a page under a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({ title, words, action, children }: SectionProps) {
   return (
     <section aria-label={title}>
@@ -80,19 +114,19 @@ export function Section({ title, words, action, children }: SectionProps) {
 type SetStatus = UseMutationResult<unknown, Error, { readonly name: string; readonly status: Status }>;
 
 interface MoreMenuProps {
-  /** A user or a group. */
+  /** The user or the group. */
   readonly of: { readonly name: string; readonly status: Status };
   readonly setStatus: SetStatus;
   readonly mayToggle: boolean;
-  /** E.g. `Delete user…`. */
+  /** For example `Delete user…`. */
   readonly deleteLabel: string;
   readonly mayDelete: boolean;
   readonly onDelete: () => void;
-  /** Items between switching it and deleting it. */
+  /** Items between those that disable it and delete it. */
   readonly children?: ReactNode;
 }
 
-/** What is done more rarely with a user or a group. */
+/** The less frequent actions on a user or a group. */
 export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onDelete, children }: MoreMenuProps) {
   const { name, status } = of;
   const next = status === 'enabled' ? 'disabled' : 'enabled';

@@ -7,25 +7,25 @@ import { Failure } from './feedback.tsx';
 
 interface ListPageProps<Row> {
   readonly title: string;
-  /** What one row is, for the words beside the list, e.g. `user`. */
+  /** The singular of the title in lower case, for example `user`. */
   readonly one: string;
   readonly list: UseInfiniteQueryResult<readonly Row[]>;
   readonly search: Search;
   readonly actions?: ReactNode;
-  /** In place of the rows where there are none at all. */
+  /** Shown where the list has no rows and no search. */
   readonly empty: ReactNode;
-  /** Open or not, whatever the list shows. */
+  /** Dialogs, which stay open while the rows change. */
   readonly dialogs?: ReactNode;
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** A list that the server searches: its states, and what goes over it. */
+/** The page of every list: its title, search, actions, rows and further pages. */
 export function ListPage<Row>(props: ListPageProps<Row>) {
   const { title, one, list, search, actions, empty, dialogs, children } = props;
   useDocumentTitle(`${title} · Coffer`);
   const plural = title.toLowerCase();
   const rows = list.data ?? [];
-  // What is shown is what was searched for, not what is being typed.
+  // The rows belong to the last search, not to the text that is being typed.
   const searched = search.contains.trim() !== '';
   return (
     <Stack gap="md">
@@ -90,17 +90,17 @@ type Pages = Pick<
 
 interface MoreRowsProps {
   readonly list: Pages;
-  /** Rows that are shown: the end is looked for anew where there are others. */
+  /** The count of rows. The end of the list is a new element when it changes. */
   readonly shown: number;
 }
 
-/** At the end of a list: brings the next page when it comes into sight, or by its button. */
+/** The end of a list: it loads the next page when it becomes visible, or by its button. */
 export function MoreRows({ list, shown }: MoreRowsProps) {
   const { hasNextPage, isFetchNextPageError, fetchNextPage, error } = list;
   if (isFetchNextPageError && error !== null) {
     return <Failure what="The next rows cannot be shown" error={error} retry={fetchNextPage} />;
   }
-  // What was seen before the last rows came says nothing about the end that they pushed away.
+  // The observer of the old end would not report the new one, which the last rows moved.
   return hasNextPage && shown > 0 && <End key={shown} list={list} />;
 }
 
@@ -119,7 +119,7 @@ function End({ list: { isFetchingNextPage, fetchNextPage } }: { readonly list: P
   );
 }
 
-/** A text that the server searches for once whoever types it pauses. */
+/** A search text. The server gets it when the user pauses. */
 export interface Search {
   readonly text: string;
   readonly onText: (text: string) => void;

@@ -1,11 +1,11 @@
-import { Button, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroup, useSetGroupStatus, useSetGroupMembers, useSetGroupPolicies, useDeleteGroup } from '../api/groups.ts';
 import { useRights } from '../api/session.ts';
-import { DetailHead, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
-import { Names, StatusBadge } from '../components/table-cells.tsx';
+import { DetailPage, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { Names, StatusBadge } from '../components/row-table.tsx';
 import { policyUrl, userUrl } from '../components/urls.ts';
 import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
 import { UserPicker } from '../components/name-picker.tsx';
@@ -30,14 +30,13 @@ function Details({ group }: { readonly group: GroupRow }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
-    <Stack gap="xl" maw={960}>
-      <DetailHead
-        parent={{ name: 'Groups', to: '/groups' }}
-        name={group.name}
-        badge={<StatusBadge status={group.status} />}
-        actions={<Actions group={group} open={setDialog} />}
-      />
-      <Section title="Members" words="While a group is disabled its policies count for nobody.">
+    <DetailPage
+      parent={{ name: 'Groups', to: '/groups' }}
+      title={group.name}
+      badge={<StatusBadge status={group.status} />}
+      actions={<Actions group={group} open={setDialog} />}
+    >
+      <Section title="Members" words="The policies of a disabled group apply to no member.">
         <Names names={group.members} to={may('admin:GetUser') ? userUrl : undefined} />
       </Section>
       <Section title="Attached policies">
@@ -48,7 +47,7 @@ function Details({ group }: { readonly group: GroupRow }) {
       {dialog === 'delete' && (
         <DeleteGroupDialog group={group} onClose={close} onDeleted={() => void navigate('/groups')} />
       )}
-    </Stack>
+    </DetailPage>
   );
 }
 
@@ -92,7 +91,7 @@ function GroupMembersDialog({ group, onClose }: { readonly group: GroupRow; read
 
 function GroupPoliciesDialog({ group, onClose }: { readonly group: GroupRow; readonly onClose: () => void }) {
   const set = useSetGroupPolicies(group.name);
-  return <SetPoliciesDialog holder={group} set={set} description="They count for every member." onClose={onClose} />;
+  return <SetPoliciesDialog holder={group} set={set} description="They apply to every member." onClose={onClose} />;
 }
 
 interface DeleteGroupDialogProps {
@@ -113,8 +112,8 @@ function DeleteGroupDialog({ group: { name, members }, onClose, onDeleted }: Del
       onClose={onClose}
     >
       {members.length === 0
-        ? 'Nobody is a member. What is attached to the group goes with it.'
-        : 'A group is deleted once it has no members: take them out first.'}
+        ? 'It has no members. The attachments of policies to it are removed.'
+        : 'A group with members is not deleted: remove them first.'}
     </RemoveDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Table, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { IconPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
@@ -7,7 +7,7 @@ import { useGroups, useCreateGroup } from '../api/groups.ts';
 import { useRights } from '../api/session.ts';
 import { Empty, notifyDone } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
-import { RowName, Names, StatusBadge } from '../components/table-cells.tsx';
+import { type Column, Names, RowName, RowTable, StatusBadge } from '../components/row-table.tsx';
 import { groupUrl, policyUrl } from '../components/urls.ts';
 import { PolicyPicker, UserPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
@@ -49,40 +49,16 @@ export function GroupsPage() {
 
 function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
   const { may } = useRights();
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Policies</Table.Th>
-            <Table.Th w={110} ta="right">
-              Members
-            </Table.Th>
-            <Table.Th w={110}>Status</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.map((group) => (
-            <Table.Tr key={group.name}>
-              <Table.Td>
-                <RowName name={group.name} icon={IconUsersGroup} to={groupUrl(group.name)} />
-              </Table.Td>
-              <Table.Td>
-                <Names names={group.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Text size="sm">{group.members.length}</Text>
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={group.status} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
+  const columns: readonly Column<GroupRow>[] = [
+    { head: 'Name', cell: ({ name }) => <RowName name={name} icon={IconUsersGroup} to={groupUrl(name)} /> },
+    {
+      head: 'Policies',
+      cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
+    },
+    { head: 'Members', width: 110, align: 'right', cell: ({ members }) => <Text size="sm">{members.length}</Text> },
+    { head: 'Status', width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+  ];
+  return <RowTable rows={groups} rowKey={({ name }) => name} columns={columns} />;
 }
 
 interface CreateGroupDialogProps {

@@ -1,11 +1,11 @@
-import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
 import { useState, type SubmitEvent } from 'react';
 import { ApiError } from '../api/call.ts';
 import { useObjects, type Deletion } from '../api/objects.ts';
 import { Empty, Failure } from '../components/feedback.tsx';
-import { MoreRows } from '../components/list-page.tsx';
+import { LoadingRows, MoreRows } from '../components/list-page.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ObjectTable } from './object-table.tsx';
@@ -19,7 +19,7 @@ interface ObjectBrowserProps {
   readonly selected: string | null;
 }
 
-/** The rows of a folder, a page at a time as the person scrolls; files dropped anywhere are uploaded into it. */
+/** The rows of a folder, which are loaded page by page as the user scrolls. It uploads files that are dropped on the page. */
 export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) {
   const listing = useObjects(bucket, prefix);
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
@@ -122,22 +122,12 @@ function deletionOf(marked: ReadonlySet<string>): Deletion {
   return { keys: names.filter((name) => !name.endsWith('/')), folders: names.filter((name) => name.endsWith('/')) };
 }
 
-function LoadingRows() {
-  return (
-    <Stack gap={12} aria-label="Loading" role="status">
-      {['48%', '62%', '40%', '55%', '51%'].map((width) => (
-        <Skeleton key={width} h={18} w={width} />
-      ))}
-    </Stack>
-  );
-}
-
 interface OpenByKeyProps {
   readonly bucket: string;
   readonly prefix: string;
 }
 
-/** For people who may read objects but not list them, as the policy `readonly` has it. */
+/** Opens an object for a user who may read objects and not list them, as with the policy `readonly`. */
 function OpenByKey({ bucket, prefix }: OpenByKeyProps) {
   const navigate = useNavigate();
   const [key, setKey] = useState(prefix);

@@ -1,9 +1,10 @@
 import { Badge, Button, CloseButton, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconDownload, IconLock, IconTrash } from '@tabler/icons-react';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { contentUrl, download, useObject } from '../api/objects.ts';
+import { Fact, Facts } from '../components/detail-page.tsx';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure, notifyFailure } from '../components/feedback.tsx';
 import { formatBytes, formatExactTime } from '../text/format.ts';
@@ -77,19 +78,19 @@ function Details({ bucket, objectKey, onClose }: DetailsProps) {
           Delete…
         </Button>
       </Group>
-      <Facts bucket={bucket} object={object.data} />
+      <ObjectFacts bucket={bucket} object={object.data} />
       {Object.keys(object.data.metadata).length > 0 && (
         <section>
           <Title order={2} mb="xs">
             Metadata
           </Title>
-          <dl className="facts">
+          <Facts>
             {Object.entries(object.data.metadata).map(([name, value]) => (
-              <Fact key={name} name={name}>
-                <span className="mono">{value}</span>
+              <Fact key={name} name={name} mono>
+                {value}
               </Fact>
             ))}
-          </dl>
+          </Facts>
         </section>
       )}
       {deleting && (
@@ -104,7 +105,7 @@ function Details({ bucket, objectKey, onClose }: DetailsProps) {
   );
 }
 
-function Facts({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
+function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
   const headers = [
     ['Content type', object.contentType],
     ['Content encoding', object.contentEncoding],
@@ -115,7 +116,7 @@ function Facts({ bucket, object }: { readonly bucket: string; readonly object: O
     ['Storage class', object.storageClass],
   ] as const;
   return (
-    <dl className="facts">
+    <Facts>
       <Fact name="Key">
         <CopyText text={object.key} />
       </Fact>
@@ -150,28 +151,17 @@ function Facts({ bucket, object }: { readonly bucket: string; readonly object: O
         <CopyText text={object.etag} />
       </Fact>
       {object.checksum !== undefined && (
-        <Fact name={object.checksum.algorithm}>
-          <span className="mono">{object.checksum.value}</span>
+        <Fact name={object.checksum.algorithm} mono>
+          {object.checksum.value}
         </Fact>
       )}
-      {object.parts !== undefined && <Fact name="Parts">{object.parts}</Fact>}
-      {headers.map(([name, value]) =>
-        value === undefined || value === '' ? null : (
-          <Fact key={name} name={name}>
-            {value}
-          </Fact>
-        ),
-      )}
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
+      <Fact name="Parts">{object.parts}</Fact>
+      {headers.map(([name, value]) => (
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
+      ))}
+    </Facts>
   );
 }
 

@@ -1,10 +1,10 @@
-import { ActionIcon, Checkbox, Group, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Checkbox, Group, Text, Tooltip } from '@mantine/core';
 import { IconDownload, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { ObjectRow } from '../../../contract/answers.ts';
 import { download, type Deletion } from '../api/objects.ts';
 import { notifyFailure } from '../components/feedback.tsx';
-import { TimeText } from '../components/table-cells.tsx';
+import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
 import { formatBytes } from '../text/format.ts';
 import { folderUrl, nameIn, objectUrl } from '../components/urls.ts';
 
@@ -20,128 +20,143 @@ interface ObjectTableProps {
   readonly onDelete: (deletion: Deletion) => void;
 }
 
-export function ObjectTable(props: ObjectTableProps) {
-  const { folders, objects, marked, onMark } = props;
-  const all = [...folders, ...objects.map(({ key }) => key)];
-  const some = all.some((name) => marked.has(name));
-  const every = all.every((name) => marked.has(name));
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={36}>
-              <Checkbox
-                size="xs"
-                aria-label="Mark all rows"
-                checked={every}
-                indeterminate={some && !every}
-                onChange={() => onMark(every ? new Set() : new Set(all))}
-              />
-            </Table.Th>
-            <Table.Th>Name</Table.Th>
-            <Table.Th w={100} ta="right">
-              Size
-            </Table.Th>
-            <Table.Th w={190} className="wide-only">
-              Modified
-            </Table.Th>
-            <Table.Th w={92} aria-label="Actions" />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {folders.map((folder) => (
-            <FolderRow key={folder} {...props} folder={folder} />
-          ))}
-          {objects.map((object) => (
-            <FileRow key={object.key} {...props} object={object} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
-}
+type Row = { readonly kind: 'folder'; readonly key: string } | { readonly kind: 'object'; readonly object: ObjectRow };
 
-function Mark({ marked, onMark, name, label }: ObjectTableProps & { readonly name: string; readonly label: string }) {
-  function toggle(): void {
+const keyOfRow = (row: Row) => (row.kind === 'folder' ? row.key : row.object.key);
+
+export function ObjectTable({
+  bucket,
+  prefix,
+  folders,
+  objects,
+  selected,
+  marked,
+  onMark,
+  onDelete,
+}: ObjectTableProps) {
+  const rows: readonly Row[] = [
+    ...folders.map((key) => ({ kind: 'folder' as const, key })),
+    ...objects.map((object) => ({ kind: 'object' as const, object })),
+  ];
+  const keys = rows.map(keyOfRow);
+  const some = keys.some((key) => marked.has(key));
+  const every = keys.every((key) => marked.has(key));
+
+  function toggle(key: string): void {
     const next = new Set(marked);
-    if (!next.delete(name)) next.add(name);
+    if (!next.delete(key)) next.add(key);
     onMark(next);
   }
-  return <Checkbox size="xs" aria-label={`Mark ${label}`} checked={marked.has(name)} onChange={toggle} />;
-}
 
-function FolderRow(props: ObjectTableProps & { readonly folder: string }) {
-  const { bucket, prefix, folder, onDelete } = props;
-  const name = nameIn(prefix, folder);
+  const columns: readonly Column<Row>[] = [
+    {
+      head: (
+        <Checkbox
+          size="xs"
+          aria-label="Mark all rows"
+          checked={every}
+          indeterminate={some && !every}
+          onChange={() => onMark(every ? new Set() : new Set(keys))}
+        />
+      ),
+      width: 36,
+      cell: (row) => {
+        const key = keyOfRow(row);
+        const label = `Mark ${nameIn(prefix, key)}`;
+        return <Checkbox size="xs" aria-label={label} checked={marked.has(key)} onChange={() => toggle(key)} />;
+      },
+    },
+    { head: 'Name', cell: (row) => <NameCell bucket={bucket} prefix={prefix} row={row} /> },
+    {
+      head: 'Size',
+      width: 100,
+      align: 'right',
+      cell: (row) =>
+        row.kind === 'object' && (
+          <Text size="sm" title={`${row.object.size} bytes`} style={{ whiteSpace: 'nowrap' }}>
+            {formatBytes(row.object.size)}
+          </Text>
+        ),
+    },
+    {
+      head: 'Modified',
+      width: 190,
+      wideOnly: true,
+      cell: (row) => row.kind === 'object' && <TimeText at={row.object.lastModified} />,
+    },
+    {
+      head: undefined,
+      width: 92,
+      cell: (row) => {
+        const key = keyOfRow(row);
+        const name = nameIn(prefix, key);
+        const deletion = row.kind === 'folder' ? { keys: [], folders: [key] } : { keys: [key], folders: [] };
+        return (
+          <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
+            {row.kind === 'object' && <DownloadButton bucket={bucket} objectKey={key} name={name} />}
+            <DeleteButton label={name} onClick={() => onDelete(deletion)} />
+          </Group>
+        );
+      },
+    },
+  ];
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Mark {...props} name={folder} label={name} />
-      </Table.Td>
-      <Table.Td>
-        <Link className="row-name" to={folderUrl(bucket, folder)}>
-          <IconFolder size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
-          <span>{name}</span>
-        </Link>
-      </Table.Td>
-      <Table.Td />
-      <Table.Td className="wide-only" />
-      <Table.Td>
-        <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
-          <DeleteButton label={name} onClick={() => onDelete({ keys: [], folders: [folder] })} />
-        </Group>
-      </Table.Td>
-    </Table.Tr>
+    <RowTable
+      rows={rows}
+      rowKey={keyOfRow}
+      columns={columns}
+      isOpen={(row) => row.kind === 'object' && row.object.key === selected}
+    />
   );
 }
 
-function FileRow(props: ObjectTableProps & { readonly object: ObjectRow }) {
-  const { bucket, prefix, object, selected, onDelete } = props;
-  const name = nameIn(prefix, object.key);
+interface NameCellProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly row: Row;
+}
+
+function NameCell({ bucket, prefix, row }: NameCellProps) {
+  if (row.kind === 'folder') {
+    return (
+      <Link className="row-name" to={folderUrl(bucket, row.key)}>
+        <IconFolder size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
+        <span>{nameIn(prefix, row.key)}</span>
+      </Link>
+    );
+  }
+  const { key, encrypted } = row.object;
   return (
-    <Table.Tr data-open={selected === object.key || undefined}>
-      <Table.Td>
-        <Mark {...props} name={object.key} label={name} />
-      </Table.Td>
-      <Table.Td>
-        <Link className="row-name" to={objectUrl(bucket, prefix, object.key)}>
-          <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
-          <span>{name}</span>
-          {object.encrypted && (
-            <Tooltip label="Encrypted at rest">
-              <IconLock size={13} className="row-icon" aria-label="Encrypted at rest" role="img" />
-            </Tooltip>
-          )}
-        </Link>
-      </Table.Td>
-      <Table.Td ta="right">
-        <Text size="sm" title={`${object.size} bytes`} style={{ whiteSpace: 'nowrap' }}>
-          {formatBytes(object.size)}
-        </Text>
-      </Table.Td>
-      <Table.Td className="wide-only">
-        <TimeText at={object.lastModified} />
-      </Table.Td>
-      <Table.Td>
-        <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
-          <Tooltip label="Download">
-            <ActionIcon
-              size="sm"
-              aria-label={`Download ${name}`}
-              onClick={() => {
-                download(bucket, object.key).catch((error: Error) => {
-                  notifyFailure(`${name} cannot be downloaded`, error);
-                });
-              }}
-            >
-              <IconDownload size={16} />
-            </ActionIcon>
-          </Tooltip>
-          <DeleteButton label={name} onClick={() => onDelete({ keys: [object.key], folders: [] })} />
-        </Group>
-      </Table.Td>
-    </Table.Tr>
+    <Link className="row-name" to={objectUrl(bucket, prefix, key)}>
+      <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
+      <span>{nameIn(prefix, key)}</span>
+      {encrypted && (
+        <Tooltip label="Encrypted at rest">
+          <IconLock size={13} className="row-icon" aria-label="Encrypted at rest" role="img" />
+        </Tooltip>
+      )}
+    </Link>
+  );
+}
+
+interface DownloadButtonProps {
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly name: string;
+}
+
+function DownloadButton({ bucket, objectKey, name }: DownloadButtonProps) {
+  function start(): void {
+    download(bucket, objectKey).catch((error: Error) => {
+      notifyFailure(`${name} cannot be downloaded`, error);
+    });
+  }
+  return (
+    <Tooltip label="Download">
+      <ActionIcon size="sm" aria-label={`Download ${name}`} onClick={start}>
+        <IconDownload size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -1,8 +1,8 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useState, type SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useSavePolicy } from '../api/policies.ts';
-import { DetailHead } from '../components/detail-page.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
 import { fieldError, FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { policyUrl } from '../components/urls.ts';
@@ -29,11 +29,10 @@ export function NewPolicyPage() {
 
   return (
     <form onSubmit={submit}>
-      <Stack gap="md" maw={860}>
-        <DetailHead parent={{ name: 'Policies', to: '/policies' }} name="New policy" />
+      <DetailPage parent={{ name: 'Policies', to: '/policies' }} title="New policy">
         <TextInput
           label="Name"
-          description="Without commas. The name of a built-in policy takes its place."
+          description="Without commas. The name of a built-in policy replaces that policy."
           required
           withAsterisk={false}
           autoFocus
@@ -46,7 +45,7 @@ export function NewPolicyPage() {
           error={fieldError(save.error, 'name')}
         />
         <PolicyEditor value={document} onChange={setDocument} />
-        {/* The editor itself says what is wrong with the document. */}
+        {/* The editor shows the errors of the document. */}
         <FormError error={save.error} fields={['name', 'policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
@@ -56,7 +55,7 @@ export function NewPolicyPage() {
             Cancel
           </Button>
         </Group>
-      </Stack>
+      </DetailPage>
     </form>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Table, Text } from '@mantine/core';
+import { Badge, Button, Text } from '@mantine/core';
 import { IconPlus, IconShieldCheck } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { PolicyRow } from '../../../contract/identity-answers.ts';
@@ -6,7 +6,7 @@ import { usePolicies } from '../api/policies.ts';
 import { useRights } from '../api/session.ts';
 import { Empty } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
-import { RowName, TimeText } from '../components/table-cells.tsx';
+import { type Column, RowName, RowTable, TimeText } from '../components/row-table.tsx';
 import { policyUrl } from '../components/urls.ts';
 
 export function PoliciesPage() {
@@ -28,7 +28,7 @@ export function PoliciesPage() {
       }
       empty={
         <Empty icon={<IconShieldCheck size={34} stroke={1.3} />} title="No policies">
-          A policy says what those it is attached to may do.
+          A policy says what its users and groups may do.
         </Empty>
       }
     >
@@ -39,44 +39,24 @@ export function PoliciesPage() {
 
 function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }) {
   const { may } = useRights();
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th w={110} ta="right">
-              Statements
-            </Table.Th>
-            <Table.Th w={190} className="wide-only">
-              Changed
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {policies.map((policy) => (
-            <Table.Tr key={policy.name}>
-              <Table.Td>
-                <RowName
-                  name={policy.name}
-                  icon={IconShieldCheck}
-                  to={may('admin:GetPolicy') ? policyUrl(policy.name) : undefined}
-                >
-                  <KindBadge kind={policy.kind} />
-                </RowName>
-              </Table.Td>
-              <Table.Td ta="right">
-                <Text size="sm">{policy.statements}</Text>
-              </Table.Td>
-              <Table.Td className="wide-only">
-                {policy.updatedAt !== undefined && <TimeText at={policy.updatedAt} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
+  const columns: readonly Column<PolicyRow>[] = [
+    {
+      head: 'Name',
+      cell: ({ name, kind }) => (
+        <RowName name={name} icon={IconShieldCheck} to={may('admin:GetPolicy') ? policyUrl(name) : undefined}>
+          <KindBadge kind={kind} />
+        </RowName>
+      ),
+    },
+    { head: 'Statements', width: 110, align: 'right', cell: ({ statements }) => <Text size="sm">{statements}</Text> },
+    {
+      head: 'Changed',
+      width: 190,
+      wideOnly: true,
+      cell: ({ updatedAt }) => updatedAt !== undefined && <TimeText at={updatedAt} />,
+    },
+  ];
+  return <RowTable rows={policies} rowKey={({ name }) => name} columns={columns} />;
 }
 
 export function KindBadge({ kind }: { readonly kind: PolicyRow['kind'] }) {

@@ -6,7 +6,7 @@ import type { PolicyAnswer } from '../../../contract/identity-answers.ts';
 import { Statements } from './statements.tsx';
 import { useDeletePolicy, usePolicy, useSavePolicy } from '../api/policies.ts';
 import { useRights } from '../api/session.ts';
-import { DetailHead, Loaded } from '../components/detail-page.tsx';
+import { DetailPage, Loaded } from '../components/detail-page.tsx';
 import { RemoveDialog, FormError } from '../components/form-dialog.tsx';
 import { Holders } from './policy-holders.tsx';
 import { KindBadge } from './policies-page.tsx';
@@ -21,15 +21,15 @@ export function PolicyPage() {
   const policy = usePolicy(name);
   return (
     <Loaded name={name} query={policy}>
-      {(found) => <Details key={name} policy={found} />}
+      {(found) => <PolicyDetails key={name} policy={found} />}
     </Loaded>
   );
 }
 
-/** Begun with what is saved, or with an earlier form of it. */
+/** The document that the editor starts with: the saved one, or an earlier version. */
 type Editing = { readonly document: string; readonly expects: string | null };
 
-function Details({ policy }: { readonly policy: PolicyAnswer }) {
+function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   const { may } = useRights();
   const [editing, setEditing] = useState<Editing>();
   const [deleting, setDeleting] = useState(false);
@@ -38,26 +38,25 @@ function Details({ policy }: { readonly policy: PolicyAnswer }) {
     return <EditPolicy name={policy.name} {...editing} onDone={() => setEditing(undefined)} />;
   }
   return (
-    <Stack gap="md" maw={960}>
-      <DetailHead
-        parent={{ name: 'Policies', to: '/policies' }}
-        name={policy.name}
-        badge={<KindBadge kind={policy.kind} />}
-        actions={
-          <>
-            {may('admin:CreatePolicy') && (
-              <Button leftSection={<IconPencil size={16} />} onClick={() => edit(policy.document)}>
-                Edit
-              </Button>
-            )}
-            {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
-              <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
-                Delete…
-              </Button>
-            )}
-          </>
-        }
-      />
+    <DetailPage
+      parent={{ name: 'Policies', to: '/policies' }}
+      title={policy.name}
+      badge={<KindBadge kind={policy.kind} />}
+      actions={
+        <>
+          {may('admin:CreatePolicy') && (
+            <Button leftSection={<IconPencil size={16} />} onClick={() => edit(policy.document)}>
+              Edit
+            </Button>
+          )}
+          {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
+            <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
+              Delete…
+            </Button>
+          )}
+        </>
+      }
+    >
       <Tabs defaultValue="says">
         <Tabs.List mb="md">
           <Tabs.Tab value="says">What it says</Tabs.Tab>
@@ -85,7 +84,7 @@ function Details({ policy }: { readonly policy: PolicyAnswer }) {
         </Tabs.Panel>
       </Tabs>
       {deleting && <DeletePolicyDialog policy={policy} onClose={() => setDeleting(false)} />}
-    </Stack>
+    </DetailPage>
   );
 }
 
@@ -102,8 +101,8 @@ function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer
       onClose={onClose}
     >
       {policy.kind === 'replaced'
-        ? 'The built-in policy of this name takes its place, for all who have it. Earlier versions go too.'
-        : 'It is refused while the policy is attached to anybody. Earlier versions go too.'}
+        ? 'The built-in policy of this name replaces it everywhere. Earlier versions are deleted too.'
+        : 'A policy that is attached is not deleted. Earlier versions are deleted too.'}
     </RemoveDialog>
   );
 }
@@ -111,7 +110,7 @@ function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer
 interface EditPolicyProps {
   readonly name: string;
   readonly document: string;
-  /** When what is replaced was saved: what somebody else saves meanwhile is not overwritten. */
+  /** The time at which the replaced version was saved. The server refuses to overwrite a later one. */
   readonly expects: string | null;
   readonly onDone: () => void;
 }
@@ -126,7 +125,7 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
       { name, document, expects },
       {
         onSuccess: () => {
-          notifyDone(`${name} is saved: it counts from the next request on.`);
+          notifyDone(`${name} is saved. It applies from the next request on.`);
           onDone();
         },
       },
@@ -135,10 +134,9 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
 
   return (
     <form onSubmit={submit}>
-      <Stack gap="md" maw={860}>
-        <DetailHead parent={{ name, to: policyUrl(name) }} name="Edit" />
+      <DetailPage parent={{ name, to: policyUrl(name) }} title="Edit">
         <PolicyEditor value={document} onChange={setDocument} />
-        {/* The editor itself says what is wrong with the document. */}
+        {/* The editor shows the errors of the document. */}
         <FormError error={save.error} fields={['policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
@@ -148,30 +146,30 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
             Cancel
           </Button>
         </Group>
-      </Stack>
+      </DetailPage>
     </form>
   );
 }
 
 interface EarlierVersionsProps {
   readonly policy: PolicyAnswer;
-  /** Absent where the person may not save. */
+  /** Absent where the user may not save. */
   readonly onRestore?: (document: string) => void;
 }
 
-/** What the policy said before, the newest first; ten are kept. */
+/** The last ten versions of the policy, the newest first. */
 function EarlierVersions({ policy, onRestore }: EarlierVersionsProps) {
   if (policy.earlier.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        None: the policy was not changed since it was made. The last ten are kept.
+        None: the policy was not changed since it was created. The last ten versions are kept.
       </Text>
     );
   }
   return (
     <Accordion variant="contained">
       {policy.earlier.map(({ document, updatedAt }, index) => (
-        // Two may have been saved in the same millisecond.
+        // Two versions may have been saved in the same millisecond.
         <Accordion.Item key={`${updatedAt} ${index}`} value={`${updatedAt} ${index}`}>
           <Accordion.Control>
             <time dateTime={updatedAt} title={formatExactTime(updatedAt)}>

@@ -1,8 +1,8 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { useAddProvider, useProviders } from '../api/providers.ts';
-import { DetailHead } from '../components/detail-page.tsx';
+import { DetailPage } from '../components/detail-page.tsx';
 import { Failure, notifyDone } from '../components/feedback.tsx';
 import { fieldError } from '../components/form-dialog.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
@@ -22,14 +22,14 @@ export function NewProviderPage() {
   if (providers.isError) return <Failure what="The form cannot be shown" error={providers.error} />;
   if (kind === undefined)
     return <Failure what="The form cannot be shown" error={new Error(`There is no type ${type}.`)} />;
-  // What there can be one of has no name.
+  // The only configuration of a type has no name.
   const id = kind.multiple ? name.trim() : '_';
   return (
-    <Stack gap="md" maw={720}>
-      <DetailHead
-        parent={{ name: 'Identity providers', to: '/identity-providers' }}
-        name={`New ${kindName(type)} provider`}
-      />
+    <DetailPage
+      parent={{ name: 'Identity providers', to: '/identity-providers' }}
+      title={`New ${kindName(type)} provider`}
+      width={720}
+    >
       <ProviderForm
         kind={kind}
         id={{ type, name: id === '' ? '_' : id }}
@@ -43,7 +43,7 @@ export function NewProviderPage() {
             { name: id, values },
             {
               onSuccess: () => {
-                notifyDone(`${id} is added, and in effect.`);
+                notifyDone(`${id} is added and in effect.`);
                 void navigate(providerUrl(type, id));
               },
             },
@@ -67,6 +67,6 @@ export function NewProviderPage() {
           />
         )}
       </ProviderForm>
-    </Stack>
+    </DetailPage>
   );
 }

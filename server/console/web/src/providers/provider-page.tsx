@@ -1,4 +1,4 @@
-import { Alert, Button, Stack } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
@@ -11,8 +11,8 @@ import {
   type ProviderName,
   useRemoveProvider,
 } from '../api/providers.ts';
-import { DetailHead, Section } from '../components/detail-page.tsx';
-import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { shownName, State } from './providers-page.tsx';
@@ -24,15 +24,21 @@ export function ProviderPage() {
   const id = { type: search.get('type') ?? 'openid', name: search.get('name') ?? '_' };
   const providers = useProviders();
   const provider = useProvider(id);
-  const kind = providers.data?.kinds.find((one) => one.type === id.type);
-  if (provider.isError) {
-    return <Failure what={`${id.name} cannot be shown`} error={provider.error} retry={provider.refetch} />;
-  }
-  if (providers.isError) return <Failure what={`${id.name} cannot be shown`} error={providers.error} />;
-  if (provider.isPending || kind === undefined) return <LoadingRows />;
-  // Its state changes by itself; the list looks for it.
-  const state = kind.configurations.find((one) => one.name === id.name)?.state ?? provider.data.state;
-  return <Details key={`${id.type} ${id.name}`} id={id} kind={kind} provider={{ ...provider.data, state }} />;
+  return (
+    <Loaded name={id.name} query={provider}>
+      {(found) => (
+        <Loaded name={id.name} query={providers}>
+          {({ kinds }) => {
+            const kind = kinds.find((one) => one.type === id.type);
+            if (kind === undefined) return <LoadingRows />;
+            // The state changes without a change of the configuration. Only the list is loaded again and again.
+            const state = kind.configurations.find((one) => one.name === id.name)?.state ?? found.state;
+            return <Details key={`${id.type} ${id.name}`} id={id} kind={kind} provider={{ ...found, state }} />;
+          }}
+        </Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 interface DetailsProps {
@@ -47,44 +53,37 @@ function Details({ id, kind, provider }: DetailsProps) {
   const fixed = provider.origin === 'environment';
   if (editing) {
     return (
-      <Stack gap="md" maw={720}>
-        <DetailHead parent={parent} name={shownName(id.name)} />
+      <DetailPage parent={parent} title={shownName(id.name)} width={720}>
         <Edit id={id} kind={kind} provider={provider} onDone={() => setEditing(false)} />
-      </Stack>
+      </DetailPage>
     );
   }
   return (
-    <Stack gap="lg" maw={860}>
-      <DetailHead
-        parent={parent}
-        name={shownName(id.name)}
-        actions={!fixed && <Actions id={id} provider={provider} onEdit={() => setEditing(true)} />}
-      />
+    <DetailPage
+      parent={parent}
+      title={shownName(id.name)}
+      actions={!fixed && <Actions id={id} provider={provider} onEdit={() => setEditing(true)} />}
+    >
       {fixed && (
         <Alert color="gray" icon={<IconLock size={18} />} title="Read only">
-          It is set by variables where the server is started: change it there, and restart the server.
+          Environment variables of the server set it: change them, and restart the server.
         </Alert>
       )}
       <State state={provider.state} />
       {kind.testable && <ProviderTestSection id={id} />}
-      <Section title="Settings" words="What is not listed has its default.">
-        <dl className="facts">
-          {provider.roleArn !== undefined && <Fact name="role ARN" value={provider.roleArn} />}
+      <Section title="Settings" words="Settings that are not listed have their defaults.">
+        <Facts>
+          <Fact name="role ARN" mono>
+            {provider.roleArn}
+          </Fact>
           {Object.entries(provider.values).map(([key, value]) => (
-            <Fact key={key} name={key} value={value} />
+            <Fact key={key} name={key} mono>
+              {value}
+            </Fact>
           ))}
-        </dl>
+        </Facts>
       </Section>
-    </Stack>
-  );
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd className="mono">{value}</dd>
-    </>
+    </DetailPage>
   );
 }
 
@@ -150,7 +149,7 @@ function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: 
       onSubmit={(values) =>
         save.mutate(values, {
           onSuccess: () => {
-            notifyDone(`${id.name} is saved, and in effect.`);
+            notifyDone(`${id.name} is saved and in effect.`);
             onDone();
           },
         })
@@ -177,7 +176,7 @@ function RemoveProviderDialog({ id, onClose, onRemoved }: RemoveProviderDialogPr
       onDone={onRemoved}
       onClose={onClose}
     >
-      Nobody signs in by it any more, and its secrets are gone. To keep them for later, disable it instead.
+      People cannot sign in by it any more, and its secrets are deleted. To keep it for later, disable it instead.
     </RemoveDialog>
   );
 }

@@ -1,48 +1,41 @@
-import { Badge, Button, Group, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
-import { useDocumentTitle } from '@mantine/hooks';
+import { Badge, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconFingerprint, IconPlus } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { ProviderKind, ProviderRow, ProviderState } from '../../../contract/provider-answers.ts';
 import { useProviders } from '../api/providers.ts';
 import { CopyText } from '../components/copy-text.tsx';
-import { Empty, Failure } from '../components/feedback.tsx';
-import { LoadingRows } from '../components/list-page.tsx';
+import { Empty } from '../components/feedback.tsx';
+import { type Column, RowName, RowTable } from '../components/row-table.tsx';
 import { providerUrl } from '../components/urls.ts';
-import { Section } from '../components/detail-page.tsx';
+import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 
 export function ProvidersPage() {
-  useDocumentTitle('Identity providers · Coffer');
   const providers = useProviders();
   return (
-    <Stack gap="xl">
-      <div>
-        <Title order={1} mih={36}>
-          Identity providers
-        </Title>
-        {providers.data !== undefined && (
-          <Group gap={6}>
-            <Text size="sm" c="dimmed">
-              Address to register at an OpenID provider, for people to come back to:
-            </Text>
-            <CopyText text={providers.data.redirectUri} />
-          </Group>
+    <DetailPage title="Identity providers" width={1200}>
+      <Loaded name="The list of identity providers" query={providers}>
+        {({ redirectUri, kinds }) => (
+          <>
+            <Group gap={6}>
+              <Text size="sm" c="dimmed">
+                Redirect URI to register at an OpenID provider:
+              </Text>
+              <CopyText text={redirectUri} />
+            </Group>
+            {kinds.map((kind) => (
+              <Section
+                key={kind.type}
+                title={kindName(kind.type)}
+                words={`${kind.description.charAt(0).toUpperCase()}${kind.description.slice(1)}.`}
+                action={<Add kind={kind} />}
+              >
+                <Rows kind={kind} />
+              </Section>
+            ))}
+          </>
         )}
-      </div>
-      {providers.isPending && <LoadingRows />}
-      {providers.isError && (
-        <Failure what="The identity providers cannot be shown" error={providers.error} retry={providers.refetch} />
-      )}
-      {providers.data?.kinds.map((kind) => (
-        <Section
-          key={kind.type}
-          title={kindName(kind.type)}
-          words={`${kind.description.charAt(0).toUpperCase()}${kind.description.slice(1)}.`}
-          action={<Add kind={kind} />}
-        >
-          <Rows kind={kind} />
-        </Section>
-      ))}
-    </Stack>
+      </Loaded>
+    </DetailPage>
   );
 }
 
@@ -64,49 +57,21 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
     return (
       <div className="rows">
         <Empty icon={<IconFingerprint size={34} stroke={1.3} />} title="None yet">
-          With a provider people sign in by the account that they have already, and what they may do is decided there or
-          here.
+          With a provider, people sign in by the account that they have already. Policies are assigned there or here.
         </Empty>
       </div>
     );
   }
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={240}>Name</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th w={220}>From</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {kind.configurations.map((row) => (
-            <ProviderTableRow key={row.name} type={kind.type} row={row} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
-}
-
-function ProviderTableRow({ type, row }: { readonly type: string; readonly row: ProviderRow }) {
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Link className="row-name" to={providerUrl(type, row.name)}>
-          <IconFingerprint size={18} stroke={1.5} className="row-icon" aria-hidden />
-          <span>{shownName(row.name)}</span>
-        </Link>
-      </Table.Td>
-      <Table.Td>
-        <State state={row.state} />
-      </Table.Td>
-      <Table.Td>
-        <Origin origin={row.origin} />
-      </Table.Td>
-    </Table.Tr>
-  );
+  const columns: readonly Column<ProviderRow>[] = [
+    {
+      head: 'Name',
+      width: 240,
+      cell: ({ name }) => <RowName name={shownName(name)} icon={IconFingerprint} to={providerUrl(kind.type, name)} />,
+    },
+    { head: 'State', cell: ({ state }) => <State state={state} /> },
+    { head: 'From', width: 220, cell: ({ origin }) => <Origin origin={origin} /> },
+  ];
+  return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} />;
 }
 
 export function State({ state }: { readonly state: ProviderState }) {
@@ -118,7 +83,7 @@ export function State({ state }: { readonly state: ProviderState }) {
     case 'unknown':
       return (
         <Text size="sm" c="dimmed">
-          asked when somebody signs in
+          not checked before a sign-in
         </Text>
       );
     case 'unavailable':
@@ -144,7 +109,7 @@ function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {
     );
   }
   return (
-    <Tooltip label="It is set by variables where the server is started, and changed there.">
+    <Tooltip label="Environment variables of the server set it. Change it there.">
       <Badge color="gray">environment, read only</Badge>
     </Tooltip>
   );
@@ -154,7 +119,7 @@ export function kindName(type: string): string {
   return type === 'openid' ? 'OpenID' : type === 'ldap' ? 'LDAP' : type;
 }
 
-/** `_` is the configuration without a name of its own. */
+/** `_` names the default configuration. */
 export function shownName(name: string): string {
   return name === '_' ? '_ (default)' : name;
 }

@@ -1,51 +1,38 @@
-import { Alert, Badge, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
-import { useDocumentTitle } from '@mantine/hooks';
+import { Alert, Badge, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { StatusAnswer } from '../../../contract/answers.ts';
 import { CopyText } from '../components/copy-text.tsx';
-import { Failure } from '../components/feedback.tsx';
-import { LoadingRows } from '../components/list-page.tsx';
-import { Section } from '../components/detail-page.tsx';
+import { type Column, RowTable } from '../components/row-table.tsx';
+import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
 
 export function StatusPage() {
-  useDocumentTitle('Status · Coffer');
   const status = useStatus();
   return (
-    <Stack gap="xl" maw={860}>
-      <Title order={1} mih={36}>
-        Status
-      </Title>
-      {status.isPending && <LoadingRows />}
-      {status.isError && <Failure what="The status cannot be shown" error={status.error} retry={status.refetch} />}
-      {status.data !== undefined && <Details status={status.data} />}
-    </Stack>
+    <DetailPage title="Status">
+      <Loaded name="The status" query={status}>
+        {(found) => <Details status={found} />}
+      </Loaded>
+    </DetailPage>
   );
 }
 
 function Details({ status }: { readonly status: StatusAnswer }) {
   return (
     <>
-      <dl className="facts">
-        <dt>Version</dt>
-        <dd>{status.version}</dd>
-        <dt>Deployment</dt>
-        <dd>
+      <Facts>
+        <Fact name="Version">{status.version}</Fact>
+        <Fact name="Deployment">
           <CopyText text={status.deploymentId} />
-        </dd>
-        {status.region !== '' && (
-          <>
-            <dt>Region</dt>
-            <dd>{status.region}</dd>
-          </>
-        )}
-        <dt>Data</dt>
-        <dd className="mono">{status.dataFolder}</dd>
-        <dt>Buckets</dt>
-        <dd>{status.buckets}</dd>
-      </dl>
+        </Fact>
+        <Fact name="Region">{status.region}</Fact>
+        <Fact name="Data" mono>
+          {status.dataFolder}
+        </Fact>
+        <Fact name="Buckets">{status.buckets}</Fact>
+      </Facts>
       <Space space={status.space} />
       <Section title={status.servers.length === 1 ? 'Server' : 'Servers'}>
         <Servers servers={status.servers} />
@@ -75,34 +62,23 @@ function Space({ space }: { readonly space: StatusAnswer['space'] }) {
   );
 }
 
-function Servers({ servers }: { readonly servers: StatusAnswer['servers'] }) {
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Address</Table.Th>
-            <Table.Th w={140}>Version</Table.Th>
-            <Table.Th w={220}>Running since</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {servers.map((server) => (
-            <Table.Tr key={`${server.endpoint} ${server.startedAt}`}>
-              <Table.Td>
-                <Group gap={8}>
-                  <span className="mono">{server.endpoint}</span>
-                  {server.here && servers.length > 1 && <Badge color="gray">this one</Badge>}
-                </Group>
-              </Table.Td>
-              <Table.Td>{server.version}</Table.Td>
-              <Table.Td>{formatTime(server.startedAt)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
+type Server = StatusAnswer['servers'][number];
+
+function Servers({ servers }: { readonly servers: readonly Server[] }) {
+  const columns: readonly Column<Server>[] = [
+    {
+      head: 'Address',
+      cell: ({ endpoint, here }) => (
+        <Group gap={8}>
+          <span className="mono">{endpoint}</span>
+          {here && servers.length > 1 && <Badge color="gray">this one</Badge>}
+        </Group>
+      ),
+    },
+    { head: 'Version', width: 140, cell: ({ version }) => version },
+    { head: 'Running since', width: 220, cell: ({ startedAt }) => formatTime(startedAt) },
+  ];
+  return <RowTable rows={servers} rowKey={({ endpoint, startedAt }) => `${endpoint} ${startedAt}`} columns={columns} />;
 }
 
 function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyService'] }) {
@@ -111,23 +87,20 @@ function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyServ
     <Stack gap="sm">
       {keyService.kind === 'offline' && (
         <Alert color="red" icon={<IconAlertTriangle size={18} />}>
-          It does not answer, or does not know the default key. Encrypted objects cannot be read or written meanwhile.
+          It does not answer, or does not have the default key. Encrypted objects cannot be read or written now.
         </Alert>
       )}
-      <dl className="facts">
-        <dt>State</dt>
-        <dd>
+      <Facts>
+        <Fact name="State">
           <Badge color={keyService.kind === 'online' ? 'patina' : 'red'}>{keyService.kind}</Badge>
-        </dd>
-        <dt>Default key</dt>
-        <dd className="mono">{keyService.defaultKey}</dd>
-        {keyService.endpoints.length > 0 && (
-          <>
-            <dt>Address</dt>
-            <dd className="mono">{keyService.endpoints.join(', ')}</dd>
-          </>
-        )}
-      </dl>
+        </Fact>
+        <Fact name="Default key" mono>
+          {keyService.defaultKey}
+        </Fact>
+        <Fact name="Address" mono>
+          {keyService.endpoints.join(', ')}
+        </Fact>
+      </Facts>
     </Stack>
   );
 }
@@ -135,26 +108,14 @@ function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyServ
 function Providers({ status: { providers, directory } }: { readonly status: StatusAnswer }) {
   if (providers.length === 0 && !directory) return <Text size="sm">None: people sign in by access keys.</Text>;
   return (
-    <dl className="facts">
+    <Facts>
       {providers.map(({ name, displayName, reason }) => (
-        <ProviderFact key={name} name={displayName} reason={reason} />
+        <Fact key={name} name={displayName}>
+          {reason === undefined ? <Badge>ready</Badge> : <Text size="sm">Cannot be used now: {reason}</Text>}
+        </Fact>
       ))}
-      {directory && (
-        <>
-          <dt>Directory</dt>
-          <dd>LDAP is configured</dd>
-        </>
-      )}
-    </dl>
-  );
-}
-
-function ProviderFact({ name, reason }: { readonly name: string; readonly reason: string | undefined }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{reason === undefined ? <Badge>ready</Badge> : <Text size="sm">Cannot be used now: {reason}</Text>}</dd>
-    </>
+      <Fact name="Directory">{directory ? 'LDAP is configured' : undefined}</Fact>
+    </Facts>
   );
 }
 

@@ -8,8 +8,8 @@ import { AccessKeyTable } from '../access-keys/access-key-table.tsx';
 import { CreateAccessKeyButton } from '../access-keys/access-key-form.tsx';
 import { useRights } from '../api/session.ts';
 import { useSetUserStatus, useUser, useSetUserGroups, useSetUserPolicies, useDeleteUser } from '../api/users.ts';
-import { DetailHead, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
-import { Names, StatusBadge } from '../components/table-cells.tsx';
+import { DetailPage, Fact, Facts, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { Names, StatusBadge } from '../components/row-table.tsx';
 import { explainUrl, groupUrl, policyUrl } from '../components/urls.ts';
 import { formatTime } from '../text/format.ts';
 import { ReplaceSecretDialog } from './secret-key.tsx';
@@ -36,26 +36,22 @@ function Details({ user }: { readonly user: UserAnswer }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
-    <Stack gap="xl" maw={960}>
-      <DetailHead
-        parent={{ name: 'Users', to: '/users' }}
-        name={user.name}
-        badge={<StatusBadge status={user.status} />}
-        actions={<Actions user={user} open={setDialog} />}
-      />
-      <dl className="facts">
-        <dt>Attached policies</dt>
-        <dd>
+    <DetailPage
+      parent={{ name: 'Users', to: '/users' }}
+      title={user.name}
+      badge={<StatusBadge status={user.status} />}
+      actions={<Actions user={user} open={setDialog} />}
+    >
+      <Facts>
+        <Fact name="Attached policies">
           <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
-        </dd>
-        <dt>Groups</dt>
-        <dd>
+        </Fact>
+        <Fact name="Groups">
           <Names names={user.groups} to={may('admin:GetGroup') ? groupUrl : undefined} />
-        </dd>
-        <dt>Changed</dt>
-        <dd>{formatTime(user.updatedAt)}</dd>
-      </dl>
-      <Section title="Policies in force" words="Those that are attached, and those of the user’s enabled groups.">
+        </Fact>
+        <Fact name="Changed">{formatTime(user.updatedAt)}</Fact>
+      </Facts>
+      <Section title="Policies in force" words="The attached policies, and those of the user’s enabled groups.">
         {user.inForce.length === 0 ? (
           <Text size="sm">None, so nothing is allowed.</Text>
         ) : (
@@ -69,7 +65,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
       {user.accessKeys !== undefined && (
         <Section
           title="Access keys"
-          words="For the user’s programs: they may do what the user may, less what a policy of their own takes away."
+          words="For the user’s programs. They may do what the user may, unless a policy of the key restricts it."
           action={may('admin:CreateServiceAccount') && <CreateAccessKeyButton owner={user.name} />}
         >
           {user.accessKeys.length === 0 ? (
@@ -87,7 +83,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
       {dialog === 'delete' && (
         <DeleteUserDialog name={user.name} onClose={close} onDeleted={() => void navigate('/users')} />
       )}
-    </Stack>
+    </DetailPage>
   );
 }
 
@@ -143,7 +139,7 @@ function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly 
 
 function UserPoliciesDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
   const set = useSetUserPolicies(user.name);
-  const description = 'Those of the user’s groups come to these.';
+  const description = 'The policies of the user’s groups apply too.';
   return <SetPoliciesDialog holder={user} set={set} description={description} onClose={onClose} />;
 }
 

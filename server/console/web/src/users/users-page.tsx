@@ -1,4 +1,4 @@
-import { Button, Table, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { IconPlus, IconUser, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SecretAnswer, UserRow } from '../../../contract/identity-answers.ts';
@@ -7,7 +7,7 @@ import { useUsers, useCreateUser } from '../api/users.ts';
 import { CredentialsDialog } from '../components/credentials-dialog.tsx';
 import { Empty, notifyDone } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
-import { RowName, Names, StatusBadge } from '../components/table-cells.tsx';
+import { type Column, Names, RowName, RowTable, StatusBadge } from '../components/row-table.tsx';
 import { groupUrl, policyUrl, userUrl } from '../components/urls.ts';
 import { GroupPicker, PolicyPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
@@ -34,7 +34,7 @@ export function UsersPage() {
       actions={create}
       empty={
         <Empty icon={<IconUsers size={34} stroke={1.3} />} title="No users yet">
-          People who come by an identity provider need no user here. Users are for people and programs without one.
+          People who sign in by an identity provider need no user here. Users are for people and programs without one.
         </Empty>
       }
       dialogs={
@@ -66,38 +66,23 @@ export function UsersPage() {
 
 function UserTable({ users }: { readonly users: readonly UserRow[] }) {
   const { may } = useRights();
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Policies</Table.Th>
-            <Table.Th className="wide-only">Groups</Table.Th>
-            <Table.Th w={110}>Status</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {users.map((user) => (
-            <Table.Tr key={user.name}>
-              <Table.Td>
-                <RowName name={user.name} icon={IconUser} to={may('admin:GetUser') ? userUrl(user.name) : undefined} />
-              </Table.Td>
-              <Table.Td>
-                <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
-              </Table.Td>
-              <Table.Td className="wide-only">
-                <Names names={user.groups} to={may('admin:GetGroup') ? groupUrl : undefined} />
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={user.status} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  );
+  const columns: readonly Column<UserRow>[] = [
+    {
+      head: 'Name',
+      cell: ({ name }) => <RowName name={name} icon={IconUser} to={may('admin:GetUser') ? userUrl(name) : undefined} />,
+    },
+    {
+      head: 'Policies',
+      cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
+    },
+    {
+      head: 'Groups',
+      wideOnly: true,
+      cell: ({ groups }) => <Names names={groups} to={may('admin:GetGroup') ? groupUrl : undefined} />,
+    },
+    { head: 'Status', width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+  ];
+  return <RowTable rows={users} rowKey={({ name }) => name} columns={columns} />;
 }
 
 interface CreateUserDialogProps {
@@ -155,7 +140,7 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
           value={policies}
           onChange={setPolicies}
           error={fieldError(create.error, 'policies')}
-          description="Without any the user may do nothing."
+          description="Without a policy, the user may do nothing."
         />
       )}
       {may('admin:AddUserToGroup') && <GroupPicker value={groups} onChange={setGroups} />}

@@ -1,0 +1,136 @@
+import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
+import type { TablerIcon } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import { formatExactTime, formatTime } from '../text/format.ts';
+
+export interface Column<Row> {
+  /** Undefined for a column of buttons. */
+  readonly head: ReactNode;
+  readonly cell: (row: Row) => ReactNode;
+  readonly width?: number;
+  readonly align?: 'right';
+  /** Narrow windows leave the column out. */
+  readonly wideOnly?: boolean;
+}
+
+interface RowTableProps<Row> {
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  readonly columns: readonly Column<Row>[];
+  /** Whether the details of the row are open. */
+  readonly isOpen?: (row: Row) => boolean;
+}
+
+/** The table of every list. */
+export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<Row>) {
+  return (
+    <div className="rows">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ head, width, align, wideOnly }, index) => (
+              <Table.Th
+                key={index}
+                w={width}
+                ta={align}
+                className={wideOnly === true ? 'wide-only' : undefined}
+                aria-label={head === undefined ? 'Actions' : undefined}
+              >
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={rowKey(row)} data-open={isOpen?.(row) === true || undefined}>
+              {columns.map(({ cell, align, wideOnly }, index) => (
+                <Table.Td key={index} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
+                  {cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+interface RowNameProps {
+  readonly name: string;
+  readonly icon: TablerIcon;
+  /** Undefined where the user may not open the page. */
+  readonly to: string | undefined;
+  /** Shown after the name. */
+  readonly children?: ReactNode;
+}
+
+/** The first cell of a row: its name, which links to its page. */
+export function RowName({ name, icon: Icon, to, children }: RowNameProps) {
+  if (to === undefined) {
+    return (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Text>
+    );
+  }
+  return (
+    <Link className="row-name" to={to}>
+      <Icon size={18} stroke={1.5} className="row-icon" aria-hidden />
+      <span>{name}</span>
+      {children}
+    </Link>
+  );
+}
+
+interface NamesProps {
+  readonly names: readonly string[];
+  /** The page of a name; undefined where the user may not open it. */
+  readonly to?: ((name: string) => string) | undefined;
+}
+
+/** Long names break, so that the other columns of a narrow window stay visible. */
+const anywhere = { overflowWrap: 'anywhere' } as const;
+
+/** A few names, each with a link. */
+export function Names({ names, to }: NamesProps) {
+  if (names.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        none
+      </Text>
+    );
+  }
+  return (
+    <Group gap={8}>
+      {names.map((name) =>
+        to === undefined ? (
+          <Text key={name} size="sm" span style={anywhere}>
+            {name}
+          </Text>
+        ) : (
+          <Anchor key={name} component={Link} to={to(name)} size="sm" style={anywhere}>
+            {name}
+          </Anchor>
+        ),
+      )}
+    </Group>
+  );
+}
+
+/** A time; its tooltip has milliseconds. */
+export function TimeText({ at }: { readonly at: string }) {
+  return (
+    <Text size="sm" c="dimmed" component="time" dateTime={at} title={formatExactTime(at)}>
+      {formatTime(at)}
+    </Text>
+  );
+}
+
+const statusColors = { enabled: 'patina', disabled: 'gray', expired: 'yellow' } as const;
+
+export function StatusBadge({ status }: { readonly status: keyof typeof statusColors }) {
+  return <Badge color={statusColors[status]}>{status}</Badge>;
+}
