@@ -1,6 +1,6 @@
 /**
- * Builds the console's web application into `dist/console`: `npm run prepare` runs it, and `npm start` where it is missing.
- * Silent unless it fails; without Vite (an installation without development dependencies) there is nothing to build with.
+ * Builds the web application into `dist/console`. `npm run prepare` runs it, and `npm start` if the folder is missing. Without Vite, in
+ * an installation without development dependencies, it does nothing.
  */
 import type * as Vite from 'vite';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ export function consoleIsBuilt(): boolean {
   return existsSync(join(built, 'index.html'));
 }
 
-/** Answers whether it built; false when Vite is not installed. Rejects when the build fails. */
+/** Returns false if Vite is not installed. Rejects if the build fails. */
 export async function buildConsole(): Promise<boolean> {
   const vite = await importVite();
   if (vite === undefined) return false;

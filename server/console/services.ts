@@ -12,38 +12,37 @@ import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { AssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 
-/** What the console needs of the other rooms. It calls them in this process and never speaks HTTP to its own server. */
+/** The dependencies of the console. It calls them in this process and sends no HTTP to its own server. */
 export interface ConsoleServices {
   readonly objects: ObjectLayer;
   readonly access: Access & { readonly identities: Pick<IdentityReader, 'policiesOf'> };
   readonly policies: PolicySource;
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
-  /** `AssumeRoleWithWebIdentity` of the sts room: its refusals have a message that a person can act on. */
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   readonly directory: Pick<ConfiguredDirectory, 'isConfigured'>;
   readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
-  /** Sealed: sign-in sessions and sign-ins under way are secrets. */
+  /** Sessions and pending sign-ins are secrets, and so their records are sealed. */
   readonly records: ConsoleRecords;
   readonly administration: Administration;
-  /** Keeps how the removal of expired sessions fares; absent where nobody asks. */
+  /** Reports the state of the removal of expired sessions. */
   readonly tasks?: ConsoleTasks;
   readonly settings: ConsoleSettings;
-  /** Told of calls that are over; absent where nobody listens. */
+  /** Observers of finished calls. */
   readonly events?: RequestEvents;
-  /** Where requests come from; the peer of the connection without it. */
+  /** Finds the source of a request; absent: the peer of the connection. */
   readonly findSource?: FindSource;
-  /** Where bodies that are held in memory are counted. */
+  /** Limits the memory of request bodies. */
   readonly bodies?: BodyMemory;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
 }
 
-/** Runs a background task, and keeps how it fares. Rejects with its error. */
+/** Runs a background task and records its outcome. Rejects with its error. */
 export interface ConsoleTasks {
   run(task: string, retryMs: number, work: () => Promise<void>): Promise<void>;
 }
 
-/** What administrators see and change: the same functions as behind the admin API. */
+/** The administration functions, which the admin API uses too. */
 export type Administration = Pick<
   AdminServices,
   | 'access'
@@ -62,23 +61,23 @@ export type Administration = Pick<
 export type ConsoleRecords = Pick<SealedRecordStore, 'get' | 'scan' | 'put' | 'delete'>;
 
 export interface ConsoleSettings {
-  /** `SVC_BROWSER_REDIRECT_URL`: where browsers reach the console behind a proxy. */
+  /** `SVC_BROWSER_REDIRECT_URL`: the public URL of the console behind a proxy. */
   readonly browserUrl?: string;
-  /** `SVC_BROWSER_REDIRECT_HOSTS`: where a dynamic redirect may lead; none or absent: wherever the provider lets it. */
+  /** `SVC_BROWSER_REDIRECT_HOSTS`: the allowed hosts of a dynamic redirect; empty or absent: all that the provider allows. */
   readonly redirectHosts?: readonly string[];
-  /** Where the console listens, e.g. `http://127.0.0.1:9090`; absent when it listens on every address of the machine. */
+  /** The URL of the listener, for example `http://127.0.0.1:9090`; absent if it listens on all addresses. */
   readonly ownUrl?: string;
   /** `SVC_CONSOLE_SESSION_DURATION`, in milliseconds. */
   readonly sessionDurationMs: number;
-  /** `SVC_SERVER_URL`: shown to people as the address for S3 clients. */
+  /** `SVC_SERVER_URL`: the endpoint for S3 clients, which the console shows. */
   readonly s3Url?: string;
-  /** `SVC_REGION`: location of new buckets. */
+  /** `SVC_REGION`: the location of new buckets. */
   readonly region: string;
-  /** Folder of the built web application; `dist/console` of the checkout when absent. */
+  /** The folder of the built web application; absent: `dist/console` of the checkout. */
   readonly webFolder?: string;
 }
 
-/** The part of pino's logger that is used here. */
+/** The methods of pino's logger that the console uses. */
 export interface ConsoleLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -199,7 +199,7 @@ describe('administration in a browser', () => {
   it('explains what claims would bring, and why somebody would not be let in', async () => {
     await signIn();
     await open('Explain');
-    await page.getByText('Somebody with these claims').click();
+    await page.getByText('A user with these claims').click();
     const claims = page.getByRole('textbox', { name: 'Claims' });
     await claims.fill('{"sub": "1", "preferred_username": "nora", "policy": ["readonly", "gone"]}');
     await page.getByLabel('Resource').fill('photos/1.jpg');
@@ -270,7 +270,7 @@ describe('administration in a browser', () => {
     await visitor.picture('provider');
 
     await page.goto(`${server.console}/identity-provider?type=openid&name=FIXED`);
-    await page.getByText('It is set by variables where the server is started').waitFor();
+    await page.getByText('Environment variables of the server set it').waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
 
     await signOut();

@@ -100,7 +100,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Access key').fill(server.accessKey);
     await page.getByLabel('Secret key').fill('not the secret');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('do not belong together').waitFor();
+    await page.getByText('do not match').waitFor();
     await visitor.picture('wrong-keys');
     await signInByKeys();
     await visitor.picture('buckets');

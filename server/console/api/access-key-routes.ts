@@ -10,9 +10,9 @@ import type { ServiceAccount } from '../../auth/identities/records.ts';
 import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
 import type { ConsoleServices, Administration } from '../services.ts';
 import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from './access-key-rows.ts';
-import { type Gate, readForm, type Visit } from './authorize.ts';
-import { listed, listQuery, queryText } from './query.ts';
-import { visitorOf } from './sign-in/visitor.ts';
+import { type Authorizer, readForm, type Exchange } from './authorize.ts';
+import { listPage, listQuery, queryText } from './query.ts';
+import { currentSession } from './sign-in/current-session.ts';
 import { ConsoleError } from './console-error.ts';
 
 const text = z.string().trim().max(256);
@@ -37,37 +37,37 @@ const change = z.strictObject({
   policy: policy.nullable().optional(),
 });
 
-/** Access keys for programs, one's own and others': what the admin API lets people do, by the same rules. */
-export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate: Gate): Router {
+/** Access keys of the user and of others, by the rules of the admin API. */
+export function accessKeyRoutes({ administration, clock }: ConsoleServices, authorizer: Authorizer): Router {
   const { identities, temporary, root } = administration;
   const viewerOf = (response: Response): KeyViewer => ({
-    credentials: visitorOf(response).credentials,
+    credentials: currentSession(response).credentials,
     rootUser: root.user,
     now: clock(),
   });
   const router = Router();
 
   router.get('/access-keys', async (request, response) => {
-    const visit = { request, response };
+    const exchange = { request, response };
     const viewer = viewerOf(response);
     const { fits, page } = listQuery(request);
     if (request.query['of'] !== 'all') {
-      const caller = callerOf(visit, gate, administration);
+      const caller = callerOf(exchange, authorizer, administration);
       const own = callerSubject(caller.principal);
-      await gate.requireOwn(visit, 'admin:ListServiceAccounts');
+      await authorizer.requireOwn(exchange, 'admin:ListServiceAccounts');
       await requireUnlessOwn(caller, own, 'admin:ListServiceAccounts');
-      const { rows: keys, ...more } = await listed(accessKeyRowsOf(administration, viewer, own), {
+      const { rows: keys, ...more } = await listPage(accessKeyRowsOf(administration, viewer, own), {
         ...page,
         fits: ({ accessKey, name, description }) => fits(accessKey, name, description),
-        // What lasts comes before what does not, as the rows do.
+        // The rows list service accounts before temporary credentials.
         position: ({ kind, accessKey }) => `${kind} ${accessKey}`,
         toRow: (row) => row,
       });
       return response.json({ keys, ...more } satisfies AccessKeyList);
     }
-    await gate.require(visit, 'admin:ListServiceAccounts', '');
-    await gate.require(visit, 'admin:ListUsers', '');
-    const { rows: keys, ...more } = await listed(identities.serviceAccounts(), {
+    await authorizer.require(exchange, 'admin:ListServiceAccounts', '');
+    await authorizer.require(exchange, 'admin:ListUsers', '');
+    const { rows: keys, ...more } = await listPage(identities.serviceAccounts(), {
       ...page,
       fits: ({ accessKey, name, description, subject }) =>
         fits(
@@ -84,10 +84,10 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
   });
 
   router.post('/access-keys', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    const caller = callerOf(visit, gate, administration);
-    await gate.requireOwn(visit, 'admin:CreateServiceAccount');
-    const form = await readForm(visit, newKey);
+    const exchange = { request, response };
+    const caller = callerOf(exchange, authorizer, administration);
+    await authorizer.requireOwn(exchange, 'admin:CreateServiceAccount');
+    const form = await readForm(exchange, newKey);
     const subject = await targetSubject(caller, form.owner);
     const narrowing = policyOfNewKey(caller, subject, filled(form.policy));
     const made = await identities.createServiceAccount({
@@ -107,7 +107,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
   });
 
   router.get('/access-key', async (request, response) => {
-    const caller = callerOf({ request, response }, gate, administration);
+    const caller = callerOf({ request, response }, authorizer, administration);
     const viewer = viewerOf(response);
     const found = await find(queryText(request, 'key'));
     const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
@@ -127,13 +127,13 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
   });
 
   router.put('/access-key', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    const caller = callerOf(visit, gate, administration);
-    await gate.requireOwn(visit, 'admin:UpdateServiceAccount');
+    const exchange = { request, response };
+    const caller = callerOf(exchange, authorizer, administration);
+    await authorizer.requireOwn(exchange, 'admin:UpdateServiceAccount');
     const { accessKey, subject } = await account(queryText(request, 'key'));
     await requireUnlessOwn(caller, subject, 'admin:UpdateServiceAccount');
     requireRootForRoot(caller, subject);
-    const form = await readForm(visit, change);
+    const form = await readForm(exchange, change);
     await identities.updateServiceAccount(accessKey, {
       ...given('status', form.status),
       ...given('name', form.name),
@@ -144,11 +144,11 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
     response.status(204).end();
   });
 
-  /** Temporary ones end. */
+  /** Deletes a service account, or revokes temporary credentials. */
   router.delete('/access-key', async (request, response) => {
-    const visit = { request, response };
-    const caller = callerOf(visit, gate, administration);
-    await gate.requireOwn(visit, 'admin:RemoveServiceAccount');
+    const exchange = { request, response };
+    const caller = callerOf(exchange, authorizer, administration);
+    await authorizer.requireOwn(exchange, 'admin:RemoveServiceAccount');
     const found = await find(queryText(request, 'key'));
     const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
     await requireUnlessOwn(caller, subject, 'admin:RemoveServiceAccount');
@@ -196,23 +196,23 @@ function noSuchKey(accessKey: string): AdminError {
   );
 }
 
-/** What was left empty was not said. */
+/** An empty field of a form counts as absent. */
 function filled(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** A field that is there only where it has a value. */
+/** Returns an object with the field, or an empty one if the value is undefined. */
 function given<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
   return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
 }
 
-/** The person behind a request as the rules of administration see them. */
-function callerOf(visit: Visit, gate: Gate, { identities, root }: Administration): Caller {
-  const { principal } = visitorOf(visit.response).credentials;
+/** The user of the session as a caller of the administration rules. */
+function callerOf(exchange: Exchange, authorizer: Authorizer, { identities, root }: Administration): Caller {
+  const { principal } = currentSession(exchange.response).credentials;
   if (principal.kind === 'anonymous') throw new ConsoleError('NotSignedIn', 'Sign in first.');
   return {
     principal,
     services: { identities, root },
-    require: (action, resource = '') => gate.require(visit, action, resource),
+    require: (action, resource = '') => authorizer.require(exchange, action, resource),
   };
 }

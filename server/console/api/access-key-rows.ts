@@ -5,10 +5,10 @@ import { ownerOf, type Subject } from '../../auth/identities/subject.ts';
 import type { AccessKeyRow, KeyOwner } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 
-/** Keys of one owner that are shown beside other things. */
+/** The number of keys on the page of a user, which has no next page. */
 const mostKeys = 1_000;
 
-/** To whom keys are shown, and when. */
+/** The user who sees the keys, and the time. */
 export interface KeyViewer {
   readonly credentials: StoredCredentials;
   readonly rootUser: string;
@@ -26,7 +26,7 @@ export async function accessKeysOf(keys: Keys, viewer: KeyViewer, owner: Subject
   return rows;
 }
 
-/** What lasts, then what is over by itself; both by access key. */
+/** Yields service accounts, then temporary credentials, each ordered by access key. */
 export async function* accessKeyRowsOf(
   { identities, temporary }: Keys,
   viewer: KeyViewer,

@@ -5,16 +5,16 @@ import { decideOneOf } from '../../auth/authorize.ts';
 import { type AccessRequest, type Decision, type Principal, subjectOf } from '../../auth/principal.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
-import { maxDocument } from './hold-bodies.ts';
+import { maxDocumentBytes } from './limit-body-memory.ts';
 import { originOf } from './request-source.ts';
-import { watchOf } from './watch-visits.ts';
-import { visitorOf } from './sign-in/visitor.ts';
+import { watchOf } from './observe-requests.ts';
+import { currentSession } from './sign-in/current-session.ts';
 
-/** The largest that a route takes; `hold-bodies` counts as much. */
-const readJson = json({ limit: maxDocument });
+/** `limit-body-memory` counts as many bytes. */
+const readJson = json({ limit: maxDocumentBytes });
 
-/** Decides what the person behind a request may do, by the same actions and resources as the S3 API. */
-export class Gate {
+/** Authorizes the calls of the console, by the actions and resources of the S3 API and the admin API. */
+export class Authorizer {
   readonly #access: ConsoleServices['access'];
   readonly #log: ConsoleLog;
   readonly #clock: ConsoleServices['clock'];
@@ -25,45 +25,45 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Whether it is allowed; nothing is logged, so that asking for the state of a button is no incident. */
-  async allows(visit: Visit, action: string, resource: string, context: Context = {}): Promise<boolean> {
-    return (await this.#decide(visit, { action, resource, context })).kind === 'allow';
+  /** Reports whether the call is allowed. It logs nothing: the web application asks for the state of its buttons. */
+  async allows(exchange: Exchange, action: string, resource: string, context: Context = {}): Promise<boolean> {
+    return (await this.#decide(exchange, { action, resource, context })).kind === 'allow';
   }
 
-  /** Whether the person may do this for themselves: everybody may, unless a policy denies it. */
-  async allowsOwn(visit: Visit, action: string): Promise<boolean> {
-    return (await this.#decide(visit, { ...own, action })).kind === 'allow';
+  /** Reports whether users may do this for themselves. It is allowed unless a policy denies it. */
+  async allowsOwn(exchange: Exchange, action: string): Promise<boolean> {
+    return (await this.#decide(exchange, { ...own, action })).kind === 'allow';
   }
 
   /**
-   * Throws `AccessDenied`, naming the action, the resource and the person's own policies. Of several actions, which are names of one
-   * right, one must be allowed and none may be denied.
+   * Throws `AccessDenied`, which names the action, the resource and the user's policies. Of several actions, which name the same right,
+   * one must be allowed and none denied.
    */
-  async require(visit: Visit, action: Actions, resource: string, context: Context = {}): Promise<void> {
-    await this.#require(visit, { action, resource, context });
+  async require(exchange: Exchange, action: Actions, resource: string, context: Context = {}): Promise<void> {
+    await this.#require(exchange, { action, resource, context });
   }
 
-  /** Throws `AccessDenied` where no resource could be named, in the body that is still to be read, for which this is allowed. */
-  async requireForSome(visit: Visit, action: string): Promise<void> {
-    await this.#require(visit, { action, resource: '', context: {}, unknown: { below: true, keys: [] } });
+  /** Throws `AccessDenied` if the action is allowed for no resource at all. Routes call it before they read a body that names the resource. */
+  async requireForSome(exchange: Exchange, action: string): Promise<void> {
+    await this.#require(exchange, { action, resource: '', context: {}, unknown: { below: true, keys: [] } });
   }
 
-  async requireOwn(visit: Visit, action: string): Promise<void> {
-    await this.#require(visit, { ...own, action });
+  async requireOwn(exchange: Exchange, action: string): Promise<void> {
+    await this.#require(exchange, { ...own, action });
   }
 
-  async #require(visit: Visit, asked: Omit<Asked, 'action'> & { readonly action: Actions }): Promise<void> {
-    const decided = await decideOneOf([asked.action].flat(), (action) => this.#decide(visit, { ...asked, action }));
+  async #require(exchange: Exchange, asked: Omit<Asked, 'action'> & { readonly action: Actions }): Promise<void> {
+    const decided = await decideOneOf([asked.action].flat(), (action) => this.#decide(exchange, { ...asked, action }));
     if (decided === undefined) return;
     const { action, decision } = decided;
-    // The decision that counts comes with the resource, once the body is read.
+    // The route asks again with the resource when it has read the body.
     if (asked.unknown !== undefined && decision.kind === 'allow') return;
     const { resource } = asked;
-    const watch = watchOf(visit.response);
+    const watch = watchOf(exchange.response);
     watch?.isFor(action.replace(/^.*:/, ''), placeOf(resource));
     watch?.decided({ action, resource }, decision);
     if (decision.kind === 'allow') return;
-    const { accessKey, principal } = visitorOf(visit.response).credentials;
+    const { accessKey, principal } = currentSession(exchange.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
     throw new S3Error('AccessDenied', refusal(await this.#policyNames(principal), action, resource));
   }
@@ -73,8 +73,8 @@ export class Gate {
     return subject === undefined ? [] : this.#access.identities.policiesOf(subject);
   }
 
-  #decide({ request, response }: Visit, { context, ...asked }: Asked): Promise<Decision> {
-    const { principal } = visitorOf(response).credentials;
+  #decide({ request, response }: Exchange, { context, ...asked }: Asked): Promise<Decision> {
+    const { principal } = currentSession(response).credentials;
     return this.#access.authorize({
       principal,
       ...asked,
@@ -83,8 +83,8 @@ export class Gate {
   }
 }
 
-/** Reads a JSON document of that shape. Callers ask for rights first: a body of a caller without them is never read. */
-export async function readForm<T>({ request, response }: Visit, schema: z.ZodType<T>): Promise<T> {
+/** Reads a JSON body and checks it. Routes authorize first, so that the body of a caller without rights is not read. */
+export async function readForm<T>({ request, response }: Exchange, schema: z.ZodType<T>): Promise<T> {
   await new Promise<void>((resolve, reject) => {
     readJson(request, response, (error?: unknown) => {
       if (error === undefined) resolve();
@@ -94,7 +94,7 @@ export async function readForm<T>({ request, response }: Visit, schema: z.ZodTyp
   return schema.parse(request.body);
 }
 
-/** `bucket/key`, or a bucket, as a resource names it. */
+/** Splits a resource, `bucket/key` or `bucket`. */
 function placeOf(resource: string): { readonly bucket: string; readonly key: string } {
   const slash = resource.indexOf('/');
   if (slash < 0) return { bucket: resource === '*' ? '' : resource, key: '' };
@@ -116,8 +116,8 @@ type Actions = string | readonly string[];
 /** Condition keys of a request. */
 type Context = Readonly<Record<string, readonly string[]>>;
 
-/** A request with its answer under way. */
-export interface Visit {
+/** A request with its response. */
+export interface Exchange {
   readonly request: Request;
   readonly response: Response;
 }
@@ -128,7 +128,7 @@ function refusal(names: readonly string[], action: string, resource: string): st
       ? 'No policy of yours allows'
       : `Your ${names.length === 1 ? 'policy' : 'policies'} (${names.join(', ')}) ${names.length === 1 ? 'does' : 'do'} not allow`;
   const place = resource === '' || resource === '*' ? '' : ` on ${resource}`;
-  return `${policies} ${action}${place}. Whoever manages access here can change that.`;
+  return `${policies} ${action}${place}. An administrator can change that.`;
 }
 
 function contextOf(request: Request, now: Date): Record<string, readonly string[]> {
@@ -140,5 +140,5 @@ function contextOf(request: Request, now: Date): Record<string, readonly string[
   return context;
 }
 
-/** Either right: older policies have the first, newer ones the second. */
+/** Either right suffices: older policies name the first, newer ones the second. */
 export const mayAttach = ['admin:UpdatePolicyAssociation', 'admin:AttachUserOrGroupPolicy'] as const;

@@ -3,7 +3,7 @@ import type { ConsoleSettings } from '../services.ts';
 import { isSecure } from './request-source.ts';
 import { ConsoleError } from './console-error.ts';
 
-/** Mantine writes its variables into a style element, so styles may be inline; scripts may not. */
+/** Mantine writes its variables into a style element. Styles may therefore be inline; scripts may not. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,13 +16,13 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What stored objects are served under: whatever they contain, they never run as part of the console. */
+/** The policy of stored objects. Scripts in them do not run in the console's origin. */
 export const objectSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
-/** Seconds; a year. */
+/** One year in seconds. */
 const strictTransport = 'max-age=31536000';
 
-/** A browser that once came over TLS keeps to it: not for localhost, whose other ports belong to other programs. */
+/** Keeps browsers on TLS, except for localhost: HSTS would apply to the other ports of the machine. */
 function mayBeStrict(request: Request): boolean {
   return !/(?:^|\.)localhost$/i.test(request.hostname ?? '');
 }
@@ -45,7 +45,7 @@ const headers = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** Sent by the web application with every call that changes something: a page of another site cannot add it unasked. */
+/** The web application sends this header with every change. A page of another site cannot add it without a preflight request. */
 const guardHeader = 'x-coffer-console';
 
 interface Sent {
@@ -56,8 +56,8 @@ interface Sent {
   readonly host: string | undefined;
 }
 
-/** Why a request may come from another site's page; undefined when it cannot. `browserUrl` is the console's address outside. */
-function crossSiteProblem(sent: Sent, browserUrl: string | undefined): string | undefined {
+/** Returns why a request may come from a page of another site; undefined if it cannot. `browserUrl` is the console's public URL. */
+function crossSiteReason(sent: Sent, browserUrl: string | undefined): string | undefined {
   if (sent.method === 'GET' || sent.method === 'HEAD' || sent.method === 'OPTIONS') return undefined;
   if (sent.guard === undefined) return `The header ${guardHeader} is missing.`;
   if (sent.fetchSite !== undefined && sent.fetchSite !== 'same-origin' && sent.fetchSite !== 'none') {
@@ -73,10 +73,10 @@ function crossSiteProblem(sent: Sent, browserUrl: string | undefined): string | 
   );
 }
 
-/** Refuses changes that another site's page may have caused with this person's cookie. */
+/** Refuses changes that a page of another site may have sent with the user's cookie. */
 export function refuseCrossSite(browserUrl: string | undefined): RequestHandler {
   return (request, _response, next) => {
-    const problem = crossSiteProblem(
+    const problem = crossSiteReason(
       {
         method: request.method,
         guard: request.get(guardHeader),

@@ -6,7 +6,7 @@ import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
 import type { BucketUsage } from '../../observability/usage/usage.ts';
 import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { type Gate, readForm, type Visit } from './authorize.ts';
+import { type Authorizer, readForm, type Exchange } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 
 const encryptionForm = z.discriminatedUnion('scheme', [
@@ -16,83 +16,83 @@ const encryptionForm = z.discriminatedUnion('scheme', [
 
 const bucketForm = z.strictObject({ name: z.string().min(1).max(255), encryption: encryptionForm.optional() });
 
-/** Buckets read at once where each needs a look of its own. */
-const breadth = 16;
+/** The number of buckets that are read concurrently. */
+const bucketConcurrency = 16;
 
-export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
+export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
   const { objects, settings } = services;
   const router = Router();
 
-  async function summary(visit: Visit, bucket: Bucket): Promise<BucketSummary> {
+  async function summary(exchange: Exchange, bucket: Bucket): Promise<BucketSummary> {
     const base = { name: bucket.name, created: bucket.created.toISOString() };
-    if (!(await gate.allows(visit, 's3:GetEncryptionConfiguration', bucket.name))) {
+    if (!(await authorizer.allows(exchange, 's3:GetEncryptionConfiguration', bucket.name))) {
       return { ...base, encryption: { scheme: 'unknown' } };
     }
     const encryption = await objects.getBucketEncryption(bucket.name);
     return encryption === undefined || encryption.scheme === 'none' ? base : { ...base, encryption };
   }
 
-  /** What the console does not show, it does not change. */
+  /** The console does not change an encryption that it does not show. */
   async function blockedOf(bucket: string) {
     const blocked = (await objects.getBucketEncryption(bucket))?.blocked;
     return blocked && { blocked };
   }
 
   router.get('/buckets', async (request, response) => {
-    const visit = { request, response };
-    const shown = await visibleBuckets(visit, gate, await objects.listBuckets());
+    const exchange = { request, response };
+    const shown = await visibleBuckets(exchange, authorizer, await objects.listBuckets());
     const counted = await services.administration.usage?.last();
     const usage = new Map(counted?.buckets.map((bucket) => [bucket.bucket, bucket]));
     response.json({
-      buckets: await inTurns(shown, breadth, async (bucket) => ({
-        ...(await summary(visit, bucket)),
-        ...(await shownUsage(visit, gate, usage.get(bucket.name))),
+      buckets: await mapLimit(shown, bucketConcurrency, async (bucket) => ({
+        ...(await summary(exchange, bucket)),
+        ...(await shownUsage(exchange, authorizer, usage.get(bucket.name))),
       })),
       ...(counted && { counted: new Date(counted.ended).toISOString() }),
     } satisfies BucketList);
   });
 
   router.post('/buckets', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.requireForSome(visit, 's3:CreateBucket');
-    const { name, encryption } = await readForm(visit, bucketForm);
+    const exchange = { request, response };
+    await authorizer.requireForSome(exchange, 's3:CreateBucket');
+    const { name, encryption } = await readForm(exchange, bucketForm);
     checkBucketName(name);
-    await gate.require(visit, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
-    // Before the bucket exists: half of what was asked for would be a bucket without its encryption.
-    if (encryption !== undefined) await gate.require(visit, 's3:PutEncryptionConfiguration', name);
+    await authorizer.require(exchange, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
+    // Both rights are checked first, so that no bucket is created without its encryption.
+    if (encryption !== undefined) await authorizer.require(exchange, 's3:PutEncryptionConfiguration', name);
     await objects.createBucket(name, { location: settings.region });
     if (encryption !== undefined) await objects.putBucketEncryption(name, asBucketEncryption(encryption));
-    response.status(201).json(await summary(visit, await objects.headBucket(name)));
+    response.status(201).json(await summary(exchange, await objects.headBucket(name)));
   });
 
   router.get('/buckets/:bucket', async (request, response) => {
     const name = bucketOf(request);
-    const visit = { request, response };
-    const may = await permissions(visit, gate, name, prefixOf(request));
-    if (!Object.values(may).some(Boolean)) await gate.require(visit, 's3:ListBucket', name);
+    const exchange = { request, response };
+    const may = await permissions(exchange, authorizer, name, prefixOf(request));
+    if (!Object.values(may).some(Boolean)) await authorizer.require(exchange, 's3:ListBucket', name);
     const bucket = await objects.headBucket(name);
-    response.json({ ...(await summary(visit, bucket)), location: bucket.location, may } satisfies BucketAnswer);
+    response.json({ ...(await summary(exchange, bucket)), location: bucket.location, may } satisfies BucketAnswer);
   });
 
   router.delete('/buckets/:bucket', async (request, response) => {
     const name = bucketOf(request);
-    await gate.require({ request, response }, 's3:DeleteBucket', name);
+    await authorizer.require({ request, response }, 's3:DeleteBucket', name);
     await objects.deleteBucket(name);
     response.status(204).end();
   });
 
   router.put('/buckets/:bucket/encryption', async (request: Request, response: Response) => {
     const name = bucketOf(request);
-    const visit = { request, response };
-    await gate.require(visit, 's3:PutEncryptionConfiguration', name);
-    const encryption = await readForm(visit, encryptionForm);
+    const exchange = { request, response };
+    await authorizer.require(exchange, 's3:PutEncryptionConfiguration', name);
+    const encryption = await readForm(exchange, encryptionForm);
     await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await blockedOf(name)) });
     response.status(204).end();
   });
 
   router.delete('/buckets/:bucket/encryption', async (request, response) => {
     const name = bucketOf(request);
-    await gate.require({ request, response }, 's3:PutEncryptionConfiguration', name);
+    await authorizer.require({ request, response }, 's3:PutEncryptionConfiguration', name);
     const blocks = await blockedOf(name);
     if (blocks === undefined) await objects.deleteBucketEncryption(name);
     else await objects.putBucketEncryption(name, { scheme: 'none', ...blocks });
@@ -102,38 +102,48 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
   return router;
 }
 
-/** Whoever may not list all buckets sees those that they may list or locate. */
-async function visibleBuckets(visit: Visit, gate: Gate, buckets: readonly Bucket[]): Promise<readonly Bucket[]> {
-  if (await gate.allows(visit, 's3:ListAllMyBuckets', '*')) return buckets;
-  const seen = await inTurns(
+/** Returns all buckets, or those that the user may list or locate. */
+async function visibleBuckets(
+  exchange: Exchange,
+  authorizer: Authorizer,
+  buckets: readonly Bucket[],
+): Promise<readonly Bucket[]> {
+  if (await authorizer.allows(exchange, 's3:ListAllMyBuckets', '*')) return buckets;
+  const seen = await mapLimit(
     buckets,
-    breadth,
+    bucketConcurrency,
     async ({ name }) =>
-      (await gate.allows(visit, 's3:ListBucket', name)) || (await gate.allows(visit, 's3:GetBucketLocation', name)),
+      (await authorizer.allows(exchange, 's3:ListBucket', name)) ||
+      (await authorizer.allows(exchange, 's3:GetBucketLocation', name)),
   );
   return buckets.filter((_bucket, index) => seen[index] === true);
 }
 
-/** Whoever may list a bucket could add up what it holds. */
+/** A user who may list the bucket may see its usage. */
 async function shownUsage(
-  visit: Visit,
-  gate: Gate,
+  exchange: Exchange,
+  authorizer: Authorizer,
   usage: BucketUsage | undefined,
 ): Promise<Pick<BucketSummary, 'usage'>> {
-  if (usage === undefined || !(await gate.allows(visit, 's3:ListBucket', usage.bucket))) return {};
+  if (usage === undefined || !(await authorizer.allows(exchange, 's3:ListBucket', usage.bucket))) return {};
   return { usage: { objects: usage.objects, bytes: usage.bytes } };
 }
 
-async function permissions(visit: Visit, gate: Gate, bucket: string, prefix: string): Promise<BucketPermissions> {
+async function permissions(
+  exchange: Exchange,
+  authorizer: Authorizer,
+  bucket: string,
+  prefix: string,
+): Promise<BucketPermissions> {
   const anyObject = `${bucket}/${prefix}*`;
   const listing = { 's3:prefix': [prefix], 's3:delimiter': ['/'] };
   return {
-    list: await gate.allows(visit, 's3:ListBucket', bucket, listing),
-    read: await gate.allows(visit, 's3:GetObject', anyObject),
-    write: await gate.allows(visit, 's3:PutObject', anyObject),
-    delete: await gate.allows(visit, 's3:DeleteObject', anyObject),
-    deleteBucket: await gate.allows(visit, 's3:DeleteBucket', bucket),
-    changeEncryption: await gate.allows(visit, 's3:PutEncryptionConfiguration', bucket),
+    list: await authorizer.allows(exchange, 's3:ListBucket', bucket, listing),
+    read: await authorizer.allows(exchange, 's3:GetObject', anyObject),
+    write: await authorizer.allows(exchange, 's3:PutObject', anyObject),
+    delete: await authorizer.allows(exchange, 's3:DeleteObject', anyObject),
+    deleteBucket: await authorizer.allows(exchange, 's3:DeleteBucket', bucket),
+    changeEncryption: await authorizer.allows(exchange, 's3:PutEncryptionConfiguration', bucket),
   };
 }
 
@@ -154,15 +164,15 @@ function asBucketEncryption(form: z.infer<typeof encryptionForm>): BucketEncrypt
   return { scheme: form.scheme, keyName: form.keyName };
 }
 
-/** Maps with so many calls under way at once, in the order of the items; the first failure is the whole's. */
-export async function inTurns<Item, Result>(
+/** Maps the items in order with at most `limit` concurrent calls. It rejects with the first error. */
+export async function mapLimit<Item, Result>(
   items: readonly Item[],
-  breadth: number,
+  limit: number,
   map: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let at = 0; at < items.length; at += breadth) {
-    results.push(...(await Promise.all(items.slice(at, at + breadth).map(map))));
+  for (let at = 0; at < items.length; at += limit) {
+    results.push(...(await Promise.all(items.slice(at, at + limit).map(map))));
   }
   return results;
 }

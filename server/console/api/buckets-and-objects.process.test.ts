@@ -276,7 +276,7 @@ describe('a person whose policy is readonly', () => {
     expect(response.status).toBe(403);
     expect(await json<ErrorAnswer>(response)).toEqual({
       code: 'AccessDenied',
-      message: `Your policy (readonly) does not allow ${action} on ${resource}. Whoever manages access here can change that.`,
+      message: `Your policy (readonly) does not allow ${action} on ${resource}. An administrator can change that.`,
     });
     expect(await (await root.send('GET', at('docs', 'content', { key: 'a.txt' }))).text()).toBe('abc');
   });

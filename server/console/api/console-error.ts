@@ -6,7 +6,7 @@ import { asAdminError } from '../../administration/admin-error.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
-import { watchOf } from './watch-visits.ts';
+import { watchOf } from './observe-requests.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identities/names.ts';
 
 const statuses = {
@@ -23,11 +23,11 @@ const statuses = {
 
 type ConsoleErrorCode = keyof typeof statuses;
 
-/** A refusal of the console itself. `message` is shown to the person. */
+/** An error of the console's API. The web application shows `message` to the user. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
   readonly code: ConsoleErrorCode;
-  /** The field of the form that it is about. */
+  /** The field of the form that caused the error. */
   readonly field: string | undefined;
   constructor(code: ConsoleErrorCode, message: string, options?: ErrorOptions & { readonly field?: string }) {
     super(message, options);
@@ -36,21 +36,21 @@ export class ConsoleError extends Error {
   }
 }
 
-/** `by`: what the account is called, for people. */
+/** `by` describes the account in the message, for example `access key`. */
 export function tooManyAttempts(response: Response, error: TooManyGuesses, by: string): ConsoleError {
   response.set('retry-after', String(error.waitSeconds));
   const message = `Too many attempts with this ${by}. Try again in ${error.waitSeconds} s.`;
   return new ConsoleError('TooManyAttempts', message, { cause: error });
 }
 
-/** What an error is to the caller; undefined for one that only the log may tell. */
-export function explain(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
-  const known = explainKnown(error);
+/** Returns the answer for an error; undefined where only the log may describe it. */
+export function errorAnswerOf(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
+  const known = knownErrorAnswer(error);
   const field = error instanceof ConsoleError ? error.field : fieldOf(error);
   return known === undefined || field === undefined ? known : { ...known, field };
 }
 
-function explainKnown(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
+function knownErrorAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (error instanceof ConsoleError) return { status: statuses[error.code], code: error.code, message: error.message };
   if (error instanceof S3Error) return { status: error.status, code: error.wireCode, message: error.message };
   if (error instanceof StsError) return { status: error.status, code: error.code, message: error.message };
@@ -59,39 +59,39 @@ function explainKnown(error: unknown): (ErrorAnswer & { readonly status: number 
   if (error instanceof z.ZodError) {
     return { status: 400, code: 'BadRequest', message: z.prettifyError(error).slice(0, 1000) };
   }
-  return explainUnavailable(error) ?? explainParser(error);
+  return unavailableAnswer(error) ?? parserAnswer(error);
 }
 
-/** The store or the key service is away: it will come back, and a person should know what is waited for. */
-function explainUnavailable(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
+/** The store or the key service does not answer. The client can retry. */
+function unavailableAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (!(error instanceof Error)) return undefined;
   const unavailable = ['StoreUnavailable', 'KeySourceError', 'SealedRecordsError'];
   if (!unavailable.includes(error.name)) return undefined;
   return {
     status: 503,
     code: 'ServiceUnavailable',
-    message: 'The server cannot reach its store or key service now. Try again in a moment; its log has the reason.',
+    message: 'The server cannot reach its store or key service. Try again in a moment. Its log has the reason.',
   };
 }
 
-/** What express and its JSON parser throw carries a status and says whether its message may be shown. */
-function explainParser(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
+/** Errors of express and its JSON parser carry a status. Their messages are not shown. */
+function parserAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   if (error.status < 400 || error.status > 499) return undefined;
   if (error.status === 413) return { status: 413, code: 'TooLarge', message: 'The request body is too large.' };
   return { status: error.status, code: 'BadRequest', message: 'The request cannot be read: check its path and body.' };
 }
 
-/** Writes every error as `{code, message}`; what nobody foresaw goes to the log and becomes a plain 500. */
+/** Answers every error as `{code, message}`. An unexpected error is logged and answered with 500. */
 export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, _next) => {
-    const known = explain(error);
+    const known = errorAnswerOf(error);
     if (known === undefined || known.status >= 500) {
       log.error({ err: error, method: request.method, path: request.path }, 'the console failed to answer a request');
     }
     watchOf(response)?.refused({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
     if (response.headersSent) {
-      // Half an answer must not look whole.
+      // The client must not take a partial answer for a complete one.
       response.destroy();
       return;
     }
@@ -100,7 +100,7 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
       code: 'InternalError',
       message: 'The server failed. Its log has the reason.',
     };
-    // A body that nobody reads would keep the connection busy.
+    // The rest of an unread body would block the connection.
     if (!request.complete) response.set('connection', 'close');
     response.status(status).json(answer satisfies ErrorAnswer);
   };
@@ -118,7 +118,7 @@ const fieldsByIdentityError: Partial<Readonly<Record<IdentityErrorCode, string>>
   'policy-changed': 'name',
 };
 
-/** The field of a form that a refusal is about, so that it is shown there; undefined where it is about none, or several. */
+/** Returns the field of the form that caused an error; undefined if it was none or several. */
 function fieldOf(error: unknown): string | undefined {
   if (error instanceof z.ZodError) return error.issues.length === 1 ? error.issues[0]?.path[0]?.toString() : undefined;
   if (error instanceof S3Error && error.code === 'MalformedPolicy') return 'policy';

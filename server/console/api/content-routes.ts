@@ -4,27 +4,27 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
 import type { ConsoleLog } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import type { Authorizer } from './authorize.ts';
 import { objectPlace, detailsOf } from './object-routes.ts';
 import { objectSecurityPolicy } from './browser-security.ts';
 import { readable } from '../../../platform/pieces.ts';
 import { bodyFrom } from '../../objects/bodies/body-source.ts';
 
-/** Characters of a content type that is kept. */
-const longestType = 255;
+/** A longer content type is not stored. */
+const maxContentTypeLength = 255;
 
-/** The bytes of objects, streamed in both directions: memory does not grow with their size. */
-export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog): Router {
+/** Streams the bytes of objects in both directions. */
+export function contentRoutes(objects: ObjectLayer, authorizer: Authorizer, log: ConsoleLog): Router {
   const router = Router();
 
   router.get('/buckets/:bucket/content', async (request: Request, response: Response) => {
     const { bucket, key, resource } = objectPlace(request);
-    await gate.require({ request, response }, 's3:GetObject', resource);
+    await authorizer.require({ request, response }, 's3:GetObject', resource);
     const object = await objects.getObject(bucket, key);
     const { info } = object;
     const requested = parseRange(ifRangeHolds(request, info.etag) ? request.get('range') : undefined);
     const range = requested === undefined ? { start: 0, end: info.size } : resolveRange(requested, info.size);
-    // Not by express, which would add a charset to what was stored.
+    // `response.set` of express would add a charset to the stored type.
     response.setHeader('content-type', info.contentType ?? 'application/octet-stream');
     response.status(requested === undefined ? 200 : 206).set({
       'content-disposition': attachment(fileNameOf(key)),
@@ -44,16 +44,16 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
     try {
       await pipeline(readable(object.read(range)), response);
     } catch (error) {
-      // Cut, so that nobody takes a part for the whole. A person who cancels is no fault of ours.
+      // The client must not take a partial body for a complete one. A cancelled download is not logged.
       response.destroy();
-      if (!isPrematureClose(error)) log.error({ err: error, resource }, 'a download through the console broke off');
+      if (!isPrematureClose(error)) log.error({ err: error, resource }, 'a download through the console failed');
     }
   });
 
   router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
     const { bucket, key, resource } = objectPlace(request);
     const size = declaredSize(request);
-    await gate.require({ request, response }, 's3:PutObject', resource);
+    await authorizer.require({ request, response }, 's3:PutObject', resource);
     const info = await objects.putObject({
       bucket,
       key,
@@ -77,7 +77,7 @@ function declaredSize(request: Request): number {
 
 function contentTypeOf(request: Request): string {
   const type = request.get('content-type');
-  return type === undefined || type.length > longestType ? 'application/octet-stream' : type;
+  return type === undefined || type.length > maxContentTypeLength ? 'application/octet-stream' : type;
 }
 
 /** A resumed download goes on only in the same object. @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5 */
@@ -98,7 +98,7 @@ function isPrematureClose(error: unknown): boolean {
  */
 export function attachment(name: string): string {
   const file = name.toWellFormed() || 'download';
-  // What is not printable ASCII, quotes the string or marks an escape is left to the extended form.
+  // The plain form has no characters outside of printable ASCII, no quotes and no escapes.
   const plain = file.replaceAll(/[^ -~]|["\\%]/g, '_');
   const extended = encodeURIComponent(file).replaceAll(
     /['()*]/g,
@@ -107,7 +107,7 @@ export function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
 }
 
-/** What a person calls an object: the part of its key after the last slash that has something behind it. */
+/** Returns the last part of a key that is not empty. */
 export function fileNameOf(key: string): string {
   return key.split('/').findLast((part) => part !== '') ?? 'download';
 }

@@ -7,7 +7,7 @@ import { openIdSubject } from '../../sts/granted-rights.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { type Gate, readForm } from './authorize.ts';
+import { type Authorizer, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { describeTarget, type AttachmentTarget, type Subject } from '../../auth/identities/subject.ts';
 import type { IdentityReader } from '../../auth/identities/identities.ts';
@@ -28,18 +28,18 @@ const question = z.strictObject({
 
 type Question = z.infer<typeof question>;
 
-/** What would be decided about somebody, and why: for administrators, since it tells what policies say. */
-export function explainRoutes(services: ConsoleServices, gate: Gate): Router {
+/** Explains a decision about any user. Administrators alone may ask, since the answer quotes policies. */
+export function explainRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
   const { access, identities } = services.administration;
   const router = Router();
 
   router.post('/explain', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ExplainPolicy', '');
-    const { who, action, resource, context } = await readForm(visit, question);
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ExplainPolicy', '');
+    const { who, action, resource, context } = await readForm(exchange, question);
     let asked: Asked;
     try {
-      asked = await askedAbout(services, who);
+      asked = await askedPrincipal(services, who);
     } catch (error) {
       if (!(error instanceof StsError)) throw error;
       return response.json({ kind: 'not-let-in', message: error.message } satisfies ExplainAnswer);
@@ -61,12 +61,12 @@ export function explainRoutes(services: ConsoleServices, gate: Gate): Router {
 
 interface Asked {
   readonly principal: Principal;
-  /** Policies that a claim or a role names and that nobody defined. */
+  /** Policies that a claim or a role names and that do not exist. */
   readonly notDefined: readonly string[];
 }
 
-/** Rejects with `StsError` where claims would buy no credentials. */
-async function askedAbout({ administration, providers }: ConsoleServices, who: Question['who']): Promise<Asked> {
+/** Rejects with `StsError` if STS would issue no credentials for the claims. */
+async function askedPrincipal({ administration, providers }: ConsoleServices, who: Question['who']): Promise<Asked> {
   if (who.kind === 'name') return { principal: await principalNamed(administration, who.name), notDefined: [] };
   await providers.started;
   const provider = providers.byId(who.provider);
@@ -77,13 +77,9 @@ async function askedAbout({ administration, providers }: ConsoleServices, who: Q
   }
   const { sub, iss } = who.claims;
   if (typeof sub !== 'string' || sub === '') {
-    throw new ConsoleError(
-      'BadRequest',
-      'The claims need "sub", the identifier of the person, as every token has it.',
-      {
-        field: 'claims',
-      },
-    );
+    throw new ConsoleError('BadRequest', 'The claims need "sub", the identifier of the user, which every token has.', {
+      field: 'claims',
+    });
   }
   const issuer = provider.status.kind === 'ready' ? provider.status.metadata.issuer : String(iss);
   const known = { claims: who.claims, subject: sub, issuer };
@@ -115,7 +111,7 @@ function decisionOf(
   };
 }
 
-/** By what each policy of a subject counts, in words: a policy may do so in several ways. */
+/** Describes by which attachments each policy applies to a subject. */
 async function policiesThrough(
   subject: Subject,
   identities: Pick<IdentityReader, 'attached' | 'groupsOf'>,

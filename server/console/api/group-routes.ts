@@ -5,9 +5,9 @@ import { noSuchGroup } from '../../auth/identities/change-users.ts';
 import type { Group } from '../../auth/identities/records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import { type Gate, readForm, mayAttach } from './authorize.ts';
+import { type Authorizer, readForm, mayAttach } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { listed, listQuery, queryText } from './query.ts';
+import { listPage, listQuery, queryText } from './query.ts';
 
 const policies = z.array(z.string().min(1).max(256)).max(100);
 const members = z.array(z.string().min(1).max(256)).max(1_000);
@@ -18,8 +18,8 @@ const newGroup = z.strictObject({
   policies: policies.default([]),
 });
 
-/** Groups of users, as `mc admin group` has them. */
-export function groupRoutes({ identities }: Administration, gate: Gate): Router {
+/** Groups of users, as with `mc admin group`. */
+export function groupRoutes({ identities }: Administration, authorizer: Authorizer): Router {
   const router = Router();
 
   async function rowOf({ name, status, members: all, updatedAt }: Group): Promise<GroupRow> {
@@ -38,11 +38,11 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
   }
 
   router.get('/groups', async (request, response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ListGroups', '');
-    await gate.require(visit, 'admin:GetGroup', '');
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ListGroups', '');
+    await authorizer.require(exchange, 'admin:GetGroup', '');
     const { fits, page } = listQuery(request);
-    const { rows: groups, ...more } = await listed(identities.groups(), {
+    const { rows: groups, ...more } = await listPage(identities.groups(), {
       ...page,
       fits: ({ name }) => fits(name),
       position: ({ name }) => name,
@@ -52,10 +52,10 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
   });
 
   router.post('/groups', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:AddUserToGroup', '');
-    const form = await readForm(visit, newGroup);
-    if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:AddUserToGroup', '');
+    const form = await readForm(exchange, newGroup);
+    if (form.policies.length > 0) await authorizer.require(exchange, mayAttach, '');
     if ((await identities.group(form.name)) !== undefined) {
       throw new ConsoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
     }
@@ -66,40 +66,40 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
   });
 
   router.get('/group', async (request, response) => {
-    await gate.require({ request, response }, 'admin:GetGroup', '');
+    await authorizer.require({ request, response }, 'admin:GetGroup', '');
     response.json(await rowOf(await known(request)));
   });
 
   router.delete('/group', async (request, response) => {
-    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+    await authorizer.require({ request, response }, 'admin:AddUserToGroup', '');
     await identities.removeGroup(queryText(request, 'name'));
     response.status(204).end();
   });
 
   router.put('/group/members', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:AddUserToGroup', '');
-    const form = await readForm(visit, z.strictObject({ members }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:AddUserToGroup', '');
+    const form = await readForm(exchange, z.strictObject({ members }));
     const { name, members: now } = await known(request);
     const gone = now.filter((member) => !form.members.includes(member));
-    // Adding first: a name of nobody is refused before anybody is taken out.
+    // Members are added first: an unknown name is refused before any member is removed.
     await identities.addMembers(name, form.members);
     if (gone.length > 0) await identities.removeMembers(name, gone);
     response.status(204).end();
   });
 
   router.put('/group/status', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:EnableGroup', '');
-    const form = await readForm(visit, z.strictObject({ status: z.enum(['enabled', 'disabled']) }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:EnableGroup', '');
+    const form = await readForm(exchange, z.strictObject({ status: z.enum(['enabled', 'disabled']) }));
     await identities.setGroupStatus(queryText(request, 'name'), form.status);
     response.status(204).end();
   });
 
   router.put('/group/policies', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, mayAttach, '');
-    const form = await readForm(visit, z.strictObject({ policies }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, mayAttach, '');
+    const form = await readForm(exchange, z.strictObject({ policies }));
     await identities.setAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ListedObject, ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../contract/answers.ts';
-import type { Gate, Visit } from './authorize.ts';
-import { bucketOf, inTurns } from './bucket-routes.ts';
+import type { Authorizer, Exchange } from './authorize.ts';
+import { bucketOf, mapLimit } from './bucket-routes.ts';
 import { ConsoleError } from './console-error.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 
@@ -19,19 +19,19 @@ const deletionQuery = z.object({
   after: z.string().max(1024).default(''),
 });
 
-/** Deletions in one call: the browser comes back for more, so no request runs for minutes. */
+/** The maximum number of deletions in one call. The browser repeats the call until all objects are deleted. */
 const deletionsPerCall = 500;
-const breadth = 8;
+const deletionConcurrency = 8;
 const refusalsShown = 20;
 
-/** Objects: listing, looking at one, deleting. Their bytes go by `content-routes`. */
-export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
+/** Lists, describes and deletes objects. `content-routes` transfers their bytes. */
+export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Router {
   const router = Router();
 
   router.get('/buckets/:bucket/objects', async (request, response) => {
     const bucket = bucketOf(request);
     const { prefix, after, limit } = listQuery.parse(request.query);
-    await gate.require({ request, response }, 's3:ListBucket', bucket, {
+    await authorizer.require({ request, response }, 's3:ListBucket', bucket, {
       's3:prefix': [prefix],
       's3:delimiter': ['/'],
       's3:max-keys': [String(limit)],
@@ -39,7 +39,7 @@ export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
     const page = await objects.listObjects({ bucket, prefix, delimiter: '/', after, limit });
     response.json({
       folders: page.commonPrefixes,
-      // The object that stands for the folder itself is the page the person is on.
+      // The marker object of the folder itself is not a row of it.
       objects: page.objects.filter((info) => info.key !== prefix).map(rowOf),
       ...(page.next === undefined ? {} : { next: page.next }),
     } satisfies ObjectPage);
@@ -47,13 +47,13 @@ export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
 
   router.get('/buckets/:bucket/object', async (request, response) => {
     const { bucket, key, resource } = objectPlace(request);
-    await gate.require({ request, response }, 's3:GetObject', resource);
+    await authorizer.require({ request, response }, 's3:GetObject', resource);
     response.json(detailsOf(await objects.headObject(bucket, key)));
   });
 
   router.delete('/buckets/:bucket/object', async (request, response) => {
     const { bucket, key, resource } = objectPlace(request);
-    await gate.require({ request, response }, 's3:DeleteObject', resource);
+    await authorizer.require({ request, response }, 's3:DeleteObject', resource);
     await objects.deleteObject(bucket, key);
     response.status(204).end();
   });
@@ -61,10 +61,12 @@ export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
   router.delete('/buckets/:bucket/objects', async (request: Request, response) => {
     const bucket = bucketOf(request);
     const { prefix, after } = deletionQuery.parse(request.query);
-    const visit = { request, response };
-    await gate.require(visit, 's3:ListBucket', bucket, { 's3:prefix': [prefix] });
+    const exchange = { request, response };
+    await authorizer.require(exchange, 's3:ListBucket', bucket, { 's3:prefix': [prefix] });
     const page = await objects.listObjects({ bucket, prefix, delimiter: '', after, limit: deletionsPerCall });
-    const messages = await inTurns(page.objects, breadth, ({ key }) => tryDelete(objects, gate, visit, bucket, key));
+    const messages = await mapLimit(page.objects, deletionConcurrency, ({ key }) =>
+      tryDelete(objects, authorizer, exchange, bucket, key),
+    );
     const refused = page.objects.flatMap(({ key }, index) => {
       const message = messages[index];
       return message === undefined ? [] : [{ key, message }];
@@ -79,16 +81,16 @@ export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
   return router;
 }
 
-/** The message of a refusal; undefined when the object is gone. */
+/** Returns the message of a refusal; undefined if the object was deleted. */
 async function tryDelete(
   objects: ObjectLayer,
-  gate: Gate,
-  visit: Visit,
+  authorizer: Authorizer,
+  exchange: Exchange,
   bucket: string,
   key: string,
 ): Promise<string | undefined> {
   try {
-    await gate.require(visit, 's3:DeleteObject', `${bucket}/${key}`);
+    await authorizer.require(exchange, 's3:DeleteObject', `${bucket}/${key}`);
     await objects.deleteObject(bucket, key);
     return undefined;
   } catch (error) {
@@ -125,13 +127,13 @@ function schemeOf(encryption: NonNullable<ObjectInfo['encryption']>): NonNullabl
 interface ObjectPlace {
   readonly bucket: string;
   readonly key: string;
-  /** `bucket/key`, as policies name it. */
+  /** The resource of policies: `bucket/key`. */
   readonly resource: string;
 }
 
 /**
- * The object that a request is about. Its key is a query parameter, because keys are no paths: `../x`, `.` and `a//b` are good
- * ones, and browsers would resolve them away.
+ * The object that a request names. The key is a query parameter: `../x`, `.` and `a//b` are valid keys, and browsers would
+ * normalize them in a path.
  */
 export function objectPlace(request: Request): ObjectPlace {
   const bucket = bucketOf(request);

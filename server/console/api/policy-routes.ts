@@ -13,40 +13,40 @@ import type {
   PolicyRow,
 } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import { type Gate, readForm, mayAttach } from './authorize.ts';
-import { listed, listQuery, queryText } from './query.ts';
+import { type Authorizer, readForm, mayAttach } from './authorize.ts';
+import { listPage, listQuery, queryText } from './query.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import { LdapProblem } from '../../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { ConsoleError } from './console-error.ts';
 
-/** Characters; the parser's own bound is in bytes, and its refusal says so. */
+/** The parser has a limit in bytes, with a message of its own. */
 const document = z.string().max(64 * 1024);
 
 const policyForm = z.strictObject({
   document,
-  /** When what is replaced was saved; null where there is to be none. Absent: whatever is there is replaced. */
+  /** The time at which the replaced version was saved; null if none may exist. Absent: any version is replaced. */
   expects: z.iso.datetime().nullable().optional(),
 });
 
-/** Policies by name, as `mc admin policy` has them, with what they were before. */
-export function policyRoutes({ identities }: Administration, gate: Gate): Router {
+/** Policies with their earlier versions, as with `mc admin policy`. */
+export function policyRoutes({ identities }: Administration, authorizer: Authorizer): Router {
   const router = Router();
 
   async function holdersOf(name: string) {
-    return listed(identities.attachedTo(name), {
+    return listPage(identities.attachedTo(name), {
       fits: () => true,
       toRow: (target): PolicyHolder => target,
-      // Shown on one page.
+      // All holders are on one page.
       position: () => '',
-      most: 1_000,
+      max: 1_000,
     });
   }
 
   router.get('/policies', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ListUserPolicies', '');
+    await authorizer.require({ request, response }, 'admin:ListUserPolicies', '');
     const { fits, page } = listQuery(request);
-    const { rows: policies, ...more } = await listed(identities.policies(), {
+    const { rows: policies, ...more } = await listPage(identities.policies(), {
       ...page,
       fits: ({ name }) => fits(name),
       position: ({ name }) => name,
@@ -56,7 +56,7 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   });
 
   router.get('/policy', async (request, response) => {
-    await gate.require({ request, response }, 'admin:GetPolicy', '');
+    await authorizer.require({ request, response }, 'admin:GetPolicy', '');
     const policy = await existingPolicy(identities, queryText(request, 'name'));
     const holders = await holdersOf(policy.name);
     response.json({
@@ -74,9 +74,9 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   });
 
   router.put('/policy', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:CreatePolicy', '');
-    const form = await readForm(visit, policyForm);
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:CreatePolicy', '');
+    const form = await readForm(exchange, policyForm);
     const expected =
       form.expects === undefined
         ? undefined
@@ -88,15 +88,15 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   });
 
   router.delete('/policy', async (request, response) => {
-    await gate.require({ request, response }, 'admin:DeletePolicy', '');
+    await authorizer.require({ request, response }, 'admin:DeletePolicy', '');
     await identities.removePolicy(queryText(request, 'name'));
     response.status(204).end();
   });
 
-  /** Says what a document would mean while it is written; it needs no right, and changes nothing. */
+  /** Parses a document while the user edits it. It needs no right and changes nothing. */
   router.post('/policy-check', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    const form = await readForm(visit, z.strictObject({ document }));
+    const exchange = { request, response };
+    const form = await readForm(exchange, z.strictObject({ document }));
     const parsed = parseNewPolicy(form.document);
     response.json({ content: parsed.statements, warnings: policyWarnings(parsed) } satisfies CheckedDocument);
   });
@@ -113,7 +113,6 @@ function rowOf({ name, stored, document: { statements } }: NamedDocument): Polic
   };
 }
 
-/** As people write it. */
 function indented(text: string): string {
   return JSON.stringify(JSON.parse(text), null, 2);
 }
@@ -122,7 +121,7 @@ function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** All are parts of one record's key, which has a bound. Characters, of up to three bytes each. */
+/** The names are parts of a record key, which has a maximum length. A character takes up to three bytes. */
 const holderName = z.string().trim().min(1).max(128);
 
 const holderForm = z.discriminatedUnion('kind', [
@@ -138,23 +137,23 @@ const holderForm = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** One policy, and one of those whom it is attached to: users, groups, claims of a provider, names of a directory. */
-export function attachmentRoutes(administration: Administration, gate: Gate): Router {
+/** Attaches a policy to users, groups, claims of a provider and names of a directory, and detaches it. */
+export function attachmentRoutes(administration: Administration, authorizer: Authorizer): Router {
   const { identities } = administration;
   const router = Router();
 
   router.post('/policy/attach', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, mayAttach, '');
-    const holder = await readForm(visit, holderForm);
+    const exchange = { request, response };
+    await authorizer.require(exchange, mayAttach, '');
+    const holder = await readForm(exchange, holderForm);
     await identities.attach(await attachable(administration, holder), [queryText(request, 'name')]);
     response.status(204).end();
   });
 
   router.post('/policy/detach', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, mayAttach, '');
-    const holder = await readForm(visit, holderForm);
+    const exchange = { request, response };
+    await authorizer.require(exchange, mayAttach, '');
+    const holder = await readForm(exchange, holderForm);
     await identities.detach(detachable(holder), [queryText(request, 'name')]);
     response.status(204).end();
   });
@@ -162,7 +161,7 @@ export function attachmentRoutes(administration: Administration, gate: Gate): Ro
   return router;
 }
 
-/** Somebody of the directory must be there, so that no mistyped name waits for whoever gets it one day. */
+/** A user of the directory must exist, so that a mistyped name gives no rights to a later user. */
 async function attachable({ directory }: Administration, holder: PolicyHolder): Promise<AttachmentTarget> {
   if (holder.kind !== 'ldap-user') return detachable(holder);
   if (directory === undefined) {
@@ -177,12 +176,12 @@ async function attachable({ directory }: Administration, holder: PolicyHolder): 
     if (!(error instanceof LdapProblem)) throw error;
     throw new ConsoleError('BadRequest', error.message, { cause: error, field: 'name' });
   }
-  throw new ConsoleError('NotFound', `The directory has nobody of the name or DN ${JSON.stringify(holder.name)}.`, {
+  throw new ConsoleError('NotFound', `The directory has no user with the name or DN ${JSON.stringify(holder.name)}.`, {
     field: 'name',
   });
 }
 
-/** Who is gone from the directory can still lose what is attached to their DN. */
+/** A policy can be detached from a DN that the directory no longer has. */
 function detachable(holder: PolicyHolder): AttachmentTarget {
   if (holder.kind !== 'ldap-user' && holder.kind !== 'ldap-group') return holder;
   const name = normalizeDn(holder.name);

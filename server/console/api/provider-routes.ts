@@ -12,7 +12,7 @@ import type {
   ProviderTest,
 } from '../contract/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { type Gate, readForm, mayAttach } from './authorize.ts';
+import { type Authorizer, readForm, mayAttach } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { isEncrypted } from './request-source.ts';
 import { queryText } from './query.ts';
@@ -21,8 +21,8 @@ import { redirectUri, usedUrl } from './sign-in/redirects.ts';
 const values = z.record(z.string().max(64), z.string().max(16_384));
 const name = z.string().trim().min(1).max(64);
 
-/** Identity providers, as `mc idp openid` configures them. Those from the environment are shown and left alone. */
-export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
+/** Identity providers, as with `mc idp`. Those that the environment configures are read only. */
+export function providerRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
   const kinds = services.administration.identityProviders ?? [];
   const router = Router();
 
@@ -48,7 +48,7 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   };
 
   router.get('/identity-providers', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await authorizer.require({ request, response }, 'admin:ConfigUpdate', '');
     await services.providers.started;
     const { browserUrl, ownUrl } = services.settings;
     response.json({
@@ -78,7 +78,7 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.get('/identity-provider', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await authorizer.require({ request, response }, 'admin:ConfigUpdate', '');
     const type = queryText(request, 'type');
     const id = queryText(request, 'name');
     const found = await kindOf(type).get(id);
@@ -90,23 +90,23 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.post('/identity-providers', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ConfigUpdate', '');
-    await gate.require(visit, mayAttach, '');
-    const form = await readForm(visit, z.strictObject({ name, values }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
+    await authorizer.require(exchange, mayAttach, '');
+    const form = await readForm(exchange, z.strictObject({ name, values }));
     await kindOf(queryText(request, 'type')).save(form.name, mapOf(form.values), 'add');
     response.status(201).json({});
   });
 
-  /** Exactly these keys from now on; what is redacted stays. */
+  /** Replaces all values. A redacted secret keeps its value. */
   router.put('/identity-provider', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ConfigUpdate', '');
-    await gate.require(visit, mayAttach, '');
-    const form = await readForm(visit, z.strictObject({ values }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
+    await authorizer.require(exchange, mayAttach, '');
+    const form = await readForm(exchange, z.strictObject({ values }));
     const kind = kindOf(queryText(request, 'type'));
     const id = queryText(request, 'name');
-    // Replacing makes what is not there: a page that is old must not bring a provider back that somebody removed.
+    // Saving would create a missing configuration: an outdated page must not restore a removed provider.
     if ((await kind.get(id)) === undefined) {
       throw new ConsoleError('NotFound', `There is no identity provider ${id.slice(0, 80)} any more.`);
     }
@@ -115,27 +115,27 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.put('/identity-provider/enabled', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ConfigUpdate', '');
-    await gate.require(visit, mayAttach, '');
-    const form = await readForm(visit, z.strictObject({ enabled: z.boolean() }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
+    await authorizer.require(exchange, mayAttach, '');
+    const form = await readForm(exchange, z.strictObject({ enabled: z.boolean() }));
     const change = new Map([['enable', form.enabled ? 'on' : 'off']]);
     await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), change, 'update');
     response.status(204).end();
   });
 
   router.delete('/identity-provider', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await authorizer.require({ request, response }, 'admin:ConfigUpdate', '');
     await kindOf(queryText(request, 'type')).remove(queryText(request, 'name'));
     response.status(204).end();
   });
 
-  /** Asks the provider as saving would, with what a form holds or what is saved, and changes nothing. */
+  /** Tests the provider with the values of a form or with the saved ones. It changes nothing. */
   router.post('/identity-provider/test', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:ConfigUpdate', '');
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
     const form = await readForm(
-      visit,
+      exchange,
       z.strictObject({ values: values.optional(), person: z.string().trim().max(1_024).optional() }),
     );
     const kind = kindOf(queryText(request, 'type'));

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
-import { listed } from './query.ts';
+import { listPage } from './query.ts';
 
 async function* names(all: readonly string[]): AsyncIterable<string> {
   for (const name of all) yield await Promise.resolve(name);
 }
 
 const page = (items: readonly string[], after?: string, fits = (_name: string) => true) =>
-  listed(names(items), {
+  listPage(names(items), {
     fits,
     toRow: (name) => name.toUpperCase(),
     position: (name) => name,
-    most: 2,
+    max: 2,
     ...(after === undefined ? {} : { after }),
   });
 

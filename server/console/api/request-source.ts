@@ -6,7 +6,7 @@ import type { ConsoleSettings } from '../services.ts';
 const direct = createSourceFinder();
 const found = new WeakMap<object, Source>();
 
-/** Finds where each request comes from, before anything asks. */
+/** Determines the source of each request before the routes run. */
 export function findSources(find: FindSource = direct): RequestHandler {
   return (request, _response, next) => {
     found.set(request, find(request.socket.remoteAddress, request.headers));
@@ -14,23 +14,23 @@ export function findSources(find: FindSource = direct): RequestHandler {
   };
 }
 
-/** Where the request comes from: its client, behind the proxies that the settings trust. */
+/** The source of the request: the client, behind the trusted proxies. */
 export function sourceOf(request: Request): Source {
   return found.get(request) ?? direct(request.socket.remoteAddress, request.headers);
 }
 
-/** The same as the rooms that decide know it. */
+/** The origin of the request for conditions of policies. */
 export function originOf(request: Request): RequestOrigin {
   const { address, shared } = sourceOf(request);
   return { remoteAddress: address, sharedAddress: shared, secure: isEncrypted(request) };
 }
 
-/** Whether the connection itself is encrypted, ended here. */
+/** Reports whether this server terminates TLS for the connection. */
 export function isEncrypted(request: Request): boolean {
   return 'encrypted' in request.socket && request.socket.encrypted === true;
 }
 
-/** Whether the browser reaches the console over TLS, ended here, at the proxy whose address is set, or at a trusted one: then cookies say so. */
+/** Reports whether the browser uses TLS: to this server, to a trusted proxy, or by the configured public URL. Cookies are secure then. */
 export function isSecure(request: Request, settings: Pick<ConsoleSettings, 'browserUrl'>): boolean {
   return isEncrypted(request) || sourceOf(request).encrypted || settings.browserUrl?.startsWith('https:') === true;
 }

@@ -2,15 +2,15 @@ import { Router } from 'express';
 import { keyServiceState } from '../../administration/keys.ts';
 import type { StatusAnswer } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import type { Authorizer } from './authorize.ts';
 
-/** The service as administrators see it: servers, space, key service, identity providers. */
-export function statusRoutes({ administration, objects, providers }: ConsoleServices, gate: Gate): Router {
+/** The state of the servers, the disk, the key service and the identity providers. */
+export function statusRoutes({ administration, objects, providers }: ConsoleServices, authorizer: Authorizer): Router {
   const { server, others, space, keys, directory } = administration;
   const router = Router();
 
   router.get('/status', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ServerInfo', '');
+    await authorizer.require({ request, response }, 'admin:ServerInfo', '');
     const [buckets, room, state] = await Promise.all([objects.listBuckets(), space(), keyServiceState(keys)]);
     const here = {
       endpoint: server.endpoint,

@@ -16,7 +16,7 @@ function routesOf(layers: readonly Layer[], depth = 0): [method: string, path: s
   });
 }
 
-/** They ask for no right: their bodies are read, and bounded by `hold-bodies`. */
+/** They ask for no right: their bodies are read, and bounded by `limit-body-memory`. */
 const withoutRights = new Set([
   // The body proves who asks.
   'POST /api/sign-in',

@@ -8,10 +8,10 @@ import { newSecretKey } from '../../auth/identities/names.ts';
 import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
-import { type Gate, readForm, type Visit, mayAttach } from './authorize.ts';
-import { listed, listQuery, queryText } from './query.ts';
+import { type Authorizer, readForm, type Exchange, mayAttach } from './authorize.ts';
+import { listPage, listQuery, queryText } from './query.ts';
 import { inForce } from './sign-in/session-routes.ts';
-import { visitorOf } from './sign-in/visitor.ts';
+import { currentSession } from './sign-in/current-session.ts';
 import type { Identities } from '../../auth/identities/identities.ts';
 
 const names = z.array(z.string().min(1).max(256)).max(100);
@@ -24,8 +24,8 @@ const newUser = z.strictObject({
   groups: names.default([]),
 });
 
-/** Users of this store, as `mc admin user` has them. */
-export function userRoutes(services: ConsoleServices, gate: Gate): Router {
+/** Users of this store, as with `mc admin user`. */
+export function userRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
   const { administration, clock } = services;
   const { identities } = administration;
   const router = Router();
@@ -40,10 +40,10 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
     };
   }
 
-  async function describe(visit: Visit, user: User): Promise<UserAnswer> {
+  async function describe(exchange: Exchange, user: User): Promise<UserAnswer> {
     const policies = await identities.policiesOf({ kind: 'user', name: user.accessKey });
-    const seesKeys = await gate.allows(visit, 'admin:ListServiceAccounts', '');
-    const { credentials } = visitorOf(visit.response);
+    const seesKeys = await authorizer.allows(exchange, 'admin:ListServiceAccounts', '');
+    const { credentials } = currentSession(exchange.response);
     const viewer = { credentials, rootUser: administration.root.user, now: clock() };
     const subject = { kind: 'user', name: user.accessKey } as const;
     return {
@@ -54,9 +54,9 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
   }
 
   router.get('/users', async (request, response) => {
-    await gate.require({ request, response }, 'admin:ListUsers', '');
+    await authorizer.require({ request, response }, 'admin:ListUsers', '');
     const { fits, page } = listQuery(request);
-    const { rows: users, ...more } = await listed(identities.users(), {
+    const { rows: users, ...more } = await listPage(identities.users(), {
       ...page,
       fits: ({ accessKey }) => fits(accessKey),
       position: ({ accessKey }) => accessKey,
@@ -66,12 +66,12 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.post('/users', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:CreateUser', '');
-    const form = await readForm(visit, newUser);
-    if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
-    if (form.groups.length > 0) await gate.require(visit, 'admin:AddUserToGroup', '');
-    // Before the user is there, without the rights that were meant.
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:CreateUser', '');
+    const form = await readForm(exchange, newUser);
+    if (form.policies.length > 0) await authorizer.require(exchange, mayAttach, '');
+    if (form.groups.length > 0) await authorizer.require(exchange, 'admin:AddUserToGroup', '');
+    // Policies and groups are checked first, so that no user is created without them.
     for (const name of form.policies) await existingPolicy(identities, name);
     await existingGroups(identities, form.groups);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
@@ -82,32 +82,32 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.get('/user', async (request, response) => {
-    const visit = { request, response };
+    const exchange = { request, response };
     const name = queryText(request, 'name');
-    await gate.require(visit, 'admin:GetUser', '');
+    await authorizer.require(exchange, 'admin:GetUser', '');
     const user = await identities.user(name);
     if (user === undefined) throw noSuchUser(name);
-    response.json(await describe(visit, user));
+    response.json(await describe(exchange, user));
   });
 
   router.delete('/user', async (request, response) => {
-    await gate.require({ request, response }, 'admin:DeleteUser', '');
+    await authorizer.require({ request, response }, 'admin:DeleteUser', '');
     await removeUserWithAll(administration, queryText(request, 'name'));
     response.status(204).end();
   });
 
   router.put('/user/status', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:EnableUser', '');
-    const form = await readForm(visit, z.strictObject({ status }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:EnableUser', '');
+    const form = await readForm(exchange, z.strictObject({ status }));
     await identities.putUser({ accessKey: queryText(request, 'name'), status: form.status });
     response.status(204).end();
   });
 
   router.put('/user/secret-key', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:CreateUser', '');
-    const form = await readForm(visit, z.strictObject({ secretKey: z.string().min(1).max(256).optional() }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:CreateUser', '');
+    const form = await readForm(exchange, z.strictObject({ secretKey: z.string().min(1).max(256).optional() }));
     const name = queryText(request, 'name');
     if ((await identities.user(name)) === undefined) throw noSuchUser(name);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
@@ -116,17 +116,17 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   router.put('/user/policies', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, mayAttach, '');
-    const form = await readForm(visit, z.strictObject({ policies: names }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, mayAttach, '');
+    const form = await readForm(exchange, z.strictObject({ policies: names }));
     await identities.setAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });
 
   router.put('/user/groups', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    await gate.require(visit, 'admin:AddUserToGroup', '');
-    const form = await readForm(visit, z.strictObject({ groups: names }));
+    const exchange = { request, response };
+    await authorizer.require(exchange, 'admin:AddUserToGroup', '');
+    const form = await readForm(exchange, z.strictObject({ groups: names }));
     const name = queryText(request, 'name');
     if ((await identities.user(name)) === undefined) throw noSuchUser(name);
     await existingGroups(identities, form.groups);
@@ -143,12 +143,12 @@ function secretAnswer(name: string, made: string | undefined): SecretAnswer {
 
 type Groups = Pick<Identities, 'group' | 'groupsOf' | 'addMembers' | 'removeMembers'>;
 
-/** Rejects where one of them is not there: adding members would make it, under a name that was mistyped. */
+/** Rejects if a group does not exist: adding members would create a group with the mistyped name. */
 async function existingGroups(identities: Pick<Groups, 'group'>, names: readonly string[]): Promise<void> {
   for (const name of names) if ((await identities.group(name)) === undefined) noSuchGroup(name);
 }
 
-/** The user is a member of exactly these from now on. */
+/** Makes the user a member of exactly these groups. */
 async function setGroupsOf(identities: Groups, user: string, wanted: readonly string[]): Promise<void> {
   const now = (await identities.groupsOf(user)).map(({ name }) => name);
   for (const name of wanted) if (!now.includes(name)) await identities.addMembers(name, [user]);

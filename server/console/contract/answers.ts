@@ -1,6 +1,6 @@
 /**
- * Admin actions that the console's pages need. The session says which of them are allowed, so that nobody is shown a page that would
- * refuse them; the API asks again at each call.
+ * The admin actions of the console's pages. The session lists those that are allowed, so that a user sees no page that would refuse
+ * its calls. The API authorizes every call again.
  */
 export const consoleActions = [
   'admin:ListUsers',
@@ -30,30 +30,30 @@ export const consoleActions = [
 export type ConsoleAction = (typeof consoleActions)[number];
 
 export interface Rights {
-  /** For whomever it is about. */
+  /** Allowed for every user and resource. */
   readonly all: readonly ConsoleAction[];
-  /** For the person's own access keys and secret key: everybody may, unless a policy denies it. */
+  /** Allowed for the user's own access keys and secret key: all that no policy denies. */
   readonly own: readonly ConsoleAction[];
 }
 
-/** What the console's HTTP API answers with, as JSON: types that the API and the web application share. Times are ISO 8601. */
+/** The JSON answers of the console's HTTP API, for the API and the web application. Times are ISO 8601. */
 
 export interface SignInOptions {
   readonly providers: readonly {
     readonly id: string;
     readonly displayName: string;
     readonly ready: boolean;
-    /** Why people cannot sign in by this provider now. */
+    /** Present while users cannot sign in by this provider. */
     readonly reason?: string;
   }[];
-  /** Whether people sign in by name and password at a directory. */
+  /** Users can sign in by name and password of a directory. */
   readonly directory: boolean;
-  /** Why the last sign-in of this browser failed, where it came back from a provider. */
+  /** The error of the last sign-in of this browser by a provider. */
   readonly notice?: string;
 }
 
 export interface SessionAnswer {
-  /** What a person recognises. */
+  /** The display name. */
   readonly name: string;
   readonly kind: 'root' | 'user' | 'service-account' | 'temporary';
   readonly signedInBy:
@@ -64,10 +64,10 @@ export interface SessionAnswer {
   readonly signedInAt: string;
   readonly expires: string;
   readonly policies: readonly PolicyInForce[];
-  /** Narrows the policies, where the credentials carry one. */
+  /** The session policy of the credentials, which restricts the policies. */
   readonly sessionPolicy?: readonly Statement[];
   readonly may: Rights;
-  /** Address for S3 clients, where it is set. */
+  /** The endpoint for S3 clients, if it is configured. */
   readonly s3Url?: string;
 }
 
@@ -96,16 +96,16 @@ export interface Patterns {
 
 export interface BucketList {
   readonly buckets: readonly BucketSummary[];
-  /** When what the buckets hold was counted; absent before that. */
+  /** The time of the usage count; absent before the first. */
   readonly counted?: string;
 }
 
 export interface BucketSummary {
   readonly name: string;
   readonly created: string;
-  /** Absent: none. `unknown`: the person may not see it. */
+  /** Absent: none. `unknown`: the user may not read it. */
   readonly encryption?: BucketEncryptionAnswer | { readonly scheme: 'unknown' };
-  /** What it held when that was counted. Absent: it was made since, or the person may not list it. */
+  /** The usage at the time of the count. Absent if the bucket is newer, or if the user may not list it. */
   readonly usage?: { readonly objects: number; readonly bytes: number };
 }
 
@@ -114,7 +114,7 @@ export type BucketEncryptionAnswer =
 
 export interface BucketAnswer extends BucketSummary {
   readonly location: string;
-  /** What the person's policies allow here; `true` for objects means for those of any name below the prefix asked for. */
+  /** The permissions of the user. For objects, they hold for every key below the given prefix. */
   readonly may: BucketPermissions;
 }
 
@@ -128,10 +128,10 @@ export interface BucketPermissions {
 }
 
 export interface ObjectPage {
-  /** Prefixes, each ending in `/`. */
+  /** Prefixes, which end in `/`. */
   readonly folders: readonly string[];
   readonly objects: readonly ObjectRow[];
-  /** Pass as `after` for the next page. */
+  /** The `after` of the next page. */
   readonly next?: string;
 }
 
@@ -158,25 +158,24 @@ export interface ObjectDetails extends ObjectRow {
   readonly parts?: number;
 }
 
-/** One round of deleting everything below a prefix. */
+/** The result of one call that deletes objects below a prefix. */
 export interface PrefixDeletion {
   readonly deleted: number;
-  /** At most some; each with the message of its refusal. */
+  /** The first refusals, each with its message. */
   readonly refused: readonly { readonly key: string; readonly message: string }[];
-  /** Set when there is more: pass it as `after`. */
+  /** The `after` of the next call; absent when all objects were tried. */
   readonly next?: string;
 }
 
 export interface ErrorAnswer {
-  /** Stable: an S3 error code, or one of the console's own. */
+  /** A stable code: one of S3, or one of the console. */
   readonly code: string;
-  /** For a person. */
   readonly message: string;
-  /** The field of the form that it is about, where it is about one. */
+  /** The field of the form that caused the error. */
   readonly field?: string;
 }
 
-/** The service as administrators see it. Times are ISO 8601, sizes bytes. */
+/** The state of the service. Times are ISO 8601, sizes are bytes. */
 export interface StatusAnswer {
   readonly version: string;
   readonly deploymentId: string;
@@ -187,10 +186,10 @@ export interface StatusAnswer {
     readonly endpoint: string;
     readonly version: string;
     readonly startedAt: string;
-    /** The one that answered. */
+    /** The server that answered. */
     readonly here: boolean;
   }[];
-  /** Absent where it cannot be told. */
+  /** Absent if the store does not report it. */
   readonly space?: { readonly free: number; readonly total: number };
   readonly keyService:
     | { readonly kind: 'none' }

@@ -1,23 +1,23 @@
-/** "Who may do what, and why" as the console's HTTP API answers it. */
+/** The explanation of decisions in the console's HTTP API. */
 
 export interface ExplainQuestion {
   readonly who: ExplainWho;
-  /** e.g. `s3:GetObject`. */
+  /** For example `s3:GetObject`. */
   readonly action: string;
-  /** `bucket/key`, `bucket`, or nothing for admin actions. */
+  /** `bucket/key` or `bucket`; empty for admin actions. */
   readonly resource: string;
-  /** Condition keys of the request, e.g. `aws:SourceIp`. */
+  /** Condition keys of the request, for example `aws:SourceIp`. */
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
 export type ExplainWho =
-  /** A user's name, or any access key. */
+  /** The name of a user, or an access key. */
   | { readonly kind: 'name'; readonly name: string }
-  /** Somebody who would come by a provider with these claims. */
+  /** A user whose token of the provider has these claims. */
   | { readonly kind: 'claims'; readonly provider: string; readonly claims: Readonly<Record<string, unknown>> };
 
 export type ExplainAnswer =
-  /** They would not even get credentials; the message says why. */
+  /** STS would issue no credentials. */
   { readonly kind: 'not-let-in'; readonly message: string } | DecisionAnswer;
 
 export interface DecisionAnswer {
@@ -25,12 +25,12 @@ export interface DecisionAnswer {
   readonly who: string;
   readonly effect: 'allow' | 'deny';
   readonly reason: string;
-  /** What decided. */
+  /** The statements that decided. */
   readonly decidedBy: readonly { readonly source: PolicySource; readonly policy: string; readonly statement: string }[];
   readonly policies: readonly ExplainedPolicy[];
-  /** Named by credentials, claims or roles, and nowhere defined: they allow nothing. */
+  /** Policies that credentials, claims or roles name and that do not exist. */
   readonly missing: readonly string[];
-  /** The same for a terminal or a ticket. */
+  /** The explanation as plain text. */
   readonly text: string;
 }
 
@@ -39,15 +39,15 @@ export type PolicySource = 'identity' | 'bucket' | 'boundary';
 export interface ExplainedPolicy {
   readonly source: PolicySource;
   readonly policy: string;
-  /** By what it counts, e.g. `the group staff`. */
+  /** Its attachments, for example `the group staff`. */
   readonly through: readonly string[];
   readonly effect: 'allow' | 'deny' | 'none';
   readonly statements: readonly {
-    /** Its Sid, or its position as `#1`. */
+    /** The Sid, or the position, for example `#1`. */
     readonly statement: string;
     readonly effect: 'Allow' | 'Deny';
     readonly applied: boolean;
-    /** The first thing that did not fit. */
+    /** The first element that did not match. */
     readonly obstacle?: string;
   }[];
 }

@@ -1,34 +1,34 @@
 import type { PolicyInForce, Statement } from './answers.ts';
 
-/** Users, groups, and policies as the console's HTTP API answers them. Times are ISO 8601. */
+/** Users, groups and policies in the console's HTTP API. Times are ISO 8601. */
 
 export type Status = 'enabled' | 'disabled';
 
 export interface UserList {
   readonly users: readonly UserRow[];
-  /** Pass as `after` for those that follow; absent where there are none. */
+  /** The `after` of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 export interface UserRow {
   readonly name: string;
   readonly status: Status;
-  /** Attached to the user; those of groups come to it. */
+  /** The policies that are attached to the user, without those of groups. */
   readonly policies: readonly string[];
   readonly groups: readonly string[];
   readonly updatedAt: string;
 }
 
 export interface UserAnswer extends UserRow {
-  /** Attached and by enabled groups: what decides for them. */
+  /** The policies that apply: those of the user and of enabled groups. */
   readonly inForce: readonly PolicyInForce[];
-  /** Absent where the person who asks may not see them. */
+  /** Absent if the caller may not list them. */
   readonly accessKeys?: readonly AccessKeyRow[];
 }
 
 export interface NewUser {
   readonly name: string;
-  /** Made where it is absent, and then answered once. */
+  /** Absent: the server generates it and returns it once. */
   readonly secretKey?: string;
   readonly policies?: readonly string[];
   readonly groups?: readonly string[];
@@ -36,13 +36,13 @@ export interface NewUser {
 
 export interface SecretAnswer {
   readonly name: string;
-  /** Only where the server made it: it is not shown again. */
+  /** Present if the server generated it. It is not returned again. */
   readonly secretKey?: string;
 }
 
 export interface GroupList {
   readonly groups: readonly GroupRow[];
-  /** Pass as `after` for those that follow; absent where there are none. */
+  /** The `after` of the next page; absent on the last page. */
   readonly next?: string;
 }
 
@@ -62,20 +62,20 @@ export interface NewGroup {
 
 export interface PolicyList {
   readonly policies: readonly PolicyRow[];
-  /** Pass as `after` for those that follow; absent where there are none. */
+  /** The `after` of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 export interface PolicyRow {
   readonly name: string;
-  /** `replaced`: stored under the name of a built-in one. */
+  /** `replaced`: a stored policy with the name of a built-in one. */
   readonly kind: 'stored' | 'built-in' | 'replaced';
   readonly statements: number;
   readonly updatedAt?: string;
 }
 
 export interface PolicyAnswer extends PolicyRow {
-  /** The JSON as it was given. */
+  /** The JSON as it was saved. */
   readonly document: string;
   readonly content: readonly Statement[];
   readonly createdAt?: string;
@@ -85,38 +85,38 @@ export interface PolicyAnswer extends PolicyRow {
   readonly moreHolders: boolean;
 }
 
-/** To whom a policy is attached. LDAP names are distinguished names. */
+/** The target of an attachment. LDAP names are distinguished names. */
 export type PolicyHolder =
   | { readonly kind: 'user' | 'group' | 'ldap-user' | 'ldap-group'; readonly name: string }
-  /** Everyone whose token of the provider has the claim with a value that fits; `*` and `?` are wild. */
+  /** All users whose token of the provider has the claim with a matching value; `*` and `?` are wildcards. */
   | { readonly kind: 'claim'; readonly provider: string; readonly claim: string; readonly value: string };
 
-/** What a document would say; a document with a mistake is refused with its message. */
+/** The content of a valid document. */
 export interface CheckedDocument {
   readonly content: readonly Statement[];
-  /** What it does that its author may not have meant, a sentence each. */
+  /** Likely mistakes, one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** Access keys as the console's HTTP API answers them. Times are ISO 8601. */
+/** Access keys in the console's HTTP API. Times are ISO 8601. */
 
 export interface AccessKeyList {
   readonly keys: readonly AccessKeyRow[];
-  /** Pass as `after` for those that follow; absent where there are none. */
+  /** The `after` of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 export interface AccessKeyRow {
   readonly accessKey: string;
-  /** `temporary`: bought from STS, and over by itself. */
+  /** `temporary`: issued by STS, with an expiration. */
   readonly kind: 'service-account' | 'temporary';
   readonly owner: KeyOwner;
-  /** Of the person who asks. */
+  /** The key belongs to the caller. */
   readonly own: boolean;
-  /** Of this very session. */
+  /** The session of the caller uses the key. */
   readonly current: boolean;
   readonly status: 'enabled' | 'disabled' | 'expired';
-  /** Whether a policy of its own narrows what it may do. */
+  /** A policy of the key restricts it. */
   readonly narrowed: boolean;
   readonly name?: string;
   readonly description?: string;
@@ -126,21 +126,21 @@ export interface AccessKeyRow {
 
 export interface KeyOwner {
   readonly kind: 'root' | 'user' | 'federated';
-  /** What people recognise. */
+  /** The display name. */
   readonly name: string;
-  /** Who vouches for a federated person. */
+  /** The identity provider of a federated user. */
   readonly provider?: string;
 }
 
 export interface AccessKeyAnswer extends AccessKeyRow {
-  /** The JSON of the policy that narrows it, and what it says. */
+  /** The policy that restricts the key, as JSON and parsed. */
   readonly policy?: { readonly document: string; readonly content: readonly Statement[] };
   /** Policies of the owner. */
   readonly ownerPolicies: readonly string[];
 }
 
 export interface NewAccessKey {
-  /** A user's name; absent: oneself. */
+  /** The name of a user; absent: the caller. */
   readonly owner?: string;
   readonly name?: string;
   readonly description?: string;
@@ -151,14 +151,14 @@ export interface NewAccessKey {
   readonly secretKey?: string;
 }
 
-/** The one time that the secret is shown. */
+/** The only answer with the secret key. */
 export interface NewAccessKeyAnswer {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly expires?: string;
 }
 
-/** What is absent stays, null takes it away. */
+/** An absent field keeps its value; null removes it. */
 export interface AccessKeyChange {
   readonly status?: 'enabled' | 'disabled';
   readonly name?: string | null;

@@ -1,16 +1,16 @@
-/** Identity providers as administrators configure them over the console's HTTP API. */
+/** The configuration of identity providers in the console's HTTP API. */
 
 export interface ProviderKinds {
   readonly kinds: readonly ProviderKind[];
-  /** What is registered at a provider as the address that people come back to. */
+  /** The redirect URI to register at a provider. */
   readonly redirectUri: string;
 }
 
 export interface ProviderKind {
-  /** `openid`, `ldap`. */
+  /** `openid` or `ldap`. */
   readonly type: string;
   readonly description: string;
-  /** Whether there can be several. */
+  /** Several configurations are allowed. */
   readonly multiple: boolean;
   readonly testable: boolean;
   readonly keys: readonly ProviderKey[];
@@ -26,10 +26,10 @@ export interface ProviderKey {
 }
 
 export interface ProviderRow {
-  /** `_` where it has none. */
+  /** `_` for the default configuration. */
   readonly name: string;
   readonly enabled: boolean;
-  /** What comes from the environment is changed there. */
+  /** Configurations of the environment are read only. */
   readonly origin: 'environment' | 'stored';
   readonly displayName?: string;
   readonly roleArn?: string;
@@ -40,11 +40,11 @@ export type ProviderState =
   | { readonly kind: 'ready'; readonly issuer?: string }
   | { readonly kind: 'unavailable'; readonly reason: string }
   | { readonly kind: 'off' }
-  /** Nothing is known before somebody comes by it. */
+  /** The first sign-in finds out. */
   | { readonly kind: 'unknown' };
 
 export interface ProviderAnswer extends ProviderRow {
-  /** Secrets are shown as `*REDACTED*`; given back so, they stay. */
+  /** Secrets are `*REDACTED*`. A redacted value in a change keeps the secret. */
   readonly values: Readonly<Record<string, string>>;
 }
 

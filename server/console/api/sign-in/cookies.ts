@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 
-/** Only a response over TLS of this very host can set such a cookie: neither a sibling's nor one over plain HTTP is taken for it. */
+/** Browsers accept a cookie with this prefix only from this host and over TLS. @see RFC 6265bis, section 4.1.3.2 */
 const hostPrefix = '__Host-';
 
 /**
- * The values of a `Cookie` header, by name. A name that comes with two values has none: one of them another host or path has set, and
- * which of them comes first it decides.
+ * Parses a `Cookie` header. A name with two values is left out: another host or path set one of them, and the order of the two
+ * is not defined.
  */
 function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
@@ -22,7 +22,7 @@ function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
   return cookies;
 }
 
-/** A cookie that `serializeCookie` wrote for a browser that comes over TLS, or does not. */
+/** Reads a cookie of `serializeCookie`. */
 export function readCookie(header: string | undefined, name: string, secure: boolean): string | undefined {
   return parseCookies(header).get(cookieName(name, secure));
 }
@@ -38,8 +38,8 @@ interface CookieOptions {
 }
 
 /**
- * A `Set-Cookie` value that scripts cannot read and other sites' requests do not carry, save for plain navigation: the way back
- * from an identity provider is such a navigation, so `Strict` would lose it.
+ * A `Set-Cookie` value. Scripts cannot read the cookie, and requests of other sites carry it for navigations alone: the return from an
+ * identity provider is one, which `Strict` would exclude.
  */
 export function serializeCookie(name: string, value: string, { maxAge, secure }: CookieOptions): string {
   const attributes = [
@@ -57,8 +57,7 @@ const maxNoticeLength = 1500;
 const noticeLifetimeSeconds = 120;
 
 /**
- * Why a sign-in failed, carried from the provider's answer to the sign-in page in a cookie: in the address, anybody could put
- * words of their own on that page.
+ * Passes the message of a failed sign-in to the sign-in page in a cookie. In the URL, any site could put its own text on that page.
  */
 export function setNotice(response: Response, message: string, secure: boolean): void {
   const value = Buffer.from(message.slice(0, maxNoticeLength)).toString('base64url');

@@ -4,12 +4,12 @@ import type { ConsoleRecords, ConsoleTasks } from '../../services.ts';
 
 const expiring = z.object({ expires: z.number() });
 const intervalMs = 10 * 60_000;
-const looksAt = 10_000;
+const maxPerSweep = 10_000;
 
-/** Removes the records of a room that expired, or that nobody can read any more. Says how many. */
-async function sweepExpired(records: ConsoleRecords, room: string, nowMs: number): Promise<number> {
+/** Removes the records with the prefix that expired or cannot be parsed. Returns their number. */
+async function sweepExpired(records: ConsoleRecords, prefix: string, nowMs: number): Promise<number> {
   let removed = 0;
-  for await (const { key, value } of records.scan({ ...sealedWithin(room), limit: looksAt })) {
+  for await (const { key, value } of records.scan({ ...sealedWithin(prefix), limit: maxPerSweep })) {
     const expires = expiring.safeParse(parseJson(value)).data?.expires ?? 0;
     if (expires > nowMs) continue;
     await records.delete(key);
@@ -18,17 +18,17 @@ async function sweepExpired(records: ConsoleRecords, room: string, nowMs: number
   return removed;
 }
 
-/** What expired goes when somebody signs in, every ten minutes at most: records come in no faster than people do. */
-export function sweeping(
+/** Returns a function that removes expired records, at most every ten minutes. Each sign-in calls it. */
+export function createSweeper(
   records: ConsoleRecords,
-  rooms: readonly string[],
+  prefixes: readonly string[],
   clock: () => Date,
   failed: (error: unknown) => void,
   tasks?: ConsoleTasks,
 ): () => void {
   const sweepAll = async () => {
     const now = clock().getTime();
-    for (const room of rooms) await sweepExpired(records, room, now);
+    for (const prefix of prefixes) await sweepExpired(records, prefix, now);
   };
   let last = Number.NEGATIVE_INFINITY;
   return () => {
@@ -39,7 +39,7 @@ export function sweeping(
   };
 }
 
-/** Undefined for what is no JSON: a record of a form that this version does not know. */
+/** Returns undefined if the value is not JSON, as in a record of an unknown format. */
 export function parseJson(value: Buffer): unknown {
   try {
     return JSON.parse(value.toString('utf8'));

@@ -2,37 +2,37 @@ import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { GuessLimits, TooManyGuesses } from '../../../auth/guess-limits.ts';
 import type { ConsoleServices } from '../../services.ts';
-import { type Gate, readForm } from '../authorize.ts';
+import { type Authorizer, readForm } from '../authorize.ts';
 import { ConsoleError, tooManyAttempts } from '../console-error.ts';
-import { secretEqual } from './secret-equal.ts';
+import { secretEqual } from './secrets.ts';
 import { originOf } from '../request-source.ts';
-import { visitorOf } from './visitor.ts';
+import { currentSession } from './current-session.ts';
 
 const form = z.strictObject({
   currentSecretKey: z.string().min(1).max(256),
   secretKey: z.string().min(1).max(256),
 });
 
-/** Users give themselves another secret key. Their session ends with the old one. */
-export function ownSecretRoutes({ administration, clock }: ConsoleServices, gate: Gate): Router {
+/** Replaces the secret key of the user. The session ends, because its secret key is no longer valid. */
+export function ownSecretRoutes({ administration, clock }: ConsoleServices, authorizer: Authorizer): Router {
   const router = Router();
-  // Who finds an open session must not guess the secret behind it.
+  // A person who finds an open session must not be able to guess its secret key.
   const limits = new GuessLimits(clock);
 
   router.put('/own-secret-key', async (request: Request, response: Response) => {
-    const visit = { request, response };
-    const { accessKey, principal, secretKey: known } = visitorOf(response).credentials;
+    const exchange = { request, response };
+    const { accessKey, principal, secretKey: known } = currentSession(response).credentials;
     if (principal.kind !== 'user') {
       throw new ConsoleError(
         'BadRequest',
-        'Only users of this store have a secret key to change here; you are signed in by other credentials.',
+        'Only users of this store can change their secret key here. You are signed in by other credentials.',
       );
     }
-    await gate.requireOwn(visit, 'admin:CreateUser');
-    const { currentSecretKey, secretKey } = await readForm(visit, form);
+    await authorizer.requireOwn(exchange, 'admin:CreateUser');
+    const { currentSecretKey, secretKey } = await readForm(exchange, form);
     const prove = () => {
       if (secretEqual(currentSecretKey, known)) return Promise.resolve();
-      const message = 'This is not your secret key now.';
+      const message = 'This is not your current secret key.';
       return Promise.reject(new ConsoleError('BadRequest', message, { field: 'currentSecretKey' }));
     };
     const attempt = limits.attempt({ from: originOf(request), account: accessKey }, prove, isWrongSecret);

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { sealedKey } from '../../../encryption/sealed-records.ts';
 import type { ConsoleRecords } from '../../services.ts';
 import { parseJson } from './expired-records.ts';
-import { hashOf, randomSecret, secretEqual } from './secret-equal.ts';
+import { hashOf, randomSecret, secretEqual } from './secrets.ts';
 
-export const pendingRoom = 'console-sign-in';
+export const pendingPrefix = 'console-sign-in';
 
-/** Time a person has at the identity provider. Milliseconds. */
+/** The maximum time at the identity provider. */
 export const pendingLifetimeMs = 10 * 60_000;
 
 const pending = z.object({
@@ -16,19 +16,19 @@ const pending = z.object({
   codeVerifier: z.string(),
   redirectUri: z.string(),
   returnPath: z.string(),
-  /** Of the secret in the cookie of the browser that began. */
+  /** The hash of the secret in the cookie of the browser that started the sign-in. */
   browserHash: z.string(),
   expires: z.number(),
 });
 
 export type PendingSignIn = Omit<z.infer<typeof pending>, 'format' | 'browserHash' | 'expires'>;
 
-/** Why an answer of a provider belongs to no sign-in that this browser began. */
-export type PendingProblem = 'unknown' | 'expired' | 'other-browser';
+/** The reason why the answer of a provider does not belong to a sign-in of this browser. */
+export type PendingError = 'unknown' | 'expired' | 'other-browser';
 
 /**
- * Sign-ins whose person is away at the identity provider: sealed records, so that any replica can finish what another began.
- * Each is taken once, within ten minutes, by the browser that began it.
+ * Sign-ins that wait for the identity provider. They are sealed records, so that every replica can finish them. Each is valid once,
+ * for ten minutes, and in the browser that started it.
  */
 export class PendingSignIns {
   readonly #records: ConsoleRecords;
@@ -44,18 +44,18 @@ export class PendingSignIns {
     const [state, browserSecret] = [randomSecret(), randomSecret()];
     const expires = this.#clock().getTime() + pendingLifetimeMs;
     const value: z.infer<typeof pending> = { ...signIn, format: 1, browserHash: hashOf(browserSecret), expires };
-    await this.#records.put(sealedKey(pendingRoom, hashOf(state)), Buffer.from(JSON.stringify(value)), {
+    await this.#records.put(sealedKey(pendingPrefix, hashOf(state)), Buffer.from(JSON.stringify(value)), {
       kind: 'absent',
     });
     return { state, browserSecret };
   }
 
-  async take(state: string, browserSecret: string | undefined): Promise<PendingSignIn | PendingProblem> {
-    const key = sealedKey(pendingRoom, hashOf(state));
+  async take(state: string, browserSecret: string | undefined): Promise<PendingSignIn | PendingError> {
+    const key = sealedKey(pendingPrefix, hashOf(state));
     const entry = await this.#records.get(key);
     const found = entry === undefined ? undefined : parse(entry.value);
     if (entry === undefined || found === undefined) return 'unknown';
-    // Another browser's answer leaves the record: whoever began may still finish.
+    // The record stays: the browser that started the sign-in can still finish it.
     if (browserSecret === undefined || !secretEqual(found.browserHash, hashOf(browserSecret))) return 'other-browser';
     const outcome = await this.#records.delete(key, { kind: 'revision', revision: entry.revision });
     if (outcome === 'conflict') return 'unknown';

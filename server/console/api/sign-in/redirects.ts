@@ -5,17 +5,17 @@ interface RedirectChoice {
   readonly fixed: string | undefined;
   /** `SVC_BROWSER_REDIRECT_URL`. */
   readonly browserUrl: string | undefined;
-  /** The address the console listens on, where that is one. */
+  /** The address that the console listens on, if it is a single one. */
   readonly ownUrl: string | undefined;
-  /** The address that the browser used, e.g. `https://console.example`. */
+  /** The origin that the browser used, for example `https://console.example`. */
   readonly usedUrl: string;
-  /** `SVC_BROWSER_REDIRECT_HOSTS`: where a dynamic redirect may lead; none: wherever the provider lets it. */
+  /** `SVC_BROWSER_REDIRECT_HOSTS`: the allowed hosts of a dynamic redirect; empty: all that the provider allows. */
   readonly allowedHosts: readonly string[];
 }
 
 /**
- * The address that the identity provider sends the browser back to. The provider compares it with those registered for the client,
- * so a Host header that somebody made up ends there.
+ * Returns the redirect URI. The provider compares it with those that are registered for the client, and so refuses a forged Host
+ * header.
  */
 export function redirectUri(choice: RedirectChoice): string {
   if (choice.dynamic && isAllowed(choice)) return callbackOf(choice.usedUrl);
@@ -23,7 +23,7 @@ export function redirectUri(choice: RedirectChoice): string {
   return callbackOf(choice.browserUrl ?? choice.ownUrl ?? choice.usedUrl);
 }
 
-/** The host of the browser's own address is always good: it is set, not sent. */
+/** The host of `browserUrl` is always allowed: the administrator configured it. */
 function isAllowed({ usedUrl, browserUrl, allowedHosts }: RedirectChoice): boolean {
   if (allowedHosts.length === 0) return true;
   const { host, hostname } = new URL(usedUrl);
@@ -39,7 +39,7 @@ function callbackOf(base: string): string {
   return `${base.replace(/\/+$/, '')}/oauth_callback`;
 }
 
-/** The origin that a request was sent to as the browser sees it; a proxy that ends TLS says so by `X-Forwarded-Proto`. */
+/** The origin that the browser used. A proxy that terminates TLS sends `X-Forwarded-Proto`. */
 export function usedUrl(request: {
   readonly host: string | undefined;
   readonly forwardedProto: string | undefined;
@@ -48,22 +48,22 @@ export function usedUrl(request: {
   const forwarded = request.forwardedProto?.split(',')[0]?.trim().toLowerCase();
   const scheme = forwarded === 'https' || (forwarded !== 'http' && request.encrypted) ? 'https' : 'http';
   const host = request.host ?? '';
-  // Letters, digits and what addresses and ports need: nothing that could end the authority of a URL.
+  // No other character is allowed, since it could end the authority of the URL.
   return `${scheme}://${/^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }
 
 const maxReturnPathLength = 1024;
 
 /**
- * Where the browser goes after signing in: a path of the console itself, or its start page for anything else. Another site's
- * address, a scheme-relative one or one that browsers would read so (`/\host`) must never come out of here.
+ * Returns the path to which the browser goes after the sign-in; the start page if the wanted one is not a page of the console. The
+ * result is never a URL of another site, a scheme-relative URL, or one that browsers read so (`/\host`).
  */
 export function safeReturnPath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > maxReturnPathLength || !wanted.startsWith('/')) return '/';
   const here = 'http://console.invalid';
   if (!URL.canParse(wanted, here)) return '/';
   const url = new URL(wanted, here);
-  // Dot segments can leave a path beginning with two slashes behind, which browsers take for another host.
+  // Removed dot segments can leave a path that begins with two slashes, which browsers take for another host.
   if (url.origin !== here || url.pathname.startsWith('//')) return '/';
   if (url.pathname.startsWith('/api/') || url.pathname === '/sign-in' || url.pathname === '/oauth_callback') return '/';
   return `${url.pathname}${url.search}${url.hash}`;

@@ -8,18 +8,18 @@ import { isFinal, refreshTokens, type Tokens } from './single-sign-on.ts';
 import { StsError } from '../../../sts/sts-error.ts';
 import { longestDuration, shortestDuration } from '../../../sts/sts-request.ts';
 
-export interface BoughtCredentials {
+export interface IssuedCredentials {
   readonly credentials: StoredCredentials;
   readonly refreshToken?: string;
 }
 
-/** Temporary credentials for the person whom the tokens are about; STS checks the token, and says in words what it refuses. */
-export async function buyCredentials(
+/** Gets temporary credentials from STS, which verifies the token. The message of its error is for the user. */
+export async function issueCredentials(
   services: Pick<ConsoleServices, 'assumeRoleWithWebIdentity' | 'settings'>,
   provider: OpenIdProvider,
   tokens: Tokens,
   asked: { readonly watch?: RequestWatch | undefined; readonly from?: RequestOrigin } = {},
-): Promise<BoughtCredentials> {
+): Promise<IssuedCredentials> {
   const { credentials } = await services.assumeRoleWithWebIdentity({
     token: tokens.webIdentity,
     accessToken: tokens.accessToken,
@@ -30,18 +30,18 @@ export async function buyCredentials(
   return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };
 }
 
-/** New credentials by a refresh token: `refused` for good, or `unavailable` for now. */
+/** Gets new credentials by a refresh token: `refused` is final, `unavailable` can be retried. */
 export type Renew = (
   providerId: string,
   refreshToken: string,
-) => Promise<BoughtCredentials | 'refused' | 'unavailable'>;
+) => Promise<IssuedCredentials | 'refused' | 'unavailable'>;
 
-export function renewing(services: ConsoleServices): Renew {
+export function createRenewal(services: ConsoleServices): Renew {
   return async (providerId, refreshToken) => {
     const provider = services.providers.byId(providerId);
     if (provider === undefined) return 'refused';
     try {
-      return await buyCredentials(services, provider, await refreshTokens(provider, refreshToken));
+      return await issueCredentials(services, provider, await refreshTokens(provider, refreshToken));
     } catch (error) {
       services.log.warn({ err: error, provider: providerId }, 'a session of the console could not be renewed');
       if (error instanceof StsError) return error.status < 500 ? 'refused' : 'unavailable';
@@ -51,7 +51,7 @@ export function renewing(services: ConsoleServices): Renew {
   };
 }
 
-/** As long as a session of the console, within what STS gives. Seconds. */
+/** The duration of a session in seconds, within the limits of STS. */
 export function signInDuration({ sessionDurationMs }: Pick<ConsoleSettings, 'sessionDurationMs'>): number {
   return Math.min(longestDuration, Math.max(shortestDuration, Math.floor(sessionDurationMs / 1000)));
 }

@@ -10,36 +10,40 @@ import {
 } from '../../contract/answers.ts';
 import { type Principal, type StoredCredentials, displayNameOf, subjectOf } from '../../../auth/principal.ts';
 import type { ConsoleServices } from '../../services.ts';
-import type { Gate, Visit } from '../authorize.ts';
+import type { Authorizer, Exchange } from '../authorize.ts';
 import { isSecure } from '../request-source.ts';
 import type { SignInSessions, SignedInBy } from './sign-in-sessions.ts';
-import { watchOf } from '../watch-visits.ts';
-import { clearSessionCookie, visitorOf, enter, setSessionCookie } from './visitor.ts';
+import { watchOf } from '../observe-requests.ts';
+import { clearSessionCookie, currentSession, setCurrentSession, setSessionCookie } from './current-session.ts';
 import { clearNotice } from './cookies.ts';
 
-/** Who is signed in, and the end of it. Behind `requireSignIn`, as all that follows. */
-export function sessionRoutes(services: ConsoleServices, sessions: SignInSessions, gate: Gate): Router {
+/** Describes and ends the session. The routes are behind `requireSession`. */
+export function sessionRoutes(services: ConsoleServices, sessions: SignInSessions, authorizer: Authorizer): Router {
   const router = Router();
   router.get('/session', async (request, response) => {
-    response.json(await describeSession(services, { request, response }, gate));
+    response.json(await describeSession(services, { request, response }, authorizer));
   });
   router.post('/sign-out', async (request, response) => {
     watchOf(response)?.isFor('ConsoleSignOut');
-    await sessions.end(visitorOf(response).id);
+    await sessions.end(currentSession(response).id);
     clearSessionCookie(response, isSecure(request, services.settings));
     response.status(204).end();
   });
   return router;
 }
 
-/** The session in the terms of the person: their name, where they came from, and the policies that decide for them. */
-export async function describeSession(services: ConsoleServices, visit: Visit, gate: Gate): Promise<SessionAnswer> {
-  const session = visitorOf(visit.response);
+/** Describes the session: the user's name, the way of the sign-in, and the policies that apply. */
+export async function describeSession(
+  services: ConsoleServices,
+  exchange: Exchange,
+  authorizer: Authorizer,
+): Promise<SessionAnswer> {
+  const session = currentSession(exchange.response);
   const { principal, accessKey } = session.credentials;
   const { s3Url } = services.settings;
   const subject = subjectOf(principal);
   const names = subject === undefined ? [] : await services.access.identities.policiesOf(subject);
-  const narrowed = narrowing(principal);
+  const sessionPolicy = sessionPolicyOf(principal);
   return {
     name: principal.kind === 'anonymous' ? accessKey : displayNameOf(principal),
     kind: principal.kind === 'anonymous' ? 'temporary' : principal.kind,
@@ -48,13 +52,13 @@ export async function describeSession(services: ConsoleServices, visit: Visit, g
     signedInAt: session.signedInAt.toISOString(),
     expires: session.expires.toISOString(),
     policies: await Promise.all(names.map((name) => inForce(services, name))),
-    may: await rightsOf(visit, gate),
-    ...(narrowed === undefined ? {} : { sessionPolicy: statementsOf(narrowed) }),
+    may: await rightsOf(exchange, authorizer),
+    ...(sessionPolicy === undefined ? {} : { sessionPolicy: statementsOf(sessionPolicy) }),
     ...(s3Url === undefined ? {} : { s3Url }),
   };
 }
 
-function narrowing(principal: Principal): PolicyDocument | undefined {
+function sessionPolicyOf(principal: Principal): PolicyDocument | undefined {
   if (principal.kind === 'temporary') return principal.sessionPolicy;
   return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
 }
@@ -68,29 +72,29 @@ function statementsOf(document: PolicyDocument): readonly Statement[] {
   return document.statements;
 }
 
-/** From here on the browser is signed in, and the request too. */
+/** Creates a session, sets its cookie, and makes it the session of the request. */
 export async function beginSession(
   { settings }: Pick<ConsoleServices, 'settings'>,
   sessions: SignInSessions,
-  { request, response }: Visit,
+  { request, response }: Exchange,
   { credentials, signedInBy }: { readonly credentials: StoredCredentials; readonly signedInBy: SignedInBy },
 ): Promise<void> {
   const { secret, session } = await sessions.begin({ credentials }, signedInBy);
   const secure = isSecure(request, settings);
   setSessionCookie(response, secret, secondsUntil(session.expires, session.signedInAt.getTime()), secure);
   clearNotice(response, secure);
-  enter(response, session);
+  setCurrentSession(response, session);
 }
 
 export function secondsUntil(expires: Date, nowMs: number): number {
   return Math.max(1, Math.floor((expires.getTime() - nowMs) / 1000));
 }
 
-/** Which pages and buttons the person gets to see. */
-async function rightsOf(visit: Visit, gate: Gate): Promise<Rights> {
+/** The actions that the user may do. The web application shows their pages and buttons. */
+async function rightsOf(exchange: Exchange, authorizer: Authorizer): Promise<Rights> {
   const [all, own] = await Promise.all([
-    keep((action) => gate.allows(visit, action, '')),
-    keep((action) => gate.allowsOwn(visit, action)),
+    keep((action) => authorizer.allows(exchange, action, '')),
+    keep((action) => authorizer.allowsOwn(exchange, action)),
   ]);
   return { all, own };
 }

@@ -4,14 +4,14 @@ import { GuessLimits, TooManyGuesses } from '../../../auth/guess-limits.ts';
 import { isSignedInAt } from '../../../federation/openid-providers.ts';
 import type { SignInOptions } from '../../contract/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
-import type { Gate } from '../authorize.ts';
+import type { Authorizer } from '../authorize.ts';
 import { beginSession, describeSession } from './session-routes.ts';
 import { ConsoleError, tooManyAttempts } from '../console-error.ts';
 import { readNotice } from './cookies.ts';
-import { secretEqual } from './secret-equal.ts';
+import { secretEqual } from './secrets.ts';
 import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
-import { watchOf } from '../watch-visits.ts';
+import { watchOf } from '../observe-requests.ts';
 import { isLdapGuess } from '../../../sts/assume-role-with-ldap-identity.ts';
 import { StsError } from '../../../sts/sts-error.ts';
 import { signInDuration } from './session-credentials.ts';
@@ -22,11 +22,11 @@ const keysForm = z.object({
   sessionToken: z.string().trim().max(16_384).optional(),
 });
 
-/** How to sign in, and signing in by keys. */
+/** The ways to sign in, and the sign-in by access key. */
 export function signInRoutes(
   services: ConsoleServices,
   sessions: SignInSessions,
-  gate: Gate,
+  authorizer: Authorizer,
   sweep: () => void,
 ): Router {
   const router = Router();
@@ -52,7 +52,7 @@ export function signInRoutes(
     const from = originOf(request);
     const prove = async () => {
       const known = await services.access.credentials(form.accessKey);
-      // Compared in every case, so that time does not tell which access keys exist.
+      // Both are always compared, so that the duration does not reveal which access keys exist.
       const secretRight = secretEqual(form.secretKey, known?.secretKey ?? '');
       const tokenRight = secretEqual(form.sessionToken ?? '', known?.sessionToken ?? '');
       if (known !== undefined && secretRight && tokenRight) return known;
@@ -65,7 +65,7 @@ export function signInRoutes(
     });
     sweep();
     await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
-    response.json(await describeSession(services, { request, response }, gate));
+    response.json(await describeSession(services, { request, response }, authorizer));
   });
 
   return router;
@@ -77,8 +77,8 @@ function isSignInRefused(error: unknown): boolean {
 
 function keysRefusal(sessionToken: string | undefined): string {
   return sessionToken === undefined || sessionToken === ''
-    ? 'Access key and secret key do not belong together. Temporary credentials need their session token too.'
-    : 'Access key, secret key and session token do not belong together, or the credentials have expired.';
+    ? 'Access key and secret key do not match. Temporary credentials need their session token too.'
+    : 'Access key, secret key and session token do not match, or the credentials have expired.';
 }
 
 const directoryForm = z.object({
@@ -87,13 +87,13 @@ const directoryForm = z.object({
 });
 
 /**
- * Signing in by name and password at the directory. The form is not that of access keys, and neither is tried as the other: a secret key
- * that was meant for this server must not reach a directory.
+ * The sign-in by name and password of the directory. It has a form of its own: a secret key of this server must not be sent to the
+ * directory.
  */
 export function directorySignInRoutes(
   services: ConsoleServices,
   sessions: SignInSessions,
-  gate: Gate,
+  authorizer: Authorizer,
   sweep: () => void,
 ): Router {
   const router = Router();
@@ -120,19 +120,19 @@ export function directorySignInRoutes(
       if (error.cause instanceof TooManyGuesses) throw tooManyAttempts(response, error.cause, 'name');
       throw directoryRefusal(error);
     }
-    response.json(await describeSession(services, { request, response }, gate));
+    response.json(await describeSession(services, { request, response }, authorizer));
   });
 
   return router;
 }
 
-/** Whoever gave the right password is told what they lack; a stranger must not learn who is in the directory, nor where it is. */
+/** A user with the right password learns what is missing. Others must not learn who is in the directory, nor its address. */
 function directoryRefusal(error: StsError): ConsoleError {
   const options = { cause: error };
   if (isLdapGuess(error))
     return new ConsoleError('SignInRefused', 'The directory does not know this name with this password.', options);
   if (error.code === 'IDPCommunicationError') {
-    const message = 'The directory cannot be asked now. Try again in a moment; the log of the server has the reason.';
+    const message = 'The directory does not answer. Try again in a moment. The log of the server has the reason.';
     return new ConsoleError('DirectoryUnavailable', message, options);
   }
   return new ConsoleError('SignInRefused', error.message, options);

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { sealedKey, type SealedEntry } from '../../../encryption/sealed-records.ts';
 import type { Access, Principal, StoredCredentials } from '../../../auth/principal.ts';
 import type { ConsoleRecords } from '../../services.ts';
-import type { BoughtCredentials, Renew } from './session-credentials.ts';
+import type { IssuedCredentials, Renew } from './session-credentials.ts';
 import { parseJson } from './expired-records.ts';
-import { hashOf, randomSecret, secretEqual } from './secret-equal.ts';
+import { hashOf, randomSecret, secretEqual } from './secrets.ts';
 
-export const sessionRoom = 'console-session';
+export const sessionPrefix = 'console-session';
 
-/** Credentials that end sooner than this are renewed at the next call. Milliseconds. */
+/** Credentials that expire sooner than this are renewed by the next call. */
 const renewAheadMs = 30_000;
 
 const signedInBy = z.union([
@@ -20,9 +20,9 @@ const signedInBy = z.union([
 const stored = z.object({
   format: z.literal(1),
   accessKey: z.string(),
-  /** Of the secret key at the time: a session ends when its secret is replaced. */
+  /** The hash of the secret key at the sign-in. The session ends when the secret key is replaced. */
   secretHash: z.string(),
-  /** Of the provider, where it lets the credentials be renewed without the person. */
+  /** The refresh token of the provider, if it issued one. */
   refreshToken: z.string().optional(),
   signedInBy,
   signedInAt: z.number(),
@@ -32,9 +32,9 @@ const stored = z.object({
 type Stored = z.infer<typeof stored>;
 export type SignedInBy = z.infer<typeof signedInBy>;
 
-/** A person who is signed in, with the credentials that everything they do here is decided by. */
+/** A session with the credentials that authorize its calls. */
 export interface SignInSession {
-  /** Its record; not the secret in the cookie. */
+  /** The key of the record, which is not the secret in the cookie. */
   readonly id: string;
   readonly credentials: StoredCredentials;
   readonly signedInBy: SignedInBy;
@@ -51,47 +51,47 @@ interface SignInSessionsOptions {
 }
 
 /**
- * Sessions of the console. They are sealed records under the hash of what the cookie holds, so they survive a restart, work on
- * every replica, and reading the store gives nobody a session. They hold no secret key: credentials are looked up at each use, so
- * a session ends with them. Tokens of providers last minutes, so credentials bought with them are renewed by the refresh token
- * until the session ends: then also the person's policies are those that the provider names now.
+ * Sessions of the console. They are sealed records under the hash of the cookie's secret: they survive a restart, work on every
+ * replica, and a reader of the store gets no session. They contain no secret key. The credentials are looked up for each call, so that
+ * a session ends with them. Tokens of providers are valid for minutes. The refresh token renews the credentials until the session
+ * ends, with the policies that the provider then names.
  */
 export class SignInSessions {
   readonly #options: SignInSessionsOptions;
-  /** By session: a page sends several calls at once, and a refresh token may be good once. */
+  /** The renewals in progress, by session. A page sends concurrent calls, and a refresh token may be valid once. */
   readonly #renewals = new Map<string, Promise<SignInSession | undefined>>();
 
   constructor(options: SignInSessionsOptions) {
     this.#options = options;
   }
 
-  /** The secret for the cookie. The session ends after the set duration, or with credentials that nothing renews. */
+  /** Returns the secret for the cookie. The session ends after the configured duration, or with credentials that cannot be renewed. */
   async begin(
-    bought: BoughtCredentials,
+    issued: IssuedCredentials,
     signedInBy: SignedInBy,
   ): Promise<{ readonly secret: string; readonly session: SignInSession }> {
     const secret = randomSecret();
     const id = hashOf(secret);
     const now = this.#now();
-    const longest = now + this.#options.durationMs;
-    const renewable = bought.refreshToken !== undefined;
-    const expires = renewable ? longest : Math.min(longest, endOf(bought.credentials.principal));
-    const value: Stored = { format: 1, ...credentialFields(bought), signedInBy, signedInAt: now, expires };
-    await this.#options.records.put(sealedKey(sessionRoom, id), encode(value));
-    return { secret, session: sessionOf(id, value, bought.credentials) };
+    const maxExpiry = now + this.#options.durationMs;
+    const renewable = issued.refreshToken !== undefined;
+    const expires = renewable ? maxExpiry : Math.min(maxExpiry, endOf(issued.credentials.principal));
+    const value: Stored = { format: 1, ...credentialFields(issued), signedInBy, signedInAt: now, expires };
+    await this.#options.records.put(sealedKey(sessionPrefix, id), encode(value));
+    return { secret, session: sessionOf(id, value, issued.credentials) };
   }
 
-  /** The session of a cookie; undefined when there is none, it expired, or its credentials are gone or have another secret. */
+  /** Finds the session of a cookie; undefined if it does not exist or expired, or if its credentials were removed or got another secret. */
   find(secret: string): Promise<SignInSession | undefined> {
     return this.#load(hashOf(secret));
   }
 
   async end(id: string): Promise<void> {
-    await this.#options.records.delete(sealedKey(sessionRoom, id));
+    await this.#options.records.delete(sealedKey(sessionPrefix, id));
   }
 
   async #load(id: string): Promise<SignInSession | undefined> {
-    const entry = await this.#options.records.get(sealedKey(sessionRoom, id));
+    const entry = await this.#options.records.get(sealedKey(sessionPrefix, id));
     if (entry === undefined) return undefined;
     const value = stored.safeParse(parseJson(entry.value)).data;
     const now = this.#now();
@@ -112,23 +112,23 @@ export class SignInSessions {
     return renewal;
   }
 
-  /** While the provider cannot be asked, what is left of the credentials is used; the session stays for when it can. */
+  /** While the provider does not answer, the session stays, and the credentials are used until they expire. */
   async #renew(id: string, entry: SealedEntry, value: Stored, current: SignInSession | undefined) {
     const { records, renew } = this.#options;
     if (value.signedInBy.kind !== 'provider' || value.refreshToken === undefined) return current;
-    const bought = await renew(value.signedInBy.id, value.refreshToken);
-    if (bought === 'unavailable') return current;
-    if (bought === 'refused') {
-      // Another replica may have used the refresh token just now: then the record has changed, and is good.
+    const issued = await renew(value.signedInBy.id, value.refreshToken);
+    if (issued === 'unavailable') return current;
+    if (issued === 'refused') {
+      // If another replica used the refresh token meanwhile, the record has changed and is valid.
       const outcome = await records.delete(entry.key, { kind: 'revision', revision: entry.revision });
       return outcome === 'conflict' ? this.#load(id) : undefined;
     }
     const { refreshToken: _used, ...rest } = value;
-    const renewed: Stored = { ...rest, ...credentialFields(bought) };
+    const renewed: Stored = { ...rest, ...credentialFields(issued) };
     const expectation = { kind: 'revision', revision: entry.revision } as const;
     const outcome = await records.put(entry.key, encode(renewed), expectation);
-    // Signed out, or renewed elsewhere, meanwhile.
-    return outcome === 'conflict' ? this.#load(id) : sessionOf(id, renewed, bought.credentials);
+    // The session was ended or renewed meanwhile.
+    return outcome === 'conflict' ? this.#load(id) : sessionOf(id, renewed, issued.credentials);
   }
 
   async #over(id: string): Promise<undefined> {
@@ -141,7 +141,7 @@ export class SignInSessions {
   }
 }
 
-function credentialFields({ credentials, refreshToken }: BoughtCredentials) {
+function credentialFields({ credentials, refreshToken }: IssuedCredentials) {
   return {
     accessKey: credentials.accessKey,
     secretHash: hashOf(credentials.secretKey),

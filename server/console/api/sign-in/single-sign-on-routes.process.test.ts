@@ -157,7 +157,7 @@ describe('the way back', () => {
     await browser.send('GET', back);
     browser.setCookie('coffer_sign_in', cookie);
     expect((await browser.send('GET', back)).headers.get('location')).toBe('/sign-in');
-    expect(await notice(browser)).toContain('finished before');
+    expect(await notice(browser)).toContain('already finished');
   });
 
   it('works only in the browser that began, which may still finish', async () => {

@@ -4,28 +4,28 @@ import type { RequestWatch } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { Attempts } from '../../../auth/guess-limits.ts';
 import { secondsUntil } from './session-routes.ts';
-import { buyCredentials } from './session-credentials.ts';
-import { ConsoleError, explain } from '../console-error.ts';
+import { issueCredentials } from './session-credentials.ts';
+import { ConsoleError, errorAnswerOf } from '../console-error.ts';
 import { readCookie, serializeCookie, clearNotice, setNotice } from './cookies.ts';
-import { pendingLifetimeMs, PendingSignIns, type PendingProblem, type PendingSignIn } from './pending-sign-ins.ts';
+import { pendingLifetimeMs, PendingSignIns, type PendingError, type PendingSignIn } from './pending-sign-ins.ts';
 import { redirectUri, usedUrl, safeReturnPath } from './redirects.ts';
 import { isSecure, isEncrypted, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
-import { setSessionCookie } from './visitor.ts';
-import { watchOf } from '../watch-visits.ts';
+import { setSessionCookie } from './current-session.ts';
+import { watchOf } from '../observe-requests.ts';
 
 const browserCookie = 'coffer_sign_in';
 
-/** Beginnings leave a record each for ten minutes: an address gets so many a minute. */
-const beginnings = { most: 60, windowMs: 60_000 };
+/** Each start leaves a record for ten minutes. The number of starts from an address is limited. */
+const startLimit = { most: 60, windowMs: 60_000 };
 
-/** The way out to an identity provider, and back. Both are navigations of the browser, so failures end on the sign-in page. */
+/** Redirects to an identity provider and handles the return. Both are navigations of the browser: errors redirect to the sign-in page. */
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
   const router = Router();
   const pending = new PendingSignIns(services.records, services.clock);
-  const beginningsOfOne = new Attempts(beginnings);
-  const beginningsOfMany = new Attempts({ ...beginnings, most: 10 * beginnings.most });
+  const startsByClient = new Attempts(startLimit);
+  const startsByProxy = new Attempts({ ...startLimit, most: 10 * startLimit.most });
 
   async function begin(request: Request, response: Response): Promise<void> {
     const provider = providerOf(services, request.params['provider']);
@@ -37,15 +37,18 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     }
     const now = services.clock().getTime();
     const { address: from, shared } = sourceOf(request);
-    // An unknown proxy shares its address among many people.
-    const attempts = shared ? beginningsOfMany : beginningsOfOne;
+    // Many users share the address of an unknown proxy.
+    const attempts = shared ? startsByProxy : startsByClient;
     if (attempts.waitSeconds(from, now) > 0) {
-      throw new ConsoleError('TooManyAttempts', 'Too many sign-ins begun from your address. Try again in a minute.');
+      throw new ConsoleError(
+        'TooManyAttempts',
+        'Too many sign-ins were started from your address. Try again in a minute.',
+      );
     }
     attempts.count(from, now);
     sweep();
     const flow = newCodeFlow();
-    // Asked for before anything is stored: an unavailable provider leaves no record.
+    // This fails before a record is stored if the provider is unavailable.
     await authorizationUrl(provider, { ...flow, redirectUri: redirect, state: '' });
     const returnPath = safeReturnPath(request.query['to']);
     const { state, browserSecret } = await pending.begin({
@@ -70,7 +73,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       state,
       readCookie(request.headers.cookie, browserCookie, isSecure(request, services.settings)),
     );
-    if (typeof taken === 'string') throw new ConsoleError('SignInRefused', problems[taken]);
+    if (typeof taken === 'string') throw new ConsoleError('SignInRefused', messages[taken]);
     const { secret, maxAge, principal } = await signIn(request, taken, { state, watch });
     watch?.isFrom(principal);
     const secure = isSecure(request, services.settings);
@@ -88,21 +91,21 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
     const tokens = await redeemCode(provider, { ...taken, state, query });
-    const bought = await buyCredentials(services, provider, tokens, { watch, from: originOf(request) });
+    const issued = await issueCredentials(services, provider, tokens, { watch, from: originOf(request) });
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
-    const { secret, session } = await sessions.begin(bought, signedInBy);
-    services.log.info({ provider: provider.id, accessKey: bought.credentials.accessKey }, 'signed in to the console');
+    const { secret, session } = await sessions.begin(issued, signedInBy);
+    services.log.info({ provider: provider.id, accessKey: issued.credentials.accessKey }, 'signed in to the console');
     const maxAge = secondsUntil(session.expires, services.clock().getTime());
-    return { secret, maxAge, principal: bought.credentials.principal };
+    return { secret, maxAge, principal: issued.credentials.principal };
   }
 
-  router.get('/api/sign-in/:provider', endingOnSignInPage(services, begin));
-  router.get('/oauth_callback', endingOnSignInPage(services, finish));
+  router.get('/api/sign-in/:provider', redirectToSignInOnError(services, begin));
+  router.get('/oauth_callback', redirectToSignInOnError(services, finish));
   return router;
 }
 
-/** A failed navigation shows the sign-in page with the reason, never JSON. */
-function endingOnSignInPage(
+/** Shows the error of a navigation on the sign-in page instead of as JSON. */
+function redirectToSignInOnError(
   services: ConsoleServices,
   handler: (request: Request, response: Response) => Promise<void>,
 ): (request: Request, response: Response) => Promise<void> {
@@ -119,9 +122,9 @@ function endingOnSignInPage(
   };
 }
 
-/** Refusals are made for the person who asked; anything else only the log may tell. */
+/** Messages of known errors are for the user. Others are in the log alone. */
 function signInFailure(error: unknown): string {
-  return explain(error)?.message ?? 'The server failed to sign you in. Its log has the reason.';
+  return errorAnswerOf(error)?.message ?? 'The server failed to sign you in. Its log has the reason.';
 }
 
 function providerOf(services: ConsoleServices, id: unknown): OpenIdProvider {
@@ -156,8 +159,8 @@ function usedUrlOf(request: Request): string {
 }
 
 /**
- * The same beginning at the host where the provider will send the browser back, where the browser used another name of it
- * (localhost for 127.0.0.1): the cookie that ties both ends together belongs to one host. Tried once; a proxy may hide the host.
+ * The URL of the same start at the host of the redirect URI, if the browser used another name of it (localhost for 127.0.0.1): the
+ * cookie that binds the start to the return belongs to one host. It is tried once, because a proxy may hide the host.
  */
 function sameHostUrl(request: Request, redirect: string): string | undefined {
   const target = new URL(redirect);
@@ -168,9 +171,9 @@ function sameHostUrl(request: Request, redirect: string): string | undefined {
   return target.pathname.endsWith('/oauth_callback') ? url.href : undefined;
 }
 
-const problems: Readonly<Record<PendingProblem, string>> = {
-  unknown: 'This sign-in was finished before, or was begun at another server. Sign in again.',
+const messages: Readonly<Record<PendingError, string>> = {
+  unknown: 'This sign-in was already finished, or it was started at another server. Sign in again.',
   expired: 'You took longer than ten minutes at the identity provider. Sign in again.',
   'other-browser':
-    'This sign-in was begun in another browser or at another address of this console, or your browser keeps no cookies. Sign in again.',
+    'This sign-in was started in another browser or at another address of this console, or your browser blocks cookies. Sign in again.',
 };

@@ -21,17 +21,17 @@ import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
 import { ConsoleError } from '../console-error.ts';
 
-/** What the provider was asked with, to be kept until it answers. */
+/** The parameters of the authorization request, which are kept until the provider answers. */
 interface CodeFlow {
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
 export interface Tokens {
-  /** Of the person: the ID token, or the access token where a refresh brought no ID token. */
+  /** The ID token, or the access token if a refresh returned no ID token. */
   readonly webIdentity: string;
   readonly accessToken: string;
-  /** Where the provider lets sessions be prolonged without the person. */
+  /** Present if the provider issued one. */
   readonly refreshToken?: string;
 }
 
@@ -39,7 +39,7 @@ export function newCodeFlow(): CodeFlow {
   return { nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
 }
 
-/** Where the browser goes to log in. Errors with `SignInRefused` while the provider is unavailable. */
+/** Returns the URL of the provider's login page. Throws `SignInRefused` while the provider is unavailable. */
 export async function authorizationUrl(
   provider: OpenIdProvider,
   request: CodeFlow & { readonly redirectUri: string; readonly state: string },
@@ -55,8 +55,8 @@ export async function authorizationUrl(
 }
 
 /**
- * Redeems the code of an answer. State, nonce, issuer and audience are checked here; the ID token's signature is checked where it
- * buys credentials. Errors with `SignInRefused`, whose message says what the provider or the check said.
+ * Exchanges the code for tokens. It checks state, nonce, issuer and audience; STS verifies the signature of the ID token. Throws
+ * `SignInRefused` with the message of the provider or of the check.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth
  */
@@ -81,21 +81,21 @@ export async function redeemCode(
 }
 
 /**
- * New tokens for a person who is away from the provider. Errors with `SignInRefused`; its cause is a `ResponseBodyError` when the
- * provider itself said no, and anything else when it could not be asked.
+ * Exchanges a refresh token for new tokens. Throws `SignInRefused`. Its cause is a `ResponseBodyError` if the provider refused, and
+ * another error if the provider did not answer.
  */
 export async function refreshTokens(provider: OpenIdProvider, refreshToken: string): Promise<Tokens> {
   try {
     const tokens = await refreshTokenGrant(configurationOf(provider), refreshToken);
     const refreshed = tokensOf(tokens, tokens.id_token ?? tokens.access_token);
-    // A provider that does not rotate refresh tokens names none.
+    // A provider that does not rotate refresh tokens returns none.
     return { refreshToken, ...refreshed };
   } catch (error) {
     throw refusal(provider, 'none', error);
   }
 }
 
-/** Whether the provider itself refused, so that asking again is of no use. */
+/** Reports whether the provider itself refused, so that a retry is useless. */
 export function isFinal(error: unknown): boolean {
   return error instanceof ConsoleError && error.cause instanceof ResponseBodyError;
 }
@@ -117,7 +117,7 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
     return new ConsoleError('SignInRefused', `${name} refused: ${said.slice(0, 400)}. ${used}`, { cause: error });
   }
   const { code } = error as { code?: unknown };
-  // openid-client wraps what its fetch threw; its own findings carry a code that begins with OAUTH.
+  // Errors of fetch are wrapped by openid-client. Its own errors have a code that begins with OAUTH.
   if (typeof code === 'string' && code.startsWith('OAUTH')) {
     const said = error instanceof Error ? error.message : code;
     return new ConsoleError('SignInRefused', `The answer of ${name} cannot be trusted: ${said}. ${used}`, {
@@ -143,7 +143,7 @@ function configurationOf(provider: OpenIdProvider): Configuration {
     clientAuthentication(settings.clientSecret, metadata.tokenEndpointAuthMethods),
   );
   configuration[customFetch] = (url: string, init: ProviderFetchInit) => provider.fetch(url, init);
-  // A provider without TLS is a warning where it is set up, not a refusal where people log in.
+  // The configuration warns about a provider without TLS. The sign-in does not refuse it.
   if (!metadata.issuer.startsWith('https:') || !metadata.tokenEndpoint.startsWith('https:')) {
     allowInsecureRequests(configuration);
   }
@@ -156,11 +156,11 @@ function clientAuthentication(secret: string | undefined, methods: readonly stri
   return basic ? ClientSecretBasic(secret) : ClientSecretPost(secret);
 }
 
-/** Those set, else all that discovery lists; `openid` always, without which no ID token comes. */
+/** The configured scopes, or all that discovery lists; always `openid`, without which the provider issues no ID token. */
 function scopesOf(provider: OpenIdProvider): string[] {
   const listed = provider.status.kind === 'ready' ? provider.status.metadata.scopesSupported : [];
   const wanted = provider.settings.scopes.length > 0 ? provider.settings.scopes : listed;
-  // Asking for it where nobody set it makes providers issue long-lived tokens, or ask the person.
+  // `offline_access` makes providers issue long-lived tokens or ask for consent. It is used only if it is configured.
   const scopes = provider.settings.scopes.length > 0 ? wanted : wanted.filter((scope) => scope !== 'offline_access');
   return [...new Set(['openid', ...scopes])];
 }

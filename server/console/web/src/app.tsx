@@ -31,7 +31,7 @@ export function App() {
   );
 }
 
-/** Everything behind the sign-in page. */
+/** The pages that need a session. */
 function SignedIn() {
   const session = useSession();
   const { pathname, search } = useLocation();

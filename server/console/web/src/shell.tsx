@@ -38,7 +38,7 @@ interface ShellProps {
   readonly children: ReactNode;
 }
 
-/** What stays on the screen while the pages change. */
+/** The frame around all pages. */
 export function Shell({ session, children }: ShellProps) {
   const [open, { toggle, close }] = useDisclosure();
   return (
@@ -122,14 +122,14 @@ function Person({ session }: { readonly session: SessionAnswer }) {
 
 interface Page {
   readonly to: string;
-  /** The page about one of them. */
+  /** The URL of the detail page. */
   readonly one?: string;
   readonly name: string;
   readonly icon: Icon;
   readonly shown: boolean;
 }
 
-/** The pages that the person may use; the server refuses the others whatever is shown. */
+/** Links to the pages that the user may use. The server authorizes the calls of all pages. */
 function Rail() {
   const { may, mayOwn } = useRights();
   return (
@@ -222,7 +222,6 @@ export function ColorSchemeButton() {
   );
 }
 
-/** A chest with its hasp. */
 export function Logo({ size = 26 }: { readonly size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" fill="var(--mantine-color-patina-filled)" aria-hidden>

@@ -5,7 +5,7 @@ import { useAccessKey } from '../api/access-keys.ts';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { Fact, Facts, Section } from '../components/detail-page.tsx';
-import { useFocusBack } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { StatusBadge } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
 
@@ -15,7 +15,7 @@ interface AccessKeyDetailsProps {
 }
 
 export function AccessKeyDetails({ accessKey, onClose }: AccessKeyDetailsProps) {
-  useFocusBack();
+  useRestoreFocus();
   const key = useAccessKey(accessKey);
   return (
     <Drawer opened onClose={onClose} size={520} title={`Access key ${accessKey}`}>

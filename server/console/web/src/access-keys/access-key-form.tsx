@@ -12,7 +12,7 @@ import { notifyDone } from '../components/feedback.tsx';
 interface AccessKeyForm {
   readonly name: string;
   readonly description: string;
-  /** As the browser's own field has it: local time without a zone; empty for never. */
+  /** The value of a `datetime-local` field: local time without a zone; empty for never. */
   readonly expires: string;
   readonly narrow: boolean;
   readonly policy: string;
@@ -31,7 +31,7 @@ function expiryOf({ expires }: AccessKeyForm): string | undefined {
   return expires === '' ? undefined : new Date(expires).toISOString();
 }
 
-/** A moment as the browser's field takes it. */
+/** Formats a time for a `datetime-local` field. */
 function localTime(iso: string): string {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -83,7 +83,7 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
   );
 }
 
-/** For oneself, or for the user named. */
+/** Creates a key of the user, or of the named owner. */
 export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<NewAccessKeyAnswer>();
@@ -188,7 +188,7 @@ function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonl
   });
 
   function submit(): void {
-    // An end that was left alone stays to the second; the field knows minutes.
+    // An unchanged expiration keeps its seconds, which the field does not have.
     const moved = form.expires !== (known.expires === undefined ? '' : localTime(known.expires));
     save.mutate(
       {

@@ -7,7 +7,7 @@ import type {
   NewAccessKeyAnswer,
 } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange, useList } from './queries.ts';
+import { useApiMutation, useList } from './queries.ts';
 
 const stale = ['access-keys', 'access-key', 'user'];
 
@@ -25,11 +25,14 @@ export function useAccessKey(key: string) {
 }
 
 export function useCreateAccessKey() {
-  return useChange((form: NewAccessKey) => call<NewAccessKeyAnswer>('POST', '/access-keys', { body: form }), stale);
+  return useApiMutation(
+    (form: NewAccessKey) => call<NewAccessKeyAnswer>('POST', '/access-keys', { body: form }),
+    stale,
+  );
 }
 
 export function useChangeAccessKey() {
-  return useChange(
+  return useApiMutation(
     ({ key, change }: { readonly key: string; readonly change: AccessKeyChange }) =>
       call('PUT', '/access-key', { query: { key }, body: change }),
     stale,
@@ -37,5 +40,5 @@ export function useChangeAccessKey() {
 }
 
 export function useDeleteAccessKey() {
-  return useChange((key: string) => call('DELETE', '/access-key', { query: { key } }), stale);
+  return useApiMutation((key: string) => call('DELETE', '/access-key', { query: { key } }), stale);
 }

@@ -1,12 +1,12 @@
 import type { ErrorAnswer } from '../../../contract/answers.ts';
 
-/** A refusal or failure of the console's API, or of the way to it. `message` is for the person. */
+/** An error of the console's API or of the connection. The page shows `message`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status; 0 when the server could not be reached. */
+  /** The HTTP status; 0 if the server did not answer. */
   readonly status: number;
   readonly code: string;
-  /** The field of the form that it is about, where it is about one. */
+  /** The field of the form that caused the error. */
   readonly field: string | undefined;
   constructor(status: number, code: string, message: string, field?: string) {
     super(message);
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What every call that changes something carries: pages of other sites cannot send it. */
+/** The header of every change, which pages of other sites cannot send. */
 export const guard = { 'x-coffer-console': '1' } as const;
 
 type Query = Readonly<Record<string, string | undefined>>;
@@ -57,7 +57,7 @@ export function errorOf(status: number, text: string): ApiError {
     const { code, message, field } = JSON.parse(text) as Partial<ErrorAnswer>;
     if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message, field);
   } catch {
-    // A proxy in between answers in its own form.
+    // A proxy may answer in another format.
   }
   return new ApiError(status, 'Unexpected', `Something between here and the server answered ${status}.`);
 }

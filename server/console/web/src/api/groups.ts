@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { GroupList, GroupRow, NewGroup, Status } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange, useList } from './queries.ts';
+import { useApiMutation, useList } from './queries.ts';
 
 const stale = ['groups', 'group', 'users', 'user', 'policy'];
 
@@ -19,15 +19,15 @@ export function useGroup(name: string) {
 }
 
 export function useCreateGroup() {
-  return useChange((group: NewGroup) => call<GroupRow>('POST', '/groups', { body: group }), stale);
+  return useApiMutation((group: NewGroup) => call<GroupRow>('POST', '/groups', { body: group }), stale);
 }
 
 export function useDeleteGroup() {
-  return useChange((name: string) => call('DELETE', '/group', { query: { name } }), stale);
+  return useApiMutation((name: string) => call('DELETE', '/group', { query: { name } }), stale);
 }
 
 export function useSetGroupStatus() {
-  return useChange(
+  return useApiMutation(
     ({ name, status }: { readonly name: string; readonly status: Status }) =>
       call('PUT', '/group/status', { query: { name }, body: { status } }),
     stale,
@@ -35,14 +35,14 @@ export function useSetGroupStatus() {
 }
 
 export function useSetGroupMembers(name: string) {
-  return useChange(
+  return useApiMutation(
     (members: readonly string[]) => call('PUT', '/group/members', { query: { name }, body: { members } }),
     stale,
   );
 }
 
 export function useSetGroupPolicies(name: string) {
-  return useChange(
+  return useApiMutation(
     (policies: readonly string[]) => call('PUT', '/group/policies', { query: { name }, body: { policies } }),
     stale,
   );

@@ -24,7 +24,7 @@ export function contentUrl(bucket: string, key: string): string {
   return apiUrl(`${bucketPath(bucket)}/content`, { key });
 }
 
-/** Saves an object. Asked for first, so that a refusal shows here and not as a broken download. */
+/** Downloads an object. It reads the metadata first, so that the page shows a refusal instead of a failed download. */
 export async function download(bucket: string, key: string): Promise<void> {
   await call<ObjectDetails>('GET', `${bucketPath(bucket)}/object`, { query: { key } });
   const link = document.createElement('a');
@@ -35,11 +35,11 @@ export async function download(bucket: string, key: string): Promise<void> {
 
 export interface Deletion {
   readonly keys: readonly string[];
-  /** Everything below them, each ending in `/`. */
+  /** Prefixes, which end in `/`, with everything below them. */
   readonly folders: readonly string[];
 }
 
-/** Deletes objects and whole folders. Fails with the first refusal once everything was tried. */
+/** Deletes objects and folders. It tries all, and then fails with the first refusal. */
 export function useDelete(bucket: string, progress: (deleted: number) => void) {
   const client = useQueryClient();
   return useMutation({

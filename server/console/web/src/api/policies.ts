@@ -7,9 +7,9 @@ import type {
   PolicyRow,
 } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange, useList } from './queries.ts';
+import { useApiMutation, useList } from './queries.ts';
 
-/** The person's own rights may be among them. */
+/** A policy may change the rights of the user, and so the session. */
 const stale = ['policies', 'policy', 'users', 'user', 'groups', 'group', 'session'];
 
 const rowsOf = ({ policies }: PolicyList) => policies;
@@ -25,7 +25,7 @@ export function usePolicy(name: string) {
   });
 }
 
-/** What a document would mean; fails with what is wrong with it. */
+/** Parses a document on the server; fails with its first error. */
 export function useCheckedDocument(document: string) {
   return useQuery({
     queryKey: ['policy-check', document],
@@ -39,12 +39,12 @@ export function useCheckedDocument(document: string) {
 export interface PolicyForm {
   readonly name: string;
   readonly document: string;
-  /** When what it replaces was saved; null where there must be none. */
+  /** The time at which the replaced version was saved; null if none may exist. */
   readonly expects: string | null;
 }
 
 export function useSavePolicy() {
-  return useChange(
+  return useApiMutation(
     ({ name, document, expects }: PolicyForm) =>
       call<PolicyRow>('PUT', '/policy', { query: { name }, body: { document, expects } }),
     stale,
@@ -52,13 +52,19 @@ export function useSavePolicy() {
 }
 
 export function useDeletePolicy() {
-  return useChange((name: string) => call('DELETE', '/policy', { query: { name } }), stale);
+  return useApiMutation((name: string) => call('DELETE', '/policy', { query: { name } }), stale);
 }
 
 export function useAttach(name: string) {
-  return useChange((holder: PolicyHolder) => call('POST', '/policy/attach', { query: { name }, body: holder }), stale);
+  return useApiMutation(
+    (holder: PolicyHolder) => call('POST', '/policy/attach', { query: { name }, body: holder }),
+    stale,
+  );
 }
 
 export function useDetach(name: string) {
-  return useChange((holder: PolicyHolder) => call('POST', '/policy/detach', { query: { name }, body: holder }), stale);
+  return useApiMutation(
+    (holder: PolicyHolder) => call('POST', '/policy/detach', { query: { name }, body: holder }),
+    stale,
+  );
 }

@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../../../contract/provider-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './queries.ts';
+import { useApiMutation } from './queries.ts';
 
 const stale = ['identity-providers', 'identity-provider', 'sign-in-options'];
 
-/** Which configuration is meant. */
+/** The name of a configuration. */
 export interface ProviderName {
   readonly type: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export function useProviders() {
   return useQuery({
     queryKey: ['identity-providers'],
     queryFn: () => call<ProviderKinds>('GET', '/identity-providers'),
-    // One that was away shows as soon as it is back.
+    // A provider that answers again appears without a reload.
     refetchInterval: 5_000,
   });
 }
@@ -30,7 +30,7 @@ export function useProvider({ type, name }: ProviderName) {
 }
 
 export function useAddProvider(type: string) {
-  return useChange(
+  return useApiMutation(
     (form: { readonly name: string; readonly values: Values }) =>
       call('POST', '/identity-providers', { query: { type }, body: form }),
     stale,
@@ -38,14 +38,14 @@ export function useAddProvider(type: string) {
 }
 
 export function useSaveProvider({ type, name }: ProviderName) {
-  return useChange(
+  return useApiMutation(
     (values: Values) => call('PUT', '/identity-provider', { query: { type, name }, body: { values } }),
     stale,
   );
 }
 
 export function useEnableProvider() {
-  return useChange(
+  return useApiMutation(
     ({ type, name, enabled }: ProviderName & { readonly enabled: boolean }) =>
       call('PUT', '/identity-provider/enabled', { query: { type, name }, body: { enabled } }),
     stale,
@@ -53,16 +53,16 @@ export function useEnableProvider() {
 }
 
 export function useRemoveProvider() {
-  return useChange(
+  return useApiMutation(
     ({ type, name }: ProviderName) => call('DELETE', '/identity-provider', { query: { type, name } }),
     stale,
   );
 }
 
 export interface TestQuestion {
-  /** Of a form; what is saved without them. */
+  /** The values of a form; absent: the saved ones. */
   readonly values?: Values;
-  /** Whom a directory is searched for. */
+  /** The name to look up in a directory. */
   readonly person?: string;
 }
 

@@ -9,27 +9,27 @@ import {
 } from '@tanstack/react-query';
 import { ApiError, call } from './call.ts';
 
-/** A session that ended while the page was open: every view learns it from the session query. */
-function noticeEnd(error: Error): void {
+/** Reports the end of the session to all views through the query of the session. */
+function endSession(error: Error): void {
   if (error instanceof ApiError && error.code === 'NotSignedIn') {
     queryClient.setQueryData(['session'], null);
   }
 }
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: noticeEnd }),
-  mutationCache: new MutationCache({ onError: noticeEnd }),
+  queryCache: new QueryCache({ onError: endSession }),
+  mutationCache: new MutationCache({ onError: endSession }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the server refused it refuses again; what was away may be back.
+      // A refusal is final. Only an unavailable server is asked again.
       retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status === 503),
     },
   },
 });
 
 interface Page {
-  /** The `after` of the page that follows. */
+  /** The `after` of the next page. */
   readonly next?: string;
 }
 
@@ -41,7 +41,7 @@ interface ListQuery<Answer, Row> {
   readonly enabled?: boolean;
 }
 
-/** A list that the server searches and answers a page at a time. Its data are the rows that came so far. */
+/** A list that the server searches and returns in pages. The data are the rows of all loaded pages. */
 export function useList<Answer extends Page, Row>({
   key,
   path,
@@ -60,8 +60,11 @@ export function useList<Answer extends Page, Row>({
   });
 }
 
-/** A call that changes something. What the named queries know is asked for again, also after a refusal: it may be what is outdated. */
-export function useChange<Input, Answer = void>(send: (input: Input) => Promise<Answer>, stale: readonly string[]) {
+/** A call that changes something. It refreshes the named queries, also after an error: outdated data may have caused it. */
+export function useApiMutation<Input, Answer = void>(
+  send: (input: Input) => Promise<Answer>,
+  stale: readonly string[],
+) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,

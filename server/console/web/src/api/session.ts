@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tansta
 import type { SessionAnswer, SignInOptions, ConsoleAction, Rights } from '../../../contract/answers.ts';
 import { ApiError, call } from './call.ts';
 
-/** Who is signed in; null when nobody is. */
+/** The session; null without one. */
 export function useSession() {
   return useQuery({
     queryKey: ['session'],
@@ -23,7 +23,7 @@ export function useSignInOptions() {
   return useQuery({
     queryKey: ['sign-in-options'],
     queryFn: () => call<SignInOptions>('GET', '/sign-in-options'),
-    // A provider that was away shows as soon as it is back.
+    // A provider that answers again appears without a reload.
     refetchInterval: 5_000,
   });
 }
@@ -60,12 +60,12 @@ function useEntry<Form>(enter: (form: Form) => Promise<SessionAnswer>) {
 export function useSignOut() {
   return useMutation({
     mutationFn: () => call('POST', '/sign-out'),
-    // A new page: nothing that this person saw stays in memory, nor does their address for whoever comes next.
+    // A reload removes all data of the user from memory, and the URL for the next user.
     onSuccess: () => window.location.assign('/sign-in'),
   });
 }
 
-/** Somebody new: nothing of before stays. The session's own query has observers that must hear of it. */
+/** Removes the data of the previous user. The query of the session stays, because it has observers. */
 function becomes(client: QueryClient, session: SessionAnswer): void {
   client.setQueryData(['session'], session);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
@@ -73,12 +73,12 @@ function becomes(client: QueryClient, session: SessionAnswer): void {
 
 const none: Rights = { all: [], own: [] };
 
-/** What the person may do here; the server asks again at each call. */
+/** The rights of the user. The server authorizes every call again. */
 export function useRights() {
   const { all, own } = useSession().data?.may ?? none;
   return {
     may: (action: ConsoleAction) => all.includes(action),
-    /** With what belongs to themselves. */
+    /** Rights on what belongs to the user. */
     mayOwn: (action: ConsoleAction) => own.includes(action),
   };
 }

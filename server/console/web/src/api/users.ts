@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { NewUser, SecretAnswer, Status, UserAnswer, UserList } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange, useList } from './queries.ts';
+import { useApiMutation, useList } from './queries.ts';
 
-/** What changes with a user: lists, the user, whose keys there are, and who has a policy. */
 const stale = ['users', 'user', 'groups', 'group', 'access-keys', 'policy'];
 
 const rowsOf = ({ users }: UserList) => users;
@@ -20,24 +19,24 @@ export function useUser(name: string) {
 }
 
 export function useCreateUser() {
-  return useChange((user: NewUser) => call<SecretAnswer>('POST', '/users', { body: user }), stale);
+  return useApiMutation((user: NewUser) => call<SecretAnswer>('POST', '/users', { body: user }), stale);
 }
 
 export function useDeleteUser() {
-  return useChange((name: string) => call('DELETE', '/user', { query: { name } }), stale);
+  return useApiMutation((name: string) => call('DELETE', '/user', { query: { name } }), stale);
 }
 
 export function useSetUserStatus() {
-  return useChange(
+  return useApiMutation(
     ({ name, status }: { readonly name: string; readonly status: Status }) =>
       call('PUT', '/user/status', { query: { name }, body: { status } }),
     stale,
   );
 }
 
-/** Without a secret the server makes one, and answers it. */
+/** Without a secret key, the server generates one and returns it. */
 export function useReplaceSecret(name: string) {
-  return useChange(
+  return useApiMutation(
     (secretKey: string | undefined) =>
       call<SecretAnswer>('PUT', '/user/secret-key', {
         query: { name },
@@ -48,21 +47,21 @@ export function useReplaceSecret(name: string) {
 }
 
 export function useSetUserPolicies(name: string) {
-  return useChange(
+  return useApiMutation(
     (policies: readonly string[]) => call('PUT', '/user/policies', { query: { name }, body: { policies } }),
     stale,
   );
 }
 
 export function useSetUserGroups(name: string) {
-  return useChange(
+  return useApiMutation(
     (groups: readonly string[]) => call('PUT', '/user/groups', { query: { name }, body: { groups } }),
     stale,
   );
 }
 
 export function useReplaceOwnSecret() {
-  return useChange(
+  return useApiMutation(
     (form: { readonly currentSecretKey: string; readonly secretKey: string }) =>
       call('PUT', '/own-secret-key', { body: form }),
     ['session'],

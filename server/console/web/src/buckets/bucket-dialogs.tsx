@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router';
 import { useCreateBucket, useDeleteBucket } from '../api/buckets.ts';
 import { EncryptionFields, encryptionOf, type EncryptionChoice } from './bucket-encryption.tsx';
 import { notifyDone } from '../components/feedback.tsx';
-import { useFocusBack } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/form-dialog.tsx';
 
 interface CreateBucketDialogProps {
   readonly opened: boolean;
@@ -81,7 +81,7 @@ interface DeleteBucketDialogProps {
 }
 
 export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketDialogProps) {
-  useFocusBack();
+  useRestoreFocus();
   const remove = useDeleteBucket();
 
   function confirm(): void {

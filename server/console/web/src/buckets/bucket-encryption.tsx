@@ -4,9 +4,9 @@ import type { BucketSummary, BucketEncryptionAnswer } from '../../../contract/an
 import { useState } from 'react';
 import { useSetEncryption } from '../api/buckets.ts';
 import { notifyDone } from '../components/feedback.tsx';
-import { useFocusBack } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/form-dialog.tsx';
 
-/** The default encryption of a bucket: what new objects get that ask for nothing else. */
+/** The default encryption of a bucket, for new objects without an encryption of their own. */
 export function EncryptionBadge({ encryption }: { readonly encryption: BucketSummary['encryption'] }) {
   if (encryption === undefined) {
     return (
@@ -45,7 +45,7 @@ interface EncryptionDialogProps {
 }
 
 export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
-  useFocusBack();
+  useRestoreFocus();
   const [choice, setChoice] = useState(choiceOf(bucket.encryption));
   const set = useSetEncryption(bucket.name);
 
@@ -120,7 +120,7 @@ export function EncryptionFields({ choice, onChange }: EncryptionFieldsProps) {
   );
 }
 
-/** What the API takes; undefined for none. */
+/** Converts the choice for the API; undefined for none. */
 export function encryptionOf({ scheme, keyName }: EncryptionChoice): BucketEncryptionAnswer | undefined {
   if (scheme === 'none') return undefined;
   if (scheme === 'SSE-S3' || keyName.trim() === '') return { scheme };

@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip, Button } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 
-/** Text that people take elsewhere. */
+/** Text with a button that copies it. */
 export function CopyText({ text, label }: { readonly text: string; readonly label?: string }) {
   return (
     <span className="mono copy-text">
@@ -19,7 +19,7 @@ export function CopyText({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-/** Takes a longer text along that is not shown as such. */
+/** A button that copies a text which is not shown. */
 export function CopyButtonText({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <CopyButton value={text} timeout={1500}>

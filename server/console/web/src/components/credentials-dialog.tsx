@@ -1,19 +1,19 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { IconDownload, IconKey } from '@tabler/icons-react';
 import { CopyText } from './copy-text.tsx';
-import { useFocusBack } from './form-dialog.tsx';
+import { useRestoreFocus } from './form-dialog.tsx';
 
 interface CredentialsDialogProps {
   readonly title: string;
   readonly credentials: { readonly accessKey: string; readonly secretKey: string; readonly expires?: string };
-  /** For S3 clients, where it is set. */
+  /** The endpoint for S3 clients, if it is configured. */
   readonly s3Url?: string | undefined;
   readonly onClose: () => void;
 }
 
-/** The one time that a secret key is shown: it closes by its button alone. */
+/** Shows new credentials once. It closes by its button alone. */
 export function CredentialsDialog({ title, credentials, s3Url, onClose }: CredentialsDialogProps) {
-  useFocusBack();
+  useRestoreFocus();
   return (
     <Modal
       opened
@@ -56,7 +56,7 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
   );
 }
 
-/** As `mc alias import` reads it. */
+/** Saves a file that `mc alias import` reads. */
 function save(content: Readonly<Record<string, string>>): void {
   const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }));
   const link = document.createElement('a');

@@ -7,12 +7,12 @@ import { notifications } from '@mantine/notifications';
 interface EmptyProps {
   readonly icon: ReactNode;
   readonly title: string;
-  /** 1 where it stands in place of a page. */
+  /** 1 if it replaces the whole page. */
   readonly order?: 1 | 2;
   readonly children: ReactNode;
 }
 
-/** In place of a list with nothing in it: what it is for, and how to begin. */
+/** Shown instead of an empty list. */
 export function Empty({ icon, title, order = 2, children }: EmptyProps) {
   return (
     <Stack align="center" gap={6} py={56} px="md">
@@ -30,13 +30,13 @@ export function Empty({ icon, title, order = 2, children }: EmptyProps) {
 }
 
 interface FailureProps {
-  /** What did not work, e.g. `The buckets cannot be shown`. */
+  /** For example `The buckets cannot be shown`. */
   readonly what: string;
   readonly error: Error;
   readonly retry?: () => unknown;
 }
 
-/** In place of what could not be loaded: what, why, and what to do. */
+/** Shown instead of content that could not be loaded. */
 export function Failure({ what, error, retry }: FailureProps) {
   const refused = error instanceof ApiError && error.status === 403;
   return (
@@ -58,7 +58,7 @@ export function Failure({ what, error, retry }: FailureProps) {
   );
 }
 
-/** A failure of something the person just did; stays until they have read it. */
+/** Shows the error of an action of the user. It stays for 15 seconds. */
 export function notifyFailure(title: string, error: Error): void {
   notifications.show({
     title,

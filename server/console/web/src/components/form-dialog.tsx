@@ -11,21 +11,21 @@ interface FormDialogProps {
   readonly wide?: boolean;
   readonly pending: boolean;
   readonly error: Error | null;
-  /** Fields that show a refusal about them themselves, by `fieldError`. */
+  /** Fields that show their own errors by `fieldError`. */
   readonly fields?: readonly string[];
   readonly onSubmit: () => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** A form in a dialog: it stays open with what was typed until it worked. */
+/** A form in a dialog. It stays open with its input until the call succeeds. */
 export function FormDialog(props: FormDialogProps) {
-  useFocusBack();
+  useRestoreFocus();
   const { title, submit, danger = false, wide = false, pending, onSubmit, onClose, children } = props;
 
   function send(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    // A dialog over a page with a form of its own: React passes events on by its tree.
+    // React propagates the event to the form of the page below the dialog.
     event.stopPropagation();
     onSubmit();
   }
@@ -55,7 +55,7 @@ interface FormErrorProps {
   readonly fields?: readonly string[];
 }
 
-/** A refusal that no field shows. */
+/** Shows an error that no field shows. */
 export function FormError({ error, fields = [] }: FormErrorProps) {
   if (error === null) return null;
   if (error instanceof ApiError && error.field !== undefined && fields.includes(error.field)) return null;
@@ -66,14 +66,14 @@ export function FormError({ error, fields = [] }: FormErrorProps) {
   );
 }
 
-/** What to show under a field; undefined where the refusal is about something else. */
+/** Returns the message for a field; undefined if another field caused the error. */
 export function fieldError(error: Error | null, ...names: readonly string[]): string | undefined {
   if (!(error instanceof ApiError) || error.field === undefined) return undefined;
   return names.includes(error.field) ? error.message : undefined;
 }
 
-/** Gives the focus back to what had it before a dialog took it: who works by keyboard goes on where they were. */
-export function useFocusBack(): void {
+/** Restores the focus when a dialog closes, so that keyboard users continue where they were. */
+export function useRestoreFocus(): void {
   useEffect(() => {
     const before = document.activeElement;
     return () => {
@@ -92,7 +92,7 @@ interface ConfirmDialogProps {
   readonly children: ReactNode;
 }
 
-/** Before something is taken away for good. */
+/** Asks before something is deleted. */
 function ConfirmDialog({ children, onConfirm, ...rest }: ConfirmDialogProps) {
   return (
     <FormDialog danger {...rest} onSubmit={onConfirm}>
@@ -106,14 +106,14 @@ interface RemoveDialogProps<What> {
   readonly submit: string;
   readonly remove: UseMutationResult<unknown, Error, What>;
   readonly what: What;
-  /** What the person reads once it is gone. */
+  /** The message after the deletion. */
   readonly done: string;
   readonly onDone: () => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** Asks before something is taken away, and says that it is. */
+/** Asks before something is deleted, deletes it, and reports it. */
 export function RemoveDialog<What>({ remove, what, done, onDone, ...dialog }: RemoveDialogProps<What>) {
   return (
     <ConfirmDialog

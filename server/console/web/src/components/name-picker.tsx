@@ -9,20 +9,20 @@ interface NamePickerProps {
   readonly label: string;
   readonly value: readonly string[];
   readonly onChange: (names: string[]) => void;
-  /** What the server finds for the search; undefined where the person may not list: then names are typed. */
+  /** The names that the server found; undefined if the user may not list them and has to type names. */
   readonly found: readonly string[] | undefined;
   readonly search: Search;
-  /** Where nothing is found. */
+  /** Shown if nothing is found. */
   readonly nothing: string;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
 }
 
-/** Names picked from a list that the server searches, however long it is. */
+/** Picks names from a list that the server searches. */
 function NamePicker({ label, value, onChange, found, search, nothing, error, description }: NamePickerProps) {
   const shared = { label, error, value: [...value], onChange };
   if (found === undefined) return <TagsInput {...shared} description="Type a name, then Enter." />;
-  // What was picked stays in the list when the search does not find it.
+  // Picked names stay in the list if the search does not find them.
   const names = new Set([...found, ...value]);
   return (
     <MultiSelect
@@ -76,7 +76,6 @@ interface PolicyPickerProps {
   readonly description?: string;
 }
 
-/** Names of policies: picked from the list, or typed by whoever may attach but not list them. */
 export function PolicyPicker(props: PolicyPickerProps) {
   const mayList = useRights().may('admin:ListUserPolicies');
   const search = useSearch();

@@ -6,19 +6,18 @@ import { PolicyPicker } from './name-picker.tsx';
 
 interface SetNamesDialogProps {
   readonly title: string;
-  /** Those that are set now. */
+  /** The names before the change. */
   readonly names: readonly string[];
   readonly set: UseMutationResult<unknown, Error, readonly string[]>;
-  /** What the person reads once they are saved. */
+  /** The message after saving. */
   readonly saved: string;
-  /** Fields that show a refusal themselves. */
+  /** Fields that show their own errors. */
   readonly fields?: readonly string[];
   readonly onClose: () => void;
-  /** Picks them. */
   readonly children: (names: readonly string[], onChange: (names: readonly string[]) => void) => ReactNode;
 }
 
-/** A whole list of names, which counts as it stands once it is saved. */
+/** Replaces a list of names. */
 export function SetNamesDialog({ title, names, set, saved, fields = [], onClose, children }: SetNamesDialogProps) {
   const [chosen, setChosen] = useState(names);
 
@@ -47,7 +46,7 @@ export function SetNamesDialog({ title, names, set, saved, fields = [], onClose,
 }
 
 interface SetPoliciesDialogProps extends Pick<ComponentProps<typeof SetNamesDialog>, 'set' | 'onClose'> {
-  /** Whose policies they are. */
+  /** The user or the group. */
   readonly holder: { readonly name: string; readonly policies: readonly string[] };
   readonly description: string;
 }

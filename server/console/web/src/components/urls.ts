@@ -1,4 +1,4 @@
-/** Pages about one thing. Names are query parameters, since they are no paths: browsers would resolve `..` away. */
+/** Detail pages. Names are query parameters: browsers would normalize `..` in a path. */
 export function userUrl(name: string): string {
   return `/user?${new URLSearchParams({ name })}`;
 }
@@ -15,13 +15,13 @@ export function providerUrl(type: string, name: string): string {
   return `/identity-provider?${new URLSearchParams({ type, name })}`;
 }
 
-/** The page that explains, with the question begun. */
+/** The page that explains decisions about the user. */
 export function explainUrl(who: string): string {
   return `/explain?${new URLSearchParams({ who })}`;
 }
 
 /**
- * Pages of the object browser. Prefix and key are query parameters, since keys are no paths: browsers would resolve `..` away.
+ * Pages of the object browser. Prefix and key are query parameters: browsers would normalize `..` in a path.
  */
 export function folderUrl(bucket: string, prefix: string): string {
   const query = prefix === '' ? '' : `?${new URLSearchParams({ prefix })}`;
@@ -33,7 +33,7 @@ export function objectUrl(bucket: string, prefix: string, key: string): string {
   return `/buckets/${encodeURIComponent(bucket)}?${query}`;
 }
 
-/** What a row is called: the part behind the prefix. */
+/** Returns the part of a key after the prefix. */
 export function nameIn(prefix: string, key: string): string {
   return key.slice(prefix.length) || key;
 }

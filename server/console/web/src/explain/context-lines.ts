@@ -2,7 +2,7 @@ type ContextLines =
   | { readonly kind: 'read'; readonly values: Readonly<Record<string, readonly string[]>> }
   | { readonly kind: 'wrong'; readonly message: string };
 
-/** Condition keys of a request, `key=value` a line; a key that stands twice has both values. */
+/** Parses condition keys of a request, one `key=value` per line. A repeated key has several values. */
 export function parseContext(text: string): ContextLines {
   const values: Record<string, string[]> = {};
   for (const line of text.split('\n')) {

@@ -12,7 +12,7 @@ import { call } from '../api/call.ts';
 
 const exampleClaims = JSON.stringify({ sub: '…', policy: ['readonly'] }, null, 2);
 
-/** Who may do what, and why. */
+/** Explains a decision of the policies. */
 export function ExplainPage() {
   useDocumentTitle('Explain · Coffer');
   const [search] = useSearchParams();
@@ -58,7 +58,7 @@ export function ExplainPage() {
               onChange={(value) => setKind(value === 'claims' ? 'claims' : 'name')}
               data={[
                 { value: 'name', label: 'A user or an access key' },
-                { value: 'claims', label: 'Somebody with these claims' },
+                { value: 'claims', label: 'A user with these claims' },
               ]}
             />
           )}
@@ -136,7 +136,7 @@ export function ExplainPage() {
   );
 }
 
-/** Undefined where the claims are no JSON object. */
+/** Returns undefined if the claims are not a JSON object. */
 function whoOf(kind: ExplainWho['kind'], name: string, provider: string, claims: string): ExplainWho | undefined {
   if (kind === 'name') return { kind, name };
   try {

@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
 import { notifyDone } from '../components/feedback.tsx';
-import { useFocusBack } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/form-dialog.tsx';
 
 interface DeleteDialogProps {
   readonly bucket: string;
@@ -14,7 +14,7 @@ interface DeleteDialogProps {
 const namesShown = 8;
 
 export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDialogProps) {
-  useFocusBack();
+  useRestoreFocus();
   const [deleted, setDeleted] = useState(0);
   const remove = useDelete(bucket, setDeleted);
   const names = [...deletion.folders, ...deletion.keys];

@@ -18,7 +18,7 @@ interface ObjectInspectorProps {
   readonly onClose: () => void;
 }
 
-/** One object: beside the rows where the window has room for both, above them otherwise. */
+/** The details of an object: next to the rows in a wide window, else in a drawer. */
 export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectInspectorProps) {
   const beside = useMediaQuery('(min-width: 68em)', window.innerWidth >= 1088);
   const name = nameIn(prefix, objectKey);
@@ -168,7 +168,7 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
 const previewTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
 const previewLimit = 20 * 1024 * 1024;
 
-/** Pictures only: an image element runs nothing, whatever the object contains. */
+/** Shows images alone: an image element runs no script. */
 function Preview({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
   const [broken, setBroken] = useState(false);
   if (broken || object.size > previewLimit || !previewTypes.has(object.contentType ?? '')) return null;

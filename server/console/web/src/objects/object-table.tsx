@@ -14,7 +14,7 @@ interface ObjectTableProps {
   readonly folders: readonly string[];
   readonly objects: readonly ObjectRow[];
   readonly selected: string | null;
-  /** Keys, and prefixes that end in a slash. */
+  /** Keys, and prefixes that end in `/`. */
   readonly marked: ReadonlySet<string>;
   readonly onMark: (marked: ReadonlySet<string>) => void;
   readonly onDelete: (deletion: Deletion) => void;

@@ -12,7 +12,7 @@ import { ObjectInspector } from './object-inspector.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 
-/** One folder of a bucket, with one of its objects looked at where the address names it. */
+/** A folder of a bucket. If the URL names an object, its details are open. */
 export function ObjectsPage() {
   const { bucket = '' } = useParams();
   const [search] = useSearchParams();
@@ -111,12 +111,12 @@ interface CrumbsProps {
   readonly prefix: string;
 }
 
-/** Where the person is, each step a way back; the last is the title of the page. */
+/** The path of the folder with a link to each parent. The last part is the title of the page. */
 function Crumbs({ bucket, prefix }: CrumbsProps) {
   const steps = [{ name: bucket, prefix: '' }];
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
     const here = prefix.slice(0, at + 1);
-    // A key may have empty parts: their step must still be seen.
+    // A key may have empty parts, which need a visible name.
     steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || '(empty)', prefix: here });
   }
   return (
@@ -138,7 +138,7 @@ function Crumbs({ bucket, prefix }: CrumbsProps) {
   );
 }
 
-/** Opens the browser's own dialog; no files when the person cancels. */
+/** Opens the file dialog of the browser. Returns no files if the user cancels. */
 function pickFiles(kind: 'files' | 'folder'): Promise<readonly File[]> {
   const input = document.createElement('input');
   input.type = 'file';

@@ -1,6 +1,6 @@
 import type { Statement } from '../../../contract/answers.ts';
 
-/** Groups of actions that people know by name. Only exact matches are renamed: a reader must be able to trust them. */
+/** Names of well-known groups of actions. Only exact matches get a name. */
 const actionNames: Readonly<Record<string, string>> = {
   '*': 'everything',
   's3:*': 'every S3 action',
@@ -15,7 +15,7 @@ export function describeAction(action: string): string {
   return actionNames[action] ?? action;
 }
 
-/** A resource without its ARN prefix, or in words where it stands for all. */
+/** Describes a resource without its ARN prefix. */
 export function describeResource(pattern: string): string {
   const name = pattern.replace(/^arn:[^:]*:s3:[^:]*:[^:]*:/, '');
   if (name === '*') return 'every bucket and object';

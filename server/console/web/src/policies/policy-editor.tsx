@@ -13,7 +13,7 @@ interface PolicyEditorProps {
   readonly required?: boolean;
 }
 
-/** JSON on the one hand, and on the other what the server understands of it while it is written. */
+/** An editor of the JSON, with the content that the server parsed from it. */
 export function PolicyEditor({ value, onChange, label = 'Document', required = true }: PolicyEditorProps) {
   const [settled] = useDebouncedValue(value, 300);
   const checked = useCheckedDocument(settled);
@@ -71,7 +71,7 @@ export function PolicyEditor({ value, onChange, label = 'Document', required = t
   );
 }
 
-/** To begin with: reading one bucket. */
+/** The initial document, which allows to read one bucket. */
 export const exampleDocument = JSON.stringify(
   {
     Version: '2012-10-17',

@@ -9,7 +9,7 @@ import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { groupUrl, userUrl } from '../components/urls.ts';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 
-/** What those are called whom policies are attached to. */
+/** The names of the kinds of holders. */
 const holderKinds: Readonly<Record<PolicyHolder['kind'], string>> = {
   user: 'User',
   group: 'Group',
@@ -23,7 +23,7 @@ function describeHolder(holder: PolicyHolder): string {
   return `the ${holderKinds[holder.kind].replace(/^(?=[UG])./, (letter) => letter.toLowerCase())} ${holder.name}`;
 }
 
-/** To whom a policy is attached: users, groups, claims of a provider, names of a directory. */
+/** The holders of a policy: users, groups, claims of a provider, names of a directory. */
 export function Holders({ policy }: { readonly policy: PolicyAnswer }) {
   const { may } = useRights();
   const [attaching, setAttaching] = useState(false);
@@ -31,7 +31,7 @@ export function Holders({ policy }: { readonly policy: PolicyAnswer }) {
     <Stack gap="sm" align="flex-start">
       {policy.holders.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nobody. It may still be named by claims or roles of an identity provider.
+          None. Claims or roles of an identity provider may still name it.
         </Text>
       ) : (
         <HolderTable policy={policy} />

@@ -3,7 +3,7 @@ import type { Patterns, Statement, PolicyInForce } from '../../../contract/answe
 import { describeAction, describeCondition, describeResource } from './describe-statement.ts';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
-/** The statements of a policy, a row each: what, on what, under which conditions. */
+/** The statements of a policy with their actions, resources and conditions. */
 export function Statements({ statements }: { readonly statements: readonly Statement[] }) {
   return (
     <div className="rows">
@@ -64,7 +64,7 @@ function PatternList({ patterns: { kind, patterns }, describe }: PatternListProp
   );
 }
 
-/** What a policy that counts for somebody says; or that nobody defined it. */
+/** The content of a policy that applies, or a note that it does not exist. */
 export function PolicyInForceView({ policy }: { readonly policy: PolicyInForce }) {
   return (
     <section>
@@ -73,8 +73,8 @@ export function PolicyInForceView({ policy }: { readonly policy: PolicyInForce }
       </Title>
       {policy.statements === undefined ? (
         <Alert color="yellow" icon={<IconAlertTriangle size={18} />}>
-          No policy has this name here, so it allows nothing. Whoever manages access can create it, or correct the name
-          at the identity provider.
+          No policy has this name, so it allows nothing. An administrator can create it, or correct the name at the
+          identity provider.
         </Alert>
       ) : (
         <Statements statements={policy.statements} />

@@ -1,10 +1,10 @@
 interface Problems {
   readonly byKey: ReadonlyMap<string, string>;
-  /** What is about no key, or about several. */
+  /** Errors of no key or of several. */
   readonly other: Error | undefined;
 }
 
-/** A refusal of a configuration is a list of problems, `;` between them, each beginning with the key that it is about. */
+/** Splits the error of a configuration into errors by key. They are separated by `;`, and each begins with its key. */
 export function problemsByKey(error: Error | null, keys: readonly string[]): Problems {
   if (error === null) return { byKey: new Map(), other: undefined };
   const byKey = new Map<string, string>();

@@ -11,19 +11,19 @@ type Values = Readonly<Record<string, string>>;
 interface ProviderFormProps {
   readonly kind: ProviderKind;
   readonly id: ProviderName;
-  /** What is saved. */
+  /** The saved values. */
   readonly known: Values;
   readonly submit: string;
   readonly pending: boolean;
   readonly error: Error | null;
-  /** Fields of `children` that show a refusal about them. */
+  /** Fields of `children` that show their own errors. */
   readonly fields?: readonly string[];
   readonly onSubmit: (values: Values) => void;
   readonly onCancel: () => void;
   readonly children?: ReactNode;
 }
 
-/** The keys that people set most, then the others; empty ones are left out, so that their default counts. */
+/** The frequent keys, then the others. Empty values are not sent, so that the defaults apply. */
 export function ProviderForm(props: ProviderFormProps) {
   const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, children } = props;
   const [values, setValues] = useState<Values>(known);
@@ -107,7 +107,7 @@ interface KeyFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** One key of a configuration, by the name that `mc` and the guides have for it. */
+/** One key of a configuration, with its name in `mc` and in the guides. */
 function KeyField({ field, value, error, onChange }: KeyFieldProps) {
   const shared = { label: field.key, description: field.help, error };
   if (field.type === 'on-off') {
@@ -131,7 +131,7 @@ function KeyField({ field, value, error, onChange }: KeyFieldProps) {
     value,
   } as const;
   if (field.secret) {
-    // What is saved is not shown; left as it is, it stays.
+    // A saved secret is not shown. An unchanged field keeps it.
     return (
       <PasswordInput {...text} autoComplete="new-password" onChange={(event) => onChange(event.currentTarget.value)} />
     );

@@ -11,7 +11,7 @@ const words: Readonly<Record<string, string>> = {
   ldap: 'Goes the way of a sign-in without the password: connection, lookup account, the person, their groups, what is attached to them.',
 };
 
-/** Tries what is saved, and changes nothing. */
+/** Tests the saved configuration and changes nothing. */
 export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
   const test = useTestProvider(id);
   const [person, setPerson] = useState('');
@@ -54,7 +54,7 @@ export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
 
 const outcomeColors = { ok: 'patina', failed: 'red', unclear: 'yellow', skipped: 'gray' } as const;
 
-/** How far the way of a sign-in goes, and where it breaks. */
+/** The steps of a sign-in, up to the first that failed. */
 export function ProviderSteps({ steps }: ProviderTest) {
   return (
     <div className="rows" role="status" aria-label="Result of the test">

@@ -4,7 +4,7 @@ import { useSignIn, useDirectorySignIn } from '../api/session.ts';
 
 type Way = 'directory' | 'keys';
 
-/** Who types chooses to whom it goes: what is given for one is never tried at the other. People come first, keys are for programs. */
+/** The user chooses between directory and access key: neither input is sent to the other. The directory comes first. */
 export function NameForms() {
   const [way, setWay] = useState<Way>('directory');
   return (
@@ -73,11 +73,10 @@ interface SignInFormProps {
   readonly pending: boolean;
   readonly error: Error | null;
   readonly onSubmit: (name: string, secret: string) => void;
-  /** More fields. */
   readonly children?: ReactNode;
 }
 
-/** A name and what proves it, as the browser's own keeper of passwords fills them in. */
+/** A name and a password, which password managers fill in. */
 function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children }: SignInFormProps) {
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');

@@ -87,7 +87,7 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
   );
 }
 
-/** Where to go after signing in: only ever a page of this console. The server checks again what passes through it. */
+/** The page to open after the sign-in, which is always a page of this console. The server checks its own redirects too. */
 function localPath(wanted: string | null): string {
   return wanted !== null && /^\/(?![/\\])/.test(wanted) && !wanted.startsWith('/sign-in') ? wanted : '/';
 }

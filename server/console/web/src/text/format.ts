@@ -1,6 +1,6 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** A size as people read it: three digits at most, in binary units. */
+/** Formats a size with at most three digits, in binary units. */
 export function formatBytes(bytes: number): string {
   let [value, unit] = [bytes, 0];
   // 1023.95 KiB would round to 1024 KiB.
@@ -29,7 +29,7 @@ const steps: readonly (readonly [name: string, ms: number])[] = [
   ['minute', 60_000],
 ];
 
-/** How long from now, in the largest unit that fits, e.g. `in 11 hours`; past times are `now`. */
+/** Formats the time until a moment in its largest unit, for example `in 11 hours`; `now` if it is past. */
 export function formatUntil(iso: string, nowMs: number): string {
   const left = new Date(iso).getTime() - nowMs;
   for (const [name, ms] of steps) {

@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../../contract/answers.ts';
 
-/** By what somebody signed in, in a word or two. */
+/** Describes how the user signed in. */
 export function signedInBy({ signedInBy: by }: Pick<SessionAnswer, 'signedInBy'>): string {
   switch (by.kind) {
     case 'keys':
@@ -14,7 +14,7 @@ export function signedInBy({ signedInBy: by }: Pick<SessionAnswer, 'signedInBy'>
   }
 }
 
-/** What a provider is called in a sentence: the label of its button without the words that make it one. */
+/** The name of a provider: the label of its button without words such as "Sign in with". */
 export function providerName(label: string): string {
   return label.replace(/^(?:sign|log) ?(?:in|on) (?:with|by|using|via|through) (?=\S)/i, '');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { UploadQueue } from './upload-queue.ts';
 import type { SendRequest } from './upload-queue.ts';
 
-/** A queue whose files arrive when the test says so. */
+/** A queue whose uploads end when the test ends them. */
 function queue() {
   const sending: (SendRequest & { readonly arrive: () => void; readonly fail: (error: unknown) => void })[] = [];
   const finished = vi.fn();

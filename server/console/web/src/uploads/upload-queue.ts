@@ -11,7 +11,7 @@ export interface Upload {
     | { readonly kind: 'sending' }
     | { readonly kind: 'done' }
     | { readonly kind: 'cancelled' }
-    /** An object of this name is there; the person decides. */
+    /** An object with this key exists, and the user decides. */
     | { readonly kind: 'exists' }
     | { readonly kind: 'failed'; readonly message: string };
 }
@@ -20,13 +20,13 @@ export interface SendRequest {
   readonly bucket: string;
   readonly key: string;
   readonly file: Blob;
-  /** Refused as `PreconditionFailed` where an object of this name is there, unless this is set. */
+  /** Replaces an existing object. Without it, the server answers `PreconditionFailed`. */
   readonly replace: boolean;
   readonly signal: AbortSignal;
   readonly progress: (sent: number) => void;
 }
 
-/** Sends one file; rejects with an `ApiError`, or with anything once the signal is aborted. */
+/** Sends a file. Rejects with an `ApiError`, or with any error after an abort. */
 export type Send = (request: SendRequest) => Promise<void>;
 
 interface Job {
@@ -35,12 +35,12 @@ interface Job {
   replace: boolean;
 }
 
-/** More at once make each slower and none faster: browsers open six connections, and the pages need some. */
+/** Browsers open six connections to a host, and the pages need some of them. */
 const breadth = 3;
 
 /**
- * Files on their way up. Lives outside of the pages, so that walking through folders does not stop it. Views subscribe; each
- * change makes a new list.
+ * The uploads. The queue does not belong to a page, so that navigation does not stop it. Views subscribe to it, and each change
+ * creates a new list.
  */
 export class UploadQueue {
   readonly #send: Send;
@@ -50,7 +50,7 @@ export class UploadQueue {
   #uploads: readonly Upload[] = [];
   #nextId = 1;
 
-  /** `finished` is called for each upload that is done: lists are out of date then. */
+  /** `finished` is called after each upload, to refresh lists. */
   constructor(send: Send, finished: (upload: Upload) => void) {
     this.#send = send;
     this.#finished = finished;
@@ -79,7 +79,7 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Once more after a failure, a cancellation, or the answer that the object there may be replaced. */
+  /** Starts an upload again, after an error, a cancellation, or the user's decision to replace the object. */
   retry(id: number, { replace }: { readonly replace: boolean }): void {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
@@ -88,7 +88,7 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Takes everything off the list that is not on its way. */
+  /** Removes all uploads that are not in progress. */
   clear(): void {
     const stays = this.#uploads.filter(isUnderWay);
     for (const { id } of this.#uploads) if (!stays.some((upload) => upload.id === id)) this.#jobs.delete(id);

@@ -5,7 +5,7 @@ import { formatBytes } from '../text/format.ts';
 import { isUnderWay, type Upload } from './upload-queue.ts';
 import { uploads, useUploads } from './uploads.ts';
 
-/** What is on its way up, in the corner of every page. */
+/** The uploads, in the corner of every page. */
 export function UploadTray() {
   const list = useUploads();
   const [open, setOpen] = useState(true);

@@ -4,7 +4,7 @@ import { isUnderWay, UploadQueue, type SendRequest } from './upload-queue.ts';
 import { bucketPath } from '../api/buckets.ts';
 import { apiUrl, errorOf, guard, unreachable } from '../api/call.ts';
 
-/** The one queue of this page. */
+/** The queue of the application. */
 export const uploads = new UploadQueue(sendFile, ({ bucket }) => {
   void queryClient.invalidateQueries({ queryKey: ['objects', bucket] });
 });
@@ -17,13 +17,13 @@ export function useUploads() {
   return useSyncExternalStore(uploads.subscribe, uploads.list);
 }
 
-/** Files of a folder carry their place in it; `path` is how dropped ones do. */
+/** Files of a folder have a relative path; dropped files have it in `path`. */
 export function keyOf(prefix: string, file: File & { readonly path?: string }): string {
   const place = file.webkitRelativePath === '' ? (file.path ?? file.name) : file.webkitRelativePath;
   return `${prefix}${place.replace(/^\.?\/+/, '')}`;
 }
 
-/** By XMLHttpRequest, since fetch does not tell how much of a body has left. */
+/** Uses XMLHttpRequest, because fetch does not report the progress of an upload. */
 function sendFile({ bucket, key, file, replace, signal, progress }: SendRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

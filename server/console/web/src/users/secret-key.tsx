@@ -55,15 +55,15 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
 }
 
 interface SecretKeyChoiceProps {
-  /** Undefined where the server makes one. */
+  /** Undefined if the server generates one. */
   readonly value: string | undefined;
   readonly onChange: (secretKey: string | undefined) => void;
   readonly error: string | undefined;
 }
 
-/** A secret key that the server makes, or one that the person has in mind. */
+/** Lets the server generate a secret key, or asks for one. */
 export function SecretKeyChoice({ value, onChange, error }: SecretKeyChoiceProps) {
-  // Typed, then switched off and on again, it is still there.
+  // The input survives a change of the choice.
   const [typed, setTyped] = useState('');
   return (
     <>

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
 import { BodyMemory, sharedBodyMemory } from '../../../platform/body-memory.ts';
-import { holdBodies } from './hold-bodies.ts';
+import { limitBodyMemory } from './limit-body-memory.ts';
 
 /** A console that may hold so many bytes; each request ends when its response closes. */
 function consoleWith(max: { readonly known: number; readonly stranger: number }) {
   const memory = new BodyMemory(sharedBodyMemory(), max);
-  const hold = holdBodies(memory);
+  const hold = limitBodyMemory(memory);
   const send = (path: string, headers: Record<string, string>) => {
     const response = new EventEmitter();
     const next = vi.fn();
@@ -18,11 +18,11 @@ function consoleWith(max: { readonly known: number; readonly stranger: number })
   return { memory, send };
 }
 
-describe('documents of the console', () => {
-  it('are held until they are answered, and refused beyond the total', () => {
+describe('JSON bodies of the console', () => {
+  it('count until they are answered, and are refused beyond the total', () => {
     const { memory, send } = consoleWith({ known: 100, stranger: 0 });
     const first = send('/users', { 'content-length': '60' });
-    expect(() => send('/users', { 'content-length': '60' })).toThrow('try again later');
+    expect(() => send('/users', { 'content-length': '60' })).toThrow('Try again later');
     first.end();
     expect(memory.held('known')).toBe(0);
     send('/users', { 'content-length': '60' }).end();
@@ -32,7 +32,7 @@ describe('documents of the console', () => {
     const { memory, send } = consoleWith({ known: 0, stranger: 50 });
     const one = send('/sign-in', { 'content-length': '40' });
     expect(memory.held('stranger')).toBe(40);
-    expect(() => send('/sign-in-by-directory', { 'content-length': '40' })).toThrow('try again later');
+    expect(() => send('/sign-in-by-directory', { 'content-length': '40' })).toThrow('Try again later');
     one.end();
   });
 

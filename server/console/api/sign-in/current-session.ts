@@ -3,12 +3,12 @@ import { ConsoleError } from '../console-error.ts';
 import type { ConsoleSettings } from '../../services.ts';
 import { readCookie, serializeCookie } from './cookies.ts';
 import { isSecure } from '../request-source.ts';
-import { watchOf } from '../watch-visits.ts';
+import { watchOf } from '../observe-requests.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
 
 const sessionCookie = 'coffer_session';
 
-/** What the request carries of a session; undefined when the browser never signed in. */
+/** Reads the secret of the session from the cookie; undefined without one. */
 function sessionSecret(request: Request, settings: Pick<ConsoleSettings, 'browserUrl'>): string | undefined {
   const value = readCookie(request.headers.cookie, sessionCookie, isSecure(request, settings));
   return value === undefined || value.length > 200 ? undefined : value;
@@ -22,8 +22,11 @@ export function clearSessionCookie(response: Response, secure: boolean): void {
   response.append('set-cookie', serializeCookie(sessionCookie, '', { maxAge: 0, secure }));
 }
 
-/** Lets only people through who are signed in, and keeps their session for `visitorOf`. */
-export function requireSignIn(sessions: SignInSessions, settings: Pick<ConsoleSettings, 'browserUrl'>): RequestHandler {
+/** Refuses requests without a session, and stores the session for `currentSession`. */
+export function requireSession(
+  sessions: SignInSessions,
+  settings: Pick<ConsoleSettings, 'browserUrl'>,
+): RequestHandler {
   return async (request, response, next) => {
     const secret = sessionSecret(request, settings);
     const session = secret === undefined ? undefined : await sessions.find(secret);
@@ -31,24 +34,24 @@ export function requireSignIn(sessions: SignInSessions, settings: Pick<ConsoleSe
       const message = secret === undefined ? 'Sign in first.' : 'Your session has ended. Sign in again.';
       throw new ConsoleError('NotSignedIn', message);
     }
-    enter(response, session);
+    setCurrentSession(response, session);
     next();
   };
 }
 
-/** From here on the request is that of the session. */
-export function enter(response: Response, session: SignInSession): void {
-  visitors(response).session = session;
+/** Makes the session the one of the request. */
+export function setCurrentSession(response: Response, session: SignInSession): void {
+  locals(response).session = session;
   watchOf(response)?.isFrom(session.credentials.principal);
 }
 
-/** The session behind a request that `requireSignIn` let through. */
-export function visitorOf(response: Response): SignInSession {
-  const { session } = visitors(response);
-  if (session === undefined) throw new Error('a route that needs a session is not behind requireSignIn');
+/** Returns the session of a request behind `requireSession`. */
+export function currentSession(response: Response): SignInSession {
+  const { session } = locals(response);
+  if (session === undefined) throw new Error('a route that needs a session is not behind requireSession');
   return session;
 }
 
-function visitors(response: Response): { session?: SignInSession } {
+function locals(response: Response): { session?: SignInSession } {
   return response.locals;
 }

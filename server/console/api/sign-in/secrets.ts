@@ -1,16 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Compares two secrets in a time that tells nothing about where, or in which length, they differ. */
+/** Compares two secrets in constant time, whatever their lengths. */
 export function secretEqual(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right));
 }
 
-/** What is kept of a random secret: enough to find it again, useless to whoever reads it. Hexadecimal. */
+/** The hexadecimal hash under which a random secret is stored. It does not reveal the secret. */
 export function hashOf(secret: string): string {
   return digest(secret).toString('hex');
 }
 
-/** 256 random bits that fit into cookies and URLs. */
+/** Returns 256 random bits for cookies and URLs. */
 export function randomSecret(): string {
   return randomBytes(32).toString('base64url');
 }

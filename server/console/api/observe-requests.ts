@@ -5,15 +5,15 @@ import { WatchedRequest } from '../../http/contract/watched-request.ts';
 
 import { isEncrypted, sourceOf } from './request-source.ts';
 
-/** Tells who listens of each call of the API, and of each return from an identity provider. The web application's files are none. */
-export function watchVisits(events: RequestEvents): RequestHandler {
+/** Reports each call of the API and each return from an identity provider to the observers. Files of the web application are not reported. */
+export function observeRequests(events: RequestEvents): RequestHandler {
   return (request, response, next) => {
     if (events.heard && /^\/(?:api\/|oauth_callback)/.test(request.path)) watch(events, request, response);
     next();
   };
 }
 
-/** The watch of a request; undefined where nobody listens. */
+/** The watch of a request; undefined without observers. */
 export function watchOf(response: Response): RequestWatch | undefined {
   return watches(response).watch;
 }
@@ -22,9 +22,9 @@ function watch(events: RequestEvents, request: Request, response: Response): voi
   const watched = new WatchedRequest(request);
   watched.enters('console');
   watches(response).watch = watched;
-  // Routers change the path while they work.
+  // Routers change `request.url` while they match.
   const [rawPath = '', rawQuery = ''] = splitOnce(request.originalUrl);
-  const visit = {
+  const exchange = {
     requestId: randomBytes(8).toString('hex').toUpperCase(),
     method: request.method,
     rawPath,
@@ -36,7 +36,7 @@ function watch(events: RequestEvents, request: Request, response: Response): voi
   response.once('close', () => {
     const outcome = response.writableFinished ? 'answered' : response.headersSent ? 'broken' : 'canceled';
     const status = response.headersSent ? response.statusCode : 0;
-    events.tell(watched.finish(visit, response, { status, outcome }));
+    events.tell(watched.finish(exchange, response, { status, outcome }));
   });
 }
 
