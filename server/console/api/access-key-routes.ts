@@ -102,7 +102,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     response.status(201).json({
       accessKey: made.accessKey,
       secretKey: made.secretKey,
-      ...(made.expiration === undefined ? {} : { expires: new Date(made.expiration).toISOString() }),
+      expires: made.expiration === undefined ? undefined : new Date(made.expiration).toISOString(),
     } satisfies NewAccessKeyAnswer);
   });
 

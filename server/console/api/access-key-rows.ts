@@ -46,9 +46,9 @@ export function rowOfAccount(account: ServiceAccount, viewer: KeyViewer): Access
     current: accessKey === viewer.credentials.accessKey,
     status: expired ? 'expired' : account.status,
     narrowed: account.policy !== undefined,
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(expiration === undefined ? {} : { expires: new Date(expiration).toISOString() }),
+    name,
+    description,
+    expires: expiration === undefined ? undefined : new Date(expiration).toISOString(),
     created: new Date(account.createdAt).toISOString(),
   };
 }

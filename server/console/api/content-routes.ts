@@ -61,7 +61,7 @@ export function contentRoutes(objects: ObjectLayer, authorizer: Authorizer, log:
       size,
       digests: {},
       headers: { contentType: contentTypeOf(request), metadata: {} },
-      ...(request.get('if-none-match') === '*' ? { conditions: { ifNoneMatch: ['*'] } } : {}),
+      conditions: request.get('if-none-match') === '*' ? { ifNoneMatch: ['*'] } : undefined,
     });
     response.status(201).json(detailsOf(info));
   });

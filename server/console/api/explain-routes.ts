@@ -105,7 +105,7 @@ function decisionOf(
       effect: policy.effect,
       statements: policy.statements.map(({ mismatch, ...statement }) => ({
         ...statement,
-        ...(mismatch === undefined ? {} : { obstacle: describeMismatch(mismatch) }),
+        obstacle: mismatch === undefined ? undefined : describeMismatch(mismatch),
       })),
     })),
   };

@@ -41,7 +41,7 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
       folders: page.commonPrefixes,
       // The marker object of the folder itself is not a row of it.
       objects: page.objects.filter((info) => info.key !== prefix).map(rowOf),
-      ...(page.next === undefined ? {} : { next: page.next }),
+      next: page.next,
     } satisfies ObjectPage);
   });
 
@@ -74,7 +74,7 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
     response.json({
       deleted: page.objects.length - refused.length,
       refused: refused.slice(0, refusalsShown),
-      ...(page.next === undefined ? {} : { next: page.next }),
+      next: page.next,
     } satisfies PrefixDeletion);
   });
 
@@ -114,8 +114,8 @@ export function detailsOf(info: ObjectInfo): ObjectDetails {
   return {
     ...rest,
     ...rowOf({ ...info, modified: info.lastModified.getTime(), encrypted: encryption !== undefined }),
-    ...(encryption === undefined ? {} : { encryption: schemeOf(encryption) }),
-    ...(checksum === undefined ? {} : { checksum: { algorithm: checksum.algorithm, value: checksum.value } }),
+    encryption: encryption === undefined ? undefined : schemeOf(encryption),
+    checksum: checksum === undefined ? undefined : { algorithm: checksum.algorithm, value: checksum.value },
   };
 }
 

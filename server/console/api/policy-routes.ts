@@ -63,7 +63,7 @@ export function policyRoutes({ identities }: Administration, authorizer: Authori
       ...rowOf(policy),
       document: policy.stored === undefined ? indented(policy.json) : policy.json,
       content: policy.document.statements,
-      ...(policy.stored === undefined ? {} : { createdAt: iso(policy.stored.createdAt) }),
+      createdAt: policy.stored === undefined ? undefined : iso(policy.stored.createdAt),
       earlier: (policy.stored?.earlier ?? []).map((one) => ({
         document: one.document,
         updatedAt: iso(one.updatedAt),
@@ -109,7 +109,7 @@ function rowOf({ name, stored, document: { statements } }: NamedDocument): Polic
     name,
     kind: stored === undefined ? 'built-in' : builtInPolicies.has(name) ? 'replaced' : 'stored',
     statements: statements.length,
-    ...(stored === undefined ? {} : { updatedAt: iso(stored.updatedAt) }),
+    updatedAt: stored === undefined ? undefined : iso(stored.updatedAt),
   };
 }
 

@@ -41,8 +41,8 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
       name: id,
       enabled,
       origin,
-      ...(provider === undefined ? {} : { displayName: provider.displayName }),
-      ...(roleArn === undefined ? {} : { roleArn }),
+      displayName: provider?.displayName,
+      roleArn,
       state: stateOf(type, enabled, provider),
     };
   };

@@ -33,7 +33,7 @@ export function statusRoutes({ administration, objects, providers }: ConsoleServ
           here: false,
         })),
       ],
-      ...(room === undefined ? {} : { space: room }),
+      space: room,
       keyService:
         keys === undefined || state === 'disabled'
           ? { kind: 'none' }
@@ -41,7 +41,7 @@ export function statusRoutes({ administration, objects, providers }: ConsoleServ
       providers: providers.list.map(({ id, displayName, status }) => ({
         name: id,
         displayName,
-        ...(status.kind === 'ready' ? {} : { reason: status.problem?.message ?? 'It has not answered yet.' }),
+        reason: status.kind === 'ready' ? undefined : (status.problem?.message ?? 'It has not answered yet.'),
       })),
       directory: directory !== undefined,
     } satisfies StatusAnswer);

@@ -49,7 +49,7 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     return {
       ...(await rowOf(user)),
       inForce: await Promise.all(policies.map((name) => inForce(services, name))),
-      ...(seesKeys ? { accessKeys: await accessKeysOf(administration, viewer, subject) } : {}),
+      accessKeys: seesKeys ? await accessKeysOf(administration, viewer, subject) : undefined,
     };
   }
 
@@ -138,7 +138,7 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
 }
 
 function secretAnswer(name: string, made: string | undefined): SecretAnswer {
-  return { name, ...(made === undefined ? {} : { secretKey: made }) };
+  return { name, secretKey: made };
 }
 
 type Groups = Pick<Identities, 'group' | 'groupsOf' | 'addMembers' | 'removeMembers'>;

@@ -27,7 +27,7 @@ export async function issueCredentials(
     ...asked,
     durationSeconds: signInDuration(services.settings),
   });
-  return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };
+  return { credentials, refreshToken: tokens.refreshToken };
 }
 
 /** Gets new credentials by a refresh token: `refused` is final, `unavailable` can be retried. */

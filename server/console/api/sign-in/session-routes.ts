@@ -53,8 +53,8 @@ export async function describeSession(
     expires: session.expires.toISOString(),
     policies: await Promise.all(names.map((name) => inForce(services, name))),
     may: await rightsOf(exchange, authorizer),
-    ...(sessionPolicy === undefined ? {} : { sessionPolicy: statementsOf(sessionPolicy) }),
-    ...(s3Url === undefined ? {} : { s3Url }),
+    sessionPolicy: sessionPolicy === undefined ? undefined : statementsOf(sessionPolicy),
+    s3Url,
   };
 }
 

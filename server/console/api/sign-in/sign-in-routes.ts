@@ -39,10 +39,10 @@ export function signInRoutes(
         id,
         displayName,
         ready: status.kind === 'ready',
-        ...(status.kind === 'ready' ? {} : { reason: status.problem?.message ?? 'It has not answered yet.' }),
+        reason: status.kind === 'ready' ? undefined : (status.problem?.message ?? 'It has not answered yet.'),
       })),
       directory: await services.directory.isConfigured(),
-      ...(notice === undefined ? {} : { notice }),
+      notice,
     } satisfies SignInOptions);
   });
 

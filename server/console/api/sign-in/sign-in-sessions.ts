@@ -145,7 +145,7 @@ function credentialFields({ credentials, refreshToken }: IssuedCredentials) {
   return {
     accessKey: credentials.accessKey,
     secretHash: hashOf(credentials.secretKey),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
+    refreshToken,
   };
 }
 

@@ -195,7 +195,7 @@ function Pages({ title, pages }: { readonly title?: string; readonly pages: read
           key={to}
           to={to}
           className="rail-link"
-          {...(isAt(pathname, to) || pathname === one ? { 'aria-current': 'page' } : {})}
+          aria-current={isAt(pathname, to) || pathname === one ? 'page' : undefined}
         >
           <Symbol size={18} stroke={1.6} aria-hidden />
           <span>{name}</span>

@@ -95,7 +95,7 @@ export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
       </Button>
       {creating && (
         <CreateAccessKeyDialog
-          {...(owner === undefined ? {} : { owner })}
+          owner={owner}
           onClose={() => setCreating(false)}
           onCreated={(key) => {
             setCreating(false);
@@ -129,11 +129,11 @@ function CreateAccessKeyDialog({ owner, onCreated, onClose }: CreateAccessKeyDia
     const expires = expiryOf(form);
     create.mutate(
       {
-        ...(owner === undefined ? {} : { owner }),
+        owner,
         name: form.name,
         description: form.description,
-        ...(expires === undefined ? {} : { expires }),
-        ...(form.narrow ? { policy: form.policy } : {}),
+        expires,
+        policy: form.narrow ? form.policy : undefined,
       },
       { onSuccess: onCreated },
     );
@@ -196,7 +196,7 @@ function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonl
         change: {
           name: form.name === '' ? null : form.name,
           description: form.description === '' ? null : form.description,
-          ...(moved ? { expires: expiryOf(form) ?? null } : {}),
+          expires: moved ? (expiryOf(form) ?? null) : undefined,
           policy: form.narrow ? form.policy : null,
         },
       },

@@ -29,7 +29,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
     event.preventDefault();
     const encryption = encryptionOf(choice);
     create.mutate(
-      { name, ...(encryption === undefined ? {} : { encryption }) },
+      { name, encryption },
       {
         onSuccess: () => {
           onClose();

@@ -41,9 +41,7 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
           <Button
             variant="default"
             leftSection={<IconDownload size={16} />}
-            onClick={() =>
-              save({ ...(s3Url === undefined ? {} : { url: s3Url }), ...credentials, api: 's3v4', path: 'auto' })
-            }
+            onClick={() => save({ url: s3Url, ...credentials, api: 's3v4', path: 'auto' })}
           >
             Download
           </Button>
@@ -57,7 +55,7 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
 }
 
 /** Saves a file that `mc alias import` reads. */
-function save(content: Readonly<Record<string, string>>): void {
+function save(content: Readonly<Record<string, string | undefined>>): void {
   const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }));
   const link = document.createElement('a');
   link.href = url;

@@ -36,7 +36,7 @@ interface DetailPageProps {
 export function DetailPage({ title, parent, badge, actions, width = 960, children }: DetailPageProps) {
   useDocumentTitle(`${title} · Coffer`);
   const heading = (
-    <Title order={1} {...(parent === undefined ? {} : { fz: 'lg' })} style={{ overflowWrap: 'anywhere' }}>
+    <Title order={1} fz={parent === undefined ? undefined : 'lg'} style={{ overflowWrap: 'anywhere' }}>
       {title}
     </Title>
   );

@@ -40,7 +40,7 @@ export function FormDialog(props: FormDialogProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={pending} {...(danger ? { color: 'red' } : {})}>
+            <Button type="submit" loading={pending} color={danger ? 'red' : undefined}>
               {submit}
             </Button>
           </Group>

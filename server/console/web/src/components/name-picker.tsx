@@ -27,7 +27,7 @@ function NamePicker({ label, value, onChange, found, search, nothing, error, des
   return (
     <MultiSelect
       {...shared}
-      {...(description === undefined ? {} : { description })}
+      description={description}
       data={[...names].toSorted()}
       searchable
       searchValue={search.text}

@@ -80,7 +80,7 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
           <Holders policy={policy} />
         </Tabs.Panel>
         <Tabs.Panel value="earlier">
-          <EarlierVersions policy={policy} {...(may('admin:CreatePolicy') ? { onRestore: edit } : {})} />
+          <EarlierVersions policy={policy} onRestore={may('admin:CreatePolicy') ? edit : undefined} />
         </Tabs.Panel>
       </Tabs>
       {deleting && <DeletePolicyDialog policy={policy} onClose={() => setDeleting(false)} />}

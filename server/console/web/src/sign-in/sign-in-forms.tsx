@@ -33,9 +33,7 @@ export function KeysForm() {
       secretLabel="Secret key"
       pending={signIn.isPending}
       error={signIn.error}
-      onSubmit={(accessKey, secretKey) =>
-        signIn.mutate({ accessKey, secretKey, ...(sessionToken === undefined ? {} : { sessionToken }) })
-      }
+      onSubmit={(accessKey, secretKey) => signIn.mutate({ accessKey, secretKey, sessionToken })}
     >
       {sessionToken === undefined ? (
         <Anchor component="button" type="button" size="xs" c="dimmed" ta="left" onClick={() => setSessionToken('')}>

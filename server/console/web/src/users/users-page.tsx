@@ -100,7 +100,7 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
 
   function submit(): void {
     create.mutate(
-      { name: name.trim(), ...(secretKey === undefined ? {} : { secretKey }), policies, groups },
+      { name: name.trim(), secretKey, policies, groups },
       {
         onSuccess: (user) => {
           notifyDone(`${user.name} is created.`);
