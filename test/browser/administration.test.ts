@@ -113,7 +113,7 @@ const putChanging = (action: string) =>
   });
 
 describe('administration in a browser', () => {
-  it('makes a policy and a user who has it; the user sees what the policy allows, and nothing else', async () => {
+  it('creates a policy and a user with it; the user sees what the policy allows, and nothing else', async () => {
     await signIn();
     await send('POST', '/buckets', { name: 'photos' });
     await send('POST', '/buckets', { name: 'secrets' });
@@ -157,7 +157,7 @@ describe('administration in a browser', () => {
     await visitor.picture('not-allowed');
   });
 
-  it('shows what a policy said before, edits from there, and keeps what somebody else saved meanwhile', async () => {
+  it('shows earlier versions of a policy, edits from one, and does not overwrite a later version', async () => {
     await signIn();
     await putChanging('s3:GetObject');
     await putChanging('s3:PutObject');
@@ -175,7 +175,7 @@ describe('administration in a browser', () => {
     await page.getByText('s3:DeleteObject').first().waitFor();
   });
 
-  it('explains who may do what, and why not', async () => {
+  it('explains decisions', async () => {
     await signIn();
     await send('POST', '/groups', { name: 'readers', policies: ['readonly'] });
     await send('POST', '/users', { name: 'rolf', secretKey: 'rolf-secret', groups: ['readers'] });
@@ -196,7 +196,7 @@ describe('administration in a browser', () => {
     await visitor.picture('explain-allowed');
   });
 
-  it('explains what claims would bring, and why somebody would not be let in', async () => {
+  it('explains the rights of claims, and why STS would issue no credentials', async () => {
     await signIn();
     await open('Explain');
     await page.getByText('A user with these claims').click();
@@ -212,7 +212,7 @@ describe('administration in a browser', () => {
     await visitor.picture('explain-claims');
   });
 
-  it('makes an access key that programs use, narrowed and with an end, and takes it away', async () => {
+  it('creates an access key with a policy and an expiration, and deletes it', async () => {
     await signIn();
     await send('POST', '/buckets', { name: 'for-programs' });
     await send('POST', '/users', { name: 'paul', secretKey: 'paul-secret', policies: ['readwrite'] });
@@ -251,7 +251,7 @@ describe('administration in a browser', () => {
     await expect(narrowed.send(new ListBucketsCommand({}))).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
   });
 
-  it('adds an identity provider after a test, and people sign in by it at once; the environment’s is read only', async () => {
+  it('adds an identity provider after a test, which accepts sign-ins at once; that of the environment is read only', async () => {
     await signIn();
     await open('Identity providers');
     await page.getByText('environment, read only').waitFor();
@@ -290,7 +290,7 @@ describe('administration in a browser', () => {
     await visitor.picture('status');
   });
 
-  it('can be worked by keyboard alone, and gives the focus back', async () => {
+  it('can be used by keyboard alone, and restores the focus', async () => {
     await signIn();
     await open('Groups');
     const create = page.getByRole('button', { name: 'Create group' });

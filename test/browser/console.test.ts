@@ -96,7 +96,7 @@ async function upload(...names: string[]): Promise<void> {
 const row = (name: string) => page.getByRole('row').filter({ hasText: name });
 
 describe('the console in a browser', () => {
-  it('refuses wrong keys in words, and lets the right ones in', async () => {
+  it('refuses wrong keys with a message, and accepts the right ones', async () => {
     await page.getByLabel('Access key').fill(server.accessKey);
     await page.getByLabel('Secret key').fill('not the secret');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -140,7 +140,7 @@ describe('the console in a browser', () => {
     await page.getByText('2 uploaded').waitFor();
   });
 
-  it('walks through folders, and back by the browser’s own button', async () => {
+  it('navigates through folders, and back by the browser’s button', async () => {
     await signInByKeys();
     await createBucket('folders');
     await page.evaluate(async () => {
@@ -163,7 +163,7 @@ describe('the console in a browser', () => {
     await page.getByRole('link', { name: 'odd' }).waitFor();
   });
 
-  it('signs in by single sign-on, goes on to the page wanted, and shows the policies in force', async () => {
+  it('signs in by single sign-on, opens the wanted page, and shows the policies in force', async () => {
     await page.goto(`${server.console}/account`);
     await signInBy('alice');
     await page.getByRole('heading', { name: 'readwrite' }).waitFor();
@@ -172,13 +172,13 @@ describe('the console in a browser', () => {
     await visitor.picture('account');
   });
 
-  it('tells on the sign-in page which claim was missing', async () => {
+  it('names the missing claim on the sign-in page', async () => {
     await signInBy('carol');
     await page.getByRole('alert').getByText('"policy"').waitFor();
     await visitor.picture('no-policy');
   });
 
-  it('explains to a person with the policy readonly what they may not do', async () => {
+  it('explains to a user with the policy readonly what is not allowed', async () => {
     await signInByKeys();
     await createBucket('for-rita');
     await upload('known.txt');
@@ -203,7 +203,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Access key').waitFor();
   });
 
-  it('can be worked by keyboard alone', async () => {
+  it('can be used by keyboard alone', async () => {
     await page.getByLabel('Access key').focus();
     await page.keyboard.type(server.accessKey);
     await page.keyboard.press('Tab');

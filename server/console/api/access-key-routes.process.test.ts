@@ -46,7 +46,7 @@ const reader = JSON.stringify({
 });
 
 describe('access keys', () => {
-  it('are made by everybody for themselves, with a secret that is answered once', async () => {
+  it('can be created by every user, with a secret key that is returned once', async () => {
     const expires = new Date(Date.now() + 86_400_000).toISOString();
     const made = await create(ann, { name: 'backup', description: 'nightly', expires });
     expect(made).toMatchObject({ accessKey: expect.stringMatching(/^[0-9A-Z]{20}$/), expires });
@@ -76,7 +76,7 @@ describe('access keys', () => {
     expect((await program.send('POST', '/api/buckets', { json: { name: 'of-ann' } })).status).toBe(201);
   });
 
-  it('may do less by a policy of their own, which is shown', async () => {
+  it('are restricted by their own policy, which is shown', async () => {
     const made = await create(ann, { policy: reader });
     const program = await signedIn(made);
     expect((await program.send('POST', '/api/buckets', { json: { name: 'of-ann' } })).status).toBe(403);
@@ -85,7 +85,7 @@ describe('access keys', () => {
     expect(shown.policy?.content).toMatchObject([{ actions: { patterns: ['s3:GetObject'] } }]);
   });
 
-  it('are made by people of a provider too, and outlive their session', async () => {
+  it('can be created by federated users, and outlive their session', async () => {
     const alice = new TestBrowser(console.url);
     await alice.signInBy('DEMO', 'alice', 'alice-password');
     const made = await create(alice);
@@ -98,7 +98,7 @@ describe('access keys', () => {
     expect((await program.send('GET', '/api/buckets')).status).toBe(200);
   });
 
-  it('are changed: disabled, renamed, given an end, narrowed', async () => {
+  it('are changed: disabled, renamed, with an expiration, restricted', async () => {
     const { accessKey } = await create(ann, { name: 'old' });
     const change = (form: object) => ann.send('PUT', `/api/access-key?key=${accessKey}`, { json: form });
     const expires = new Date(Date.now() + 3_600_000).toISOString();
@@ -111,7 +111,7 @@ describe('access keys', () => {
     expect(key).toMatchObject({ narrowed: false });
   });
 
-  it('are shown as expired when they are', async () => {
+  it('are shown as expired after their expiration', async () => {
     await create(ann, { expires: new Date(Date.now() + 60_000).toISOString() });
     console.advance(120_000);
     expect(await listOf(ann)).toMatchObject([{ status: 'expired' }]);
@@ -137,7 +137,7 @@ describe('access keys', () => {
     expect((await ann.send('GET', `/api/access-key?key=${made.accessKey}`)).status).toBe(404);
   });
 
-  it('that are temporary end, with the session that is theirs', async () => {
+  it('that are temporary are revoked, with their session', async () => {
     const alice = new TestBrowser(console.url);
     await alice.signInBy('DEMO', 'alice', 'alice-password');
     const [temporary] = await listOf(alice);
@@ -148,7 +148,7 @@ describe('access keys', () => {
 });
 
 describe('access keys of others', () => {
-  it('are not seen, changed or made without the right', async () => {
+  it('are not listed, changed or created without the right', async () => {
     const bob = await user('bob', ['readwrite']);
     const { accessKey } = await create(ann);
     const refused = async (method: string, path: string, body?: object) =>
@@ -160,7 +160,7 @@ describe('access keys of others', () => {
     expect(await listOf(bob)).toEqual([]);
   });
 
-  it('are listed, found by whose they are, and made by administrators', async () => {
+  it('are listed, searched by owner, and created by administrators', async () => {
     await user('bob', ['readwrite']);
     await create(root, { owner: 'ann', name: 'by-root' });
     await create(root, { owner: 'bob' });
@@ -174,7 +174,7 @@ describe('access keys of others', () => {
     });
   });
 
-  it('of root stay root’s, whatever a policy allows', async () => {
+  it('of root are changed by root alone, whatever a policy allows', async () => {
     const adam = await user('adam', ['consoleAdmin']);
     const { accessKey } = await create(root);
     expect((await adam.send('POST', '/api/access-keys', { json: { owner: 'root' } })).status).toBe(403);
@@ -183,14 +183,14 @@ describe('access keys of others', () => {
   });
 });
 
-describe('narrowed credentials', () => {
-  it('have nothing of their own, and make no key that may do more', async () => {
+describe('restricted credentials', () => {
+  it('own nothing, and create no key with more rights', async () => {
     const program = await signedIn(await create(ann, { policy: reader }));
     expect((await program.send('GET', '/api/access-keys')).status).toBe(403);
     expect((await program.send('POST', '/api/access-keys', { json: {} })).status).toBe(403);
   });
 
-  it('hand their narrowing on where they may make keys', async () => {
+  it('pass their restriction on to the keys that they create', async () => {
     const adam = await user('adam', ['consoleAdmin']);
     const policy = JSON.stringify({
       Version: '2012-10-17',

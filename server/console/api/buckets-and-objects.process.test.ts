@@ -60,7 +60,7 @@ describe('buckets', () => {
     expect((await json<BucketList>(await root.send('GET', '/api/buckets'))).buckets).toEqual([]);
   });
 
-  it('show what they held when that was counted, to those who may list them', async () => {
+  it('show the counted usage to users who may list them', async () => {
     await create('docs');
     await upload('a', 'content');
     expect(await json<BucketList>(await root.send('GET', '/api/buckets'))).not.toHaveProperty('counted');
@@ -77,7 +77,7 @@ describe('buckets', () => {
     ]);
   });
 
-  it('have their default encryption changed and taken away', async () => {
+  it('have their default encryption changed and removed', async () => {
     await create('docs');
     const encryption = async () => (await json<BucketAnswer>(await root.send('GET', '/api/buckets/docs'))).encryption;
     expect(await encryption()).toBeUndefined();
@@ -87,7 +87,7 @@ describe('buckets', () => {
     expect(await encryption()).toBeUndefined();
   });
 
-  it('keep what they block when their default is changed or taken away', async () => {
+  it('keep the blocked encryption types when the default changes or is removed', async () => {
     await create('docs');
     const { layer } = console.stores;
     await layer.putBucketEncryption('docs', { scheme: 'none', blocked: ['SSE-C'] });
@@ -101,7 +101,7 @@ describe('buckets', () => {
     expect((await create(name)).status).toBe(400);
   });
 
-  it('that are not empty stay, with the reason', async () => {
+  it('that are not empty are not deleted, with the reason', async () => {
     await create('docs');
     await upload('a', 'a');
     const response = await root.send('DELETE', '/api/buckets/docs');
@@ -109,7 +109,7 @@ describe('buckets', () => {
     expect((await json<ErrorAnswer>(response)).code).toBe('BucketNotEmpty');
   });
 
-  it('say what the person may do in them', async () => {
+  it('report the permissions of the user', async () => {
     await create('docs');
     expect(Object.values(await mayIn(root))).toEqual(Array.from({ length: 6 }, () => true));
     expect(await mayIn(reader)).toMatchObject({ read: true, write: false, delete: false, deleteBucket: false });
@@ -121,7 +121,7 @@ describe('objects', () => {
     await create('docs');
   });
 
-  it('come back as they were uploaded, saved under their name', async () => {
+  it('are downloaded as they were uploaded, with their file name', async () => {
     const key = 'reports/Übersicht "2026"; 100%.html';
     const put = await upload(key, '<script>alert(1)</script>', { 'content-type': 'text/html' });
     expect(put.status).toBe(201);
@@ -153,7 +153,7 @@ describe('objects', () => {
     expect(response.headers.get('content-range')).toBe(contentRange);
   });
 
-  it('refuse a range behind their end', async () => {
+  it('refuse a range beyond their end', async () => {
     await upload('digits', '0123456789');
     const response = await root.send('GET', at('docs', 'content', { key: 'digits' }), {
       headers: { range: 'bytes=10-' },
@@ -161,7 +161,7 @@ describe('objects', () => {
     expect(response.status).toBe(416);
   });
 
-  it('are not replaced by an upload that says so', async () => {
+  it('are not replaced by an upload with If-None-Match', async () => {
     await upload('a', 'first');
     const response = await upload('a', 'second', { 'if-none-match': '*' });
     expect(response.status).toBe(412);
@@ -169,7 +169,7 @@ describe('objects', () => {
     expect(await (await root.send('GET', at('docs', 'content', { key: 'a' }))).text()).toBe('first');
   });
 
-  it('need their length before they are uploaded', async () => {
+  it('need a Content-Length', async () => {
     const response = await new Promise<number | undefined>((resolve, reject) => {
       const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'a' })}`, {
         method: 'PUT',
@@ -185,7 +185,7 @@ describe('objects', () => {
     expect(response).toBe(411);
   });
 
-  it('of which only a part arrived are not there', async () => {
+  it('do not exist after a partial upload', async () => {
     await new Promise<void>((resolve) => {
       const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'half' })}`, {
         method: 'PUT',
@@ -238,7 +238,7 @@ describe('objects', () => {
     },
   );
 
-  it('go one by one, or a folder at a time', async () => {
+  it('are deleted one by one, or by folder', async () => {
     for (const key of ['a.txt', 'photos/1', 'photos/deep/2']) await upload(key, key);
     expect((await root.send('DELETE', at('docs', 'object', { key: 'a.txt' }))).status).toBe(204);
     const round = await json<PrefixDeletion>(await root.send('DELETE', at('docs', 'objects', { prefix: 'photos/' })));
@@ -249,12 +249,12 @@ describe('objects', () => {
     });
   });
 
-  it('do not all go by a forgotten prefix', async () => {
+  it('are not all deleted by an empty prefix', async () => {
     expect((await root.send('DELETE', at('docs', 'objects', {}))).status).toBe(400);
   });
 });
 
-describe('a person whose policy is readonly', () => {
+describe('a user with the policy readonly', () => {
   beforeEach(async () => {
     await create('docs');
     await upload('a.txt', 'abc');
@@ -282,8 +282,8 @@ describe('a person whose policy is readonly', () => {
   });
 });
 
-describe('a person who may delete some objects of a folder only', () => {
-  it('learns which stayed, and why', async () => {
+describe('a user who may delete some objects of a folder', () => {
+  it('learns which objects were not deleted, and why', async () => {
     await create('docs');
     for (const key of ['mine/1', 'mine/2', 'theirs/1']) await upload(key, key);
     const tidier = new TestBrowser(console.url);

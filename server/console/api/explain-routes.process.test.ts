@@ -34,7 +34,7 @@ const refused = async (question: object) => {
 };
 
 describe('an explanation', () => {
-  it('names the statement that decided, and by what its policy counts', async () => {
+  it('names the statement that decided, and the attachment of its policy', async () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff', policies: ['readonly'] } });
     await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['writeonly'], groups: ['staff'] } });
     expect(await decision({ who: ann })).toMatchObject({
@@ -55,7 +55,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('tells a denial from silence', async () => {
+  it('distinguishes an explicit from an implicit deny', async () => {
     const document = JSON.stringify({
       Version: '2012-10-17',
       Statement: [{ Sid: 'NotThese', Effect: 'Deny', Action: 's3:*', Resource: 'arn:aws:s3:::docs/*' }],
@@ -72,7 +72,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('has the policy that narrows an access key', async () => {
+  it('includes the policy that restricts an access key', async () => {
     const policy = JSON.stringify({
       Version: '2012-10-17',
       Statement: [{ Effect: 'Allow', Action: 's3:ListBucket', Resource: '*' }],
@@ -85,7 +85,7 @@ describe('an explanation', () => {
     expect(policies.map(({ source }) => source)).toEqual(['identity', 'boundary']);
   });
 
-  it('takes conditions of the request', async () => {
+  it('uses condition keys of the request', async () => {
     const document = JSON.stringify({
       Version: '2012-10-17',
       Statement: [
@@ -102,7 +102,7 @@ describe('an explanation', () => {
     expect([await from('192.0.2.7'), await from('203.0.113.7')]).toEqual(['allow', 'deny']);
   });
 
-  it('says what somebody with these claims could do, and which of their policies nobody defined', async () => {
+  it('explains the rights of a user with these claims, and names policies that do not exist', async () => {
     const answer = await decision(withClaims({ sub: '1', preferred_username: 'alice', policy: ['readonly', 'gone'] }));
     expect(answer).toMatchObject({
       who: 'alice (DEMO)',
@@ -112,7 +112,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('counts what is attached to claims', async () => {
+  it('includes policies that are attached to claims', async () => {
     const holder = { kind: 'claim', provider: 'DEMO', claim: 'groups', value: 'research-*' };
     await root.send('POST', '/api/policy/attach?name=readonly', { json: holder });
     expect(await decision(withClaims({ sub: '1', groups: ['research-lab'] }))).toMatchObject({
@@ -121,7 +121,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('says why somebody would not be let in: the claim looked for, the claims that came, policies not defined', async () => {
+  it('says why STS would issue no credentials: the expected claim, the claims, missing policies', async () => {
     const without = await explained(withClaims({ sub: '1', email: 'a@example.org' }));
     expect(without).toMatchObject({ kind: 'not-let-in' });
     expect(without).toMatchObject({ message: expect.stringMatching(/claim "policy" is missing.*claims: email, sub/) });
@@ -129,7 +129,7 @@ describe('an explanation', () => {
     expect(undefinedOnes).toMatchObject({ message: expect.stringContaining('`gone`') });
   });
 
-  it('of nobody is refused in words', async () => {
+  it('of an unknown user is refused with a message', async () => {
     expect(await refused({ who: ann })).toMatchObject({ status: 404, message: expect.stringContaining('"ann"') });
     expect(await refused(withClaims({ policy: 'readonly' }))).toMatchObject({ status: 400, field: 'claims' });
     const elsewhere = { who: { kind: 'claims', provider: 'OTHER', claims: { sub: '1' } } };

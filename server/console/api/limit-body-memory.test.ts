@@ -28,7 +28,7 @@ describe('JSON bodies of the console', () => {
     send('/users', { 'content-length': '60' }).end();
   });
 
-  it('of a sign-in are strangers’', () => {
+  it('of a sign-in count as anonymous', () => {
     const { memory, send } = consoleWith({ known: 0, stranger: 50 });
     const one = send('/sign-in', { 'content-length': '40' });
     expect(memory.held('stranger')).toBe(40);

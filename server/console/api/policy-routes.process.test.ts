@@ -30,14 +30,14 @@ const refusedHolder = async (holder: object) =>
   error(await root.send('POST', '/api/policy/attach?name=readonly', { json: holder }));
 
 describe('policies', () => {
-  it('are listed, built-in ones and those that replace them told apart', async () => {
+  it('are listed, with built-in ones and their replacements marked', async () => {
     await save('readonly', documentOf('s3:GetObject'));
     const { policies } = await json<PolicyList>(await root.send('GET', '/api/policies'));
     const kinds = Object.fromEntries(policies.map(({ name, kind }) => [name, kind]));
     expect(kinds).toMatchObject({ readonly: 'replaced', readwrite: 'built-in', tidier: 'stored' });
   });
 
-  it('keep what they said before, the newest first', async () => {
+  it('keep their earlier versions, the newest first', async () => {
     await save('mine', documentOf('s3:GetObject'));
     console.advance(60_000);
     await save('mine', documentOf('s3:PutObject'));
@@ -49,7 +49,7 @@ describe('policies', () => {
     expect(content).toMatchObject([{ effect: 'Allow', actions: { patterns: ['s3:DeleteObject'] } }]);
   });
 
-  it('are not overwritten by a form that is older than what was saved meanwhile', async () => {
+  it('are not overwritten by a form that is older than the saved version', async () => {
     const { updatedAt = '' } = await json<PolicyRow>(await save('mine', documentOf('s3:GetObject'), null));
     console.advance(60_000);
     expect((await save('mine', documentOf('s3:PutObject'), updatedAt)).status).toBe(200);
@@ -65,7 +65,7 @@ describe('policies', () => {
     expect(await error(await save('mine', documentOf('s3:*'), null))).toMatchObject({ status: 409, field: 'name' });
   });
 
-  it('are checked while they are written, by whoever is signed in', async () => {
+  it('are checked while they are edited, for every user', async () => {
     const { content } = await json<CheckedDocument>(await check(documentOf('s3:GetObject')));
     expect(content).toMatchObject([{ effect: 'Allow' }]);
     const wrong = documentOf('s3:GetObject').replace('Effect', 'Efect');
@@ -74,7 +74,7 @@ describe('policies', () => {
     expect((await error(await check('{'))).message).toContain('not valid JSON');
   });
 
-  it('tell to whom they are attached', async () => {
+  it('list their holders', async () => {
     await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['readonly'] } });
     const claim = { kind: 'claim', provider: 'P', claim: 'sub', value: 'system:*' };
     const attach = (holder: object) => root.send('POST', '/api/policy/attach?name=readonly', { json: holder });
@@ -85,21 +85,21 @@ describe('policies', () => {
     expect((await policyOf('readonly')).holders).toEqual([claim]);
   });
 
-  it('are attached to nobody of a mistyped name', async () => {
+  it('are not attached to a mistyped name', async () => {
     expect(await refusedHolder({ kind: 'user', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
     expect(await refusedHolder({ kind: 'group', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
     expect(await refusedHolder({ kind: 'ldap-group', name: 'staff' })).toMatchObject({ status: 400, field: 'name' });
     expect((await refusedHolder({ kind: 'ldap-user', name: 'ann' })).message).toContain('No directory is configured');
   });
 
-  it('are taken by a directory’s group under its distinguished name', async () => {
+  it('are attached to a group of a directory by its distinguished name', async () => {
     const holder = { kind: 'ldap-group', name: 'CN=Staff, DC=example, DC=org' };
     expect((await root.send('POST', '/api/policy/attach?name=readonly', { json: holder })).status).toBe(204);
     expect((await policyOf('readonly')).holders).toMatchObject([{ kind: 'ldap-group' }]);
     expect((await root.send('POST', '/api/policy/detach?name=readonly', { json: holder })).status).toBe(204);
   });
 
-  it('are not deleted while they are attached; the refusal says to whom', async () => {
+  it('are not deleted while they are attached; the error names the holders', async () => {
     await save('mine', documentOf('s3:GetObject'));
     await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['mine'] } });
     const refused = await error(await root.send('DELETE', '/api/policy?name=mine'));

@@ -38,7 +38,7 @@ const at = (what: string, name: string) => `/api/identity-provider${what}?type=o
 const provider = async (name: string) => json<ProviderAnswer>(await root.send('GET', at('', name)));
 
 describe('identity providers', () => {
-  it('are listed with their state; those of the environment are said to be', async () => {
+  it('are listed with their state and origin', async () => {
     await add('MINE');
     const { kinds, redirectUri } = await json<ProviderKinds>(await root.send('GET', '/api/identity-providers'));
     expect(redirectUri).toBe(`${console.url}/oauth_callback`);
@@ -55,7 +55,7 @@ describe('identity providers', () => {
     ]);
   });
 
-  it('let people in as soon as they are added', async () => {
+  it('accept sign-ins as soon as they are added', async () => {
     await add('MINE', { display_name: 'Mine' });
     const { providers } = await json<SignInOptions>(await root.send('GET', '/api/sign-in-options'));
     expect(providers).toContainEqual({ id: 'MINE', displayName: 'Mine', ready: true });
@@ -64,7 +64,7 @@ describe('identity providers', () => {
     expect((await alice.send('GET', '/api/session')).status).toBe(200);
   });
 
-  it('keep their secret when it comes back redacted, and never show it', async () => {
+  it('keep a redacted secret, and never show it', async () => {
     await add('MINE');
     const { values } = await provider('MINE');
     expect(values).toMatchObject({ client_secret: '*REDACTED*' });
@@ -75,7 +75,7 @@ describe('identity providers', () => {
     expect(steps.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok', 'skipped']);
   });
 
-  it('are tested before they are saved, and the step is named that breaks', async () => {
+  it('are tested before they are saved, and the failed step is named', async () => {
     const test = async (values: object) =>
       (await json<ProviderTest>(await root.send('POST', at('/test', 'NEW'), { json: { values } }))).steps.find(
         ({ outcome }) => outcome === 'failed',
@@ -86,7 +86,7 @@ describe('identity providers', () => {
     expect((await root.send('GET', at('', 'NEW'))).status).toBe(404);
   });
 
-  it('are not saved where they cannot work, and the refusal begins with the key', async () => {
+  it('are not saved if they cannot work, and the error begins with the key', async () => {
     const wrong = await error(await add('MINE', { redirect_uri: 'https://console.example.com/back' }));
     expect(wrong).toMatchObject({
       status: 400,
@@ -109,7 +109,7 @@ describe('identity providers', () => {
     expect(again.status).toBe(404);
   });
 
-  it('of the environment are not changed here', async () => {
+  it('of the environment are read only', async () => {
     const code = 'XMinioAdminConfigEnvOverridden';
     const change = await root.send('PUT', at('', 'FIXED'), { json: { values: valuesOf() } });
     expect(await error(change)).toMatchObject({ status: 400, code });

@@ -17,17 +17,17 @@ const page = (items: readonly string[], after?: string, fits = (_name: string) =
 
 describe('a page of a list', () => {
   const all = ['a', 'b', 'c', 'd'];
-  it('says where the next one begins, until there is none', async () => {
+  it('returns the position of the next one until the last', async () => {
     expect(await page(all)).toEqual({ rows: ['A', 'B'], next: 'b' });
     expect(await page(all, 'b')).toEqual({ rows: ['C', 'D'] });
     expect(await page(all, 'd')).toEqual({ rows: [] });
   });
 
-  it('goes on behind a row that was removed meanwhile', async () => {
+  it('continues after a row that was removed meanwhile', async () => {
     expect(await page(['a', 'c', 'd'], 'b')).toEqual({ rows: ['C', 'D'] });
   });
 
-  it('has only what fits, and no next one where the rest does not', async () => {
+  it('has only matching rows, and no next page without further ones', async () => {
     expect(await page(all, undefined, (name) => name < 'c')).toEqual({ rows: ['A', 'B'] });
   });
 });
@@ -90,7 +90,7 @@ describe('lists of more than a page', () => {
     expect(found).toContain('readwrite');
   });
 
-  it('are searched whole', async () => {
+  it('are searched completely', async () => {
     const answer = await root.send('GET', `/api/users?contains=${encodeURIComponent('U~427')}`);
     expect(((await answer.json()) as { users: { name: string }[] }).users.map(({ name }) => name)).toEqual(['u~427']);
   });

@@ -59,8 +59,8 @@ async function start() {
 const routes = (await all()).filter(([method]) => ['POST', 'PUT', 'PATCH'].includes(method));
 afterAll(() => Promise.all(started.map((console) => console.close())));
 
-describe('a person who may do nothing', () => {
-  it('has been tried at every call', () => {
+describe('a user without rights', () => {
+  it('is tried with every call', () => {
     expect(routes.length).toBeGreaterThan(20);
     const names = new Set(routes.map((route) => route.join(' ')));
     expect([...withoutRights].filter((name) => !names.has(name))).toEqual([]);

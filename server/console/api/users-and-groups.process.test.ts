@@ -30,7 +30,7 @@ async function signedIn(name: string, policies: readonly string[] = []): Promise
 }
 
 describe('users', () => {
-  it('are created with policies and groups, and have those of their groups too', async () => {
+  it('are created with policies and groups, and get the policies of the groups', async () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff', policies: ['writeonly'] } });
     const made = await create({ name: 'ann', policies: ['readonly'], groups: ['staff'] });
     expect(made.status).toBe(201);
@@ -40,7 +40,7 @@ describe('users', () => {
     expect(ann.inForce.map(({ name }) => name)).toEqual(['readonly', 'writeonly']);
   });
 
-  it('never have a secret key shown that they were given', async () => {
+  it('never show a given secret key', async () => {
     const text = await (await create({ name: 'ann', secretKey: 'ann-secret' })).text();
     expect(text).not.toContain('ann-secret');
     expect(JSON.stringify(await userOf('ann'))).not.toContain('ann-secret');
@@ -62,7 +62,7 @@ describe('users', () => {
     expect(await error(await create(user))).toMatchObject({ status: 400, field, code });
   });
 
-  it('are not created without the policy that was meant for them', async () => {
+  it('are not created if a policy does not exist', async () => {
     expect((await create({ name: 'ann', policies: ['mistyped'] })).status).toBe(404);
     expect((await create({ name: 'ann', groups: ['mistyped'] })).status).toBe(404);
     expect((await json<UserList>(await root.send('GET', '/api/users'))).users).toEqual([]);
@@ -74,14 +74,14 @@ describe('users', () => {
     expect(users.map(({ name }) => name)).toEqual(['ann', 'anton']);
   });
 
-  it('lose what they may do the moment that they are disabled', async () => {
+  it('lose their rights as soon as they are disabled', async () => {
     const ann = await signedIn('ann', ['readwrite']);
     expect((await ann.send('GET', '/api/buckets')).status).toBe(200);
     await root.send('PUT', '/api/user/status?name=ann', { json: { status: 'disabled' } });
     expect((await ann.send('GET', '/api/buckets')).status).toBe(401);
   });
 
-  it('have their policies and groups set to exactly what is wanted', async () => {
+  it('get exactly the given policies and groups', async () => {
     for (const name of ['one', 'two']) await root.send('POST', '/api/groups', { json: { name } });
     await create({ name: 'ann', policies: ['readonly'], groups: ['one'] });
     await root.send('PUT', '/api/user/policies?name=ann', { json: { policies: ['writeonly'] } });
@@ -89,7 +89,7 @@ describe('users', () => {
     expect(await userOf('ann')).toMatchObject({ policies: ['writeonly'], groups: ['two'] });
   });
 
-  it('get another secret key, made by the server or by an administrator, and their sessions end', async () => {
+  it('get a new secret key from the server or an administrator, and their sessions end', async () => {
     const ann = await signedIn('ann');
     const { secretKey } = await json<SecretAnswer>(
       await root.send('PUT', '/api/user/secret-key?name=ann', { json: {} }),
@@ -99,7 +99,7 @@ describe('users', () => {
     expect((await root.send('PUT', '/api/user/secret-key?name=nobody', { json: {} })).status).toBe(404);
   });
 
-  it('give themselves another secret key, when they know the one they have', async () => {
+  it('replace their secret key if they know the current one', async () => {
     const ann = await signedIn('ann');
     const replace = (currentSecretKey: string) =>
       ann.send('PUT', '/api/own-secret-key', { json: { currentSecretKey, secretKey: 'another-secret' } });
@@ -108,7 +108,7 @@ describe('users', () => {
     expect((await ann.signIn({ accessKey: 'ann', secretKey: 'another-secret' })).status).toBe(200);
   });
 
-  it('are slowed down when they guess their secret key', async () => {
+  it('are limited when they guess their secret key', async () => {
     const ann = await signedIn('ann');
     const guess = () =>
       ann.send('PUT', '/api/own-secret-key', { json: { currentSecretKey: 'x', secretKey: 'another-secret' } });
@@ -116,7 +116,7 @@ describe('users', () => {
     expect((await guess()).status).toBe(429);
   });
 
-  it('go with all that they own', async () => {
+  it('are deleted with all that they own', async () => {
     const ann = await signedIn('ann', ['readwrite']);
     await ann.send('POST', '/api/access-keys', { json: { accessKey: 'of-ann', secretKey: 'of-ann-secret' } });
     expect((await root.send('DELETE', '/api/user?name=ann')).status).toBe(204);
@@ -142,14 +142,14 @@ describe('groups', () => {
     expect((await root.send('DELETE', '/api/group?name=staff')).status).toBe(204);
   });
 
-  it('may be called what a path could not hold', async () => {
+  it('may have a name that is not valid in a path', async () => {
     for (const name of ['..', 'a/b', 'with space']) {
       expect((await root.send('POST', '/api/groups', { json: { name } })).status).toBe(201);
       expect((await groupOf(name)).name).toBe(name);
     }
   });
 
-  it('keep their members when one of the new ones is nobody', async () => {
+  it('keep their members if a new one does not exist', async () => {
     await create({ name: 'ann' });
     await root.send('POST', '/api/groups', { json: { name: 'staff', members: ['ann'] } });
     const refused = await root.send('PUT', '/api/group/members?name=staff', { json: { members: ['nobody'] } });
@@ -157,14 +157,14 @@ describe('groups', () => {
     expect((await groupOf('staff')).members).toEqual(['ann']);
   });
 
-  it('are not made twice', async () => {
+  it('are not created twice', async () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff' } });
     const again = await error(await root.send('POST', '/api/groups', { json: { name: 'staff' } }));
     expect(again).toMatchObject({ status: 409, code: 'Exists', field: 'name' });
   });
 });
 
-describe('people without the right', () => {
+describe('users without the right', () => {
   const calls: readonly (readonly [method: string, path: string, body?: object])[] = [
     ['GET', '/api/users'],
     ['POST', '/api/users', { name: 'eve2', secretKey: 'eve-secret' }],
@@ -200,7 +200,7 @@ describe('people without the right', () => {
     ['GET', '/api/status'],
   ];
 
-  it('are refused by every call of an administrator, and told which right it takes', async () => {
+  it('are refused by every call of an administrator, which names the right', async () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff' } });
     const eve = await signedIn('eve', ['readwrite']);
     for (const [method, path, body] of calls) {
@@ -210,7 +210,7 @@ describe('people without the right', () => {
     }
   });
 
-  it('are shown no page that would refuse them', async () => {
+  it('see no page that would refuse them', async () => {
     const eve = await signedIn('eve', ['readwrite']);
     const { may } = await json<SessionAnswer>(await eve.send('GET', '/api/session'));
     expect(may.all).toEqual([]);
@@ -220,7 +220,7 @@ describe('people without the right', () => {
     expect(rights.may.all).toContain('admin:ListUsers');
   });
 
-  it('change nothing from another site', async () => {
+  it('cannot change anything from another site', async () => {
     const evil = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, json: { name: 'ann' } };
     expect(await error(await root.send('POST', '/api/users', evil))).toMatchObject({ code: 'CrossSiteRequest' });
   });

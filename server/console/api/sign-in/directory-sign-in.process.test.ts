@@ -39,12 +39,12 @@ async function refusalOf(response: Response) {
   return { status: response.status, ...((await response.json()) as { code: string; message: string }) };
 }
 
-describe('signing in by the directory', () => {
+describe('the sign-in by a directory', () => {
   it('is offered where a directory is configured', async () => {
     expect([await offersDirectory({ directory: people }), await offersDirectory({})]).toEqual([true, false]);
   });
 
-  it('begins a session with what is attached to the person and their groups', async () => {
+  it('starts a session with the policies of the user and the groups', async () => {
     const { console, browser } = await open();
     await console.identities.attach({ kind: 'ldap-user', name: dn }, ['readonly']);
     await console.identities.attach({ kind: 'ldap-group', name: staff }, ['diagnostics']);
@@ -54,7 +54,7 @@ describe('signing in by the directory', () => {
     expect((await browser.send('GET', '/api/buckets')).status).toBe(200);
   });
 
-  it('is told to who listens: who the directory vouches for, and the credentials they got', async () => {
+  it('is reported to observers with the user and the issued credentials', async () => {
     const events = new RequestEvents();
     const told: FinishedRequest[] = [];
     events.subscribe((finished) => told.push(finished));
@@ -82,7 +82,7 @@ describe('signing in by the directory', () => {
     expect((await browser.send('GET', '/api/session')).status).toBe(401);
   });
 
-  it('refuses a wrong password, a stranger and a name of several alike', async () => {
+  it('refuses a wrong password, an unknown and an ambiguous name alike', async () => {
     const { browser } = await open();
     const refused = [
       await signIn(browser, 'ann', 'wrong'),
@@ -98,7 +98,7 @@ describe('signing in by the directory', () => {
     );
   });
 
-  it('tells a person to whom nothing is attached their DN and groups', async () => {
+  it('names the DN and the groups to a user without policies', async () => {
     const { browser } = await open();
     const { status, message } = await refusalOf(await signIn(browser));
     expect([status, message]).toEqual([401, expect.stringContaining(`the LDAP user ${dn}, nor to a group of theirs`)]);
@@ -106,14 +106,14 @@ describe('signing in by the directory', () => {
     expect(browser.cookie('coffer_session')).toBeUndefined();
   });
 
-  it('says that the directory is away, and not where it is', async () => {
+  it('reports an unavailable directory without its address', async () => {
     const { browser } = await open();
     const refused = await refusalOf(await signIn(browser, 'away'));
     expect(refused).toMatchObject({ status: 503, code: 'DirectoryUnavailable' });
     expect(refused.message).not.toContain('ldap.internal');
   });
 
-  it('makes who guesses wait, in whatever case the name is written', async () => {
+  it('limits guesses, ignoring the case of the name', async () => {
     const { console, browser } = await open();
     await console.identities.attach({ kind: 'ldap-user', name: dn }, ['readonly']);
     for (let guess = 0; guess < 10; guess += 1) await signIn(browser, guess % 2 ? 'ANN' : 'ann', `guess-${guess}`);
@@ -122,13 +122,13 @@ describe('signing in by the directory', () => {
     expect((await signIn(browser)).status).toBe(200);
   });
 
-  it('does not count what was no guess', async () => {
+  it('counts guesses alone', async () => {
     const { browser } = await open();
     for (let time = 0; time < 12; time += 1) await signIn(browser, 'away');
     expect((await signIn(browser, 'away')).status).toBe(503);
   });
 
-  it('takes no secret key of this server for a password, nor a password for a secret key', async () => {
+  it('does not try a secret key as a password, nor a password as a secret key', async () => {
     const asked: string[] = [];
     const { browser } = await open({
       directory: {

@@ -57,7 +57,7 @@ describe('a dynamic redirect', () => {
     expect(redirectUri({ ...choice, allowedHosts })).toBe(expected);
   });
 
-  it('may lead to the address set for browsers, whatever is allowed', () => {
+  it('may lead to the configured public URL, whatever hosts are allowed', () => {
     const usedUrl = 'http://proxy.example';
     expect(redirectUri({ ...choice, usedUrl, allowedHosts: ['x'] })).toBe('http://proxy.example/oauth_callback');
   });
@@ -78,7 +78,7 @@ describe('usedUrl', () => {
 });
 
 describe('safeReturnPath', () => {
-  it('never leaves the console, whatever is wanted', () => {
+  it('never leaves the console, for any input', () => {
     const piece = fc.constantFrom(
       '/',
       '\\',

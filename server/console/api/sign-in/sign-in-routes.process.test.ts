@@ -27,8 +27,8 @@ const strict = async (options: Parameters<typeof open>[0], headers: Record<strin
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 const hour = 3_600_000;
 
-describe('signing in by keys', () => {
-  it('begins a session that says who it is', async () => {
+describe('the sign-in by access key', () => {
+  it('starts a session that names the user', async () => {
     const { browser } = await open();
     expect((await browser.signIn()).status).toBe(200);
     const session = (await (await browser.send('GET', '/api/session')).json()) as SessionAnswer;
@@ -41,14 +41,14 @@ describe('signing in by keys', () => {
     expect(cookie).toMatch(/^coffer_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
   });
 
-  it('marks the cookie for TLS only where browsers reach the console over TLS', async () => {
+  it('marks the cookie as secure if browsers use TLS', async () => {
     const { browser } = await open({ settings: { browserUrl: 'https://console.example' } });
     const [cookie] = (await browser.signIn()).headers.getSetCookie();
     expect(cookie).toMatch(/^__Host-coffer_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
     expect((await browser.send('GET', '/api/session')).status).toBe(200);
   });
 
-  it('takes no other cookie for that of TLS, which a page of another host could set', async () => {
+  it('ignores the cookie without the __Host- prefix over TLS, which another host could set', async () => {
     const { browser, console } = await open({ settings: { browserUrl: 'https://console.example' } });
     await browser.signIn();
     const other = new TestBrowser(console.url);
@@ -56,7 +56,7 @@ describe('signing in by keys', () => {
     expect((await other.send('GET', '/api/session')).status).toBe(401);
   });
 
-  it('takes neither of two cookies of one name', async () => {
+  it('ignores two cookies with the same name', async () => {
     const { browser } = await open();
     await browser.signIn();
     const own = `coffer_session=${browser.cookie('coffer_session')}`;
@@ -68,7 +68,7 @@ describe('signing in by keys', () => {
     expect(await status(`${own}; ${own}`)).toBe(200);
   });
 
-  it('makes browsers that come over TLS keep to it', async () => {
+  it('sends HSTS over TLS', async () => {
     const proxies = { trusted: ['127.0.0.1'], header: 'x-forwarded-for' } as const;
     const viaTls = { 'x-forwarded-proto': 'https' };
     expect(await strict({})).toBeNull();
@@ -77,7 +77,7 @@ describe('signing in by keys', () => {
     expect(await strict({ settings: { browserUrl: 'https://console.example' } })).toBe('max-age=31536000');
   });
 
-  it('makes who guesses wait by the address that a trusted proxy names, and nobody else behind it', async () => {
+  it('limits guesses by the address that a trusted proxy names, and no other client of the proxy', async () => {
     const { browser } = await open({ proxies: { trusted: ['127.0.0.0/8'], header: 'x-forwarded-for' } });
     const signIn = (address: string, secretKey: string) =>
       browser.send('POST', '/api/sign-in', {
@@ -108,7 +108,7 @@ describe('signing in by keys', () => {
     expect(await response.text()).toContain('secretKey');
   });
 
-  it('makes who guesses wait, also with the right secret, and lets them in a minute later', async () => {
+  it('limits guesses, also with the right secret key, and accepts it a minute later', async () => {
     const { console, browser } = await open();
     for (let guess = 0; guess < 10; guess += 1)
       await browser.signIn({ accessKey: 'root', secretKey: `guess-${guess}` });
@@ -121,7 +121,7 @@ describe('signing in by keys', () => {
 });
 
 describe('a session', () => {
-  it('is needed for everything behind the sign-in', async () => {
+  it('is needed for every other call', async () => {
     const { browser } = await open();
     for (const path of ['/api/session', '/api/buckets', '/api/buckets/docs/content?key=a']) {
       const response = await browser.send('GET', path);
@@ -129,7 +129,7 @@ describe('a session', () => {
     }
   });
 
-  it('ends when the person signs out, for copies of the cookie too', async () => {
+  it('ends with the sign-out, for copies of the cookie too', async () => {
     const { browser, console } = await open();
     await browser.signIn();
     const copy = new TestBrowser(console.url);
@@ -139,7 +139,7 @@ describe('a session', () => {
     expect((await copy.send('GET', '/api/session')).status).toBe(401);
   });
 
-  it('ends after the set duration', async () => {
+  it('ends after the configured duration', async () => {
     const { browser, console } = await open({ settings: { sessionDurationMs: hour } });
     await browser.signIn();
     console.advance(hour - 60_000);
@@ -156,7 +156,7 @@ describe('a session', () => {
     expect((await other.send('GET', '/api/session')).status).toBe(200);
   });
 
-  it('ends when the secret key it was begun with is replaced', async () => {
+  it('ends when its secret key is replaced', async () => {
     const { browser, console } = await open();
     await browser.signIn();
     const { browser: other } = await open({ stores: console.stores, rootSecret: 'a-new-password' });
@@ -176,7 +176,7 @@ describe('a session', () => {
     expect(all.includes(rootKeys.secretKey)).toBe(false);
   });
 
-  it('is swept from the store after it expired', async () => {
+  it('is removed from the store after it expired', async () => {
     const { browser, console } = await open({ settings: { sessionDurationMs: hour } });
     const count = async () => {
       let entries = 0;
@@ -211,7 +211,7 @@ describe('requests of other sites', () => {
     expect((await browser.send('GET', '/api/session')).status).toBe(200);
   });
 
-  it('are told from those of the console itself behind a proxy that changes the host', async () => {
+  it('are distinguished from those of the console behind a proxy that changes the host', async () => {
     const { browser } = await open({ settings: { browserUrl: 'https://console.example/' } });
     const response = await browser.send('POST', '/api/sign-in', {
       json: rootKeys,
@@ -233,7 +233,7 @@ describe('every answer', () => {
     expect(headers.get('x-powered-by')).toBeNull();
   });
 
-  it('is JSON with a code where there is nothing', async () => {
+  it('is JSON with a code for an unknown path', async () => {
     const { browser } = await open();
     await browser.signIn();
     const response = await browser.send('GET', '/api/nothing');
@@ -251,7 +251,7 @@ describe('every answer', () => {
     expect(await codeOf(response)).toBe('BadRequest');
   });
 
-  it('is a refusal for a body larger than any form', async () => {
+  it('is an error for a body that is too large', async () => {
     const { browser } = await open();
     const response = await browser.send('POST', '/api/sign-in', { json: { accessKey: 'a'.repeat(100_000) } });
     expect(response.status).toBe(413);

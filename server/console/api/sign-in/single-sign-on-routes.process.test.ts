@@ -60,7 +60,7 @@ const fiveMinutesLater = (console: TestConsole) => {
   provider.realm.tokenLifetime = 3_600;
 };
 
-describe('the way to the identity provider', () => {
+describe('the redirect to the identity provider', () => {
   it('asks for a code with PKCE, state and nonce, and comes back to the console', async () => {
     const { console, browser } = await open();
     const location = new URL((await begin(browser)).headers.get('location') ?? '');
@@ -75,14 +75,14 @@ describe('the way to the identity provider', () => {
     expect(location.searchParams.get('scope')?.split(' ')).toContain('openid');
   });
 
-  it('first goes to the address that the provider sends browsers back to, so that the cookie is there', async () => {
+  it('starts at the host of the redirect URI, which gets the cookie', async () => {
     const { console } = await open();
     const elsewhere = new TestBrowser(console.url.replace('127.0.0.1', 'localhost'));
     const first = await elsewhere.send('GET', '/api/sign-in/DEMO?to=/account');
     expect(first.headers.get('location')).toBe(`${console.url}/api/sign-in/DEMO?to=%2Faccount&hop=1`);
   });
 
-  it('tells people why a provider cannot be used', async () => {
+  it('says why a provider cannot be used', async () => {
     const { browser } = await open({}, { configUrl: `${provider.issuer}x/.well-known/openid-configuration` });
     const options = (await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions;
     expect(options.providers).toMatchObject([{ id: 'DEMO', displayName: 'Demo login', ready: false }]);
@@ -92,8 +92,8 @@ describe('the way to the identity provider', () => {
   });
 });
 
-describe('the way back', () => {
-  it('is told to who listens: who the provider vouches for, and the credentials they got', async () => {
+describe('the return from the identity provider', () => {
+  it('is reported to observers with the user and the issued credentials', async () => {
     const events = new RequestEvents();
     const told: FinishedRequest[] = [];
     events.subscribe((finished) => told.push(finished));
@@ -107,7 +107,7 @@ describe('the way back', () => {
       });
   });
 
-  it('signs the person in with the policies of their claim, and goes where they wanted', async () => {
+  it('signs in with the policies of the claim, and redirects to the wanted page', async () => {
     const { browser } = await open();
     const response = await browser.signInBy('DEMO', 'alice', 'alice-password', '/buckets/docs?prefix=a%2F');
     expect(response.headers.get('location')).toBe('/buckets/docs?prefix=a%2F');
@@ -130,7 +130,7 @@ describe('the way back', () => {
     },
   );
 
-  it('can be finished on another replica than it was begun on', async () => {
+  it('can be handled by another replica', async () => {
     const address = 'http://127.0.0.1:1';
     const settings = { browserUrl: address };
     register(`${address}/oauth_callback`);
@@ -160,7 +160,7 @@ describe('the way back', () => {
     expect(await notice(browser)).toContain('already finished');
   });
 
-  it('works only in the browser that began, which may still finish', async () => {
+  it('works only in the browser that started, which can still finish', async () => {
     const { console, browser } = await open();
     const begun = await begin(browser);
     const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
@@ -172,7 +172,7 @@ describe('the way back', () => {
     expect((await browser.send('GET', back)).headers.get('location')).toBe('/');
   });
 
-  it('is too late after ten minutes', async () => {
+  it('is refused after ten minutes', async () => {
     const { console, browser } = await open();
     const begun = await begin(browser);
     const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
@@ -181,13 +181,13 @@ describe('the way back', () => {
     expect(await notice(browser)).toContain('ten minutes');
   });
 
-  it('refuses a state that nobody made', async () => {
+  it('refuses an unknown state', async () => {
     const { browser } = await open();
     await browser.send('GET', '/oauth_callback?code=x&state=y');
     expect(await notice(browser)).toContain('Sign in again');
   });
 
-  it('shows what the provider said when it refuses, and the redirect address used', async () => {
+  it('shows the error of the provider and the redirect URI', async () => {
     const { console, browser } = await open();
     const begun = new URL((await begin(browser)).headers.get('location') ?? '');
     const answer = new URLSearchParams({
@@ -207,13 +207,13 @@ describe('the way back', () => {
     expect(await notice(browser)).toContain('the client coffer');
   });
 
-  it('names the claim looked for when the person has no policy', async () => {
+  it('names the expected claim if the user has no policy', async () => {
     const { browser } = await open();
     await browser.signInBy('DEMO', 'carol', 'carol-password');
     expect(await notice(browser)).toContain('"policy"');
   });
 
-  it('says that the provider cannot be reached any more', async () => {
+  it('reports a provider that cannot be reached any more', async () => {
     const { browser } = await open();
     const begun = await begin(browser);
     const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
@@ -225,7 +225,7 @@ describe('the way back', () => {
 });
 
 describe('a session by single sign-on', () => {
-  it('does not outlive credentials that nothing renews', async () => {
+  it('does not outlive credentials that cannot be renewed', async () => {
     const { console, browser } = await open();
     await browser.signInBy('DEMO', 'alice', 'alice-password');
     expect(await session(browser)).toBeDefined();
@@ -233,12 +233,12 @@ describe('a session by single sign-on', () => {
     expect(await session(browser)).toBeUndefined();
   });
 
-  describe('where the provider gives refresh tokens', () => {
+  describe('with refresh tokens', () => {
     beforeEach(() => {
       provider.realm.refreshTokens = true;
     });
 
-    it('gets new credentials before the old ones end, and the policies of now', async () => {
+    it('gets new credentials before the old ones expire, with the current policies', async () => {
       const { console, browser } = await open();
       await browser.signInBy('DEMO', 'alice', 'alice-password');
       const before = await session(browser);
@@ -251,7 +251,7 @@ describe('a session by single sign-on', () => {
       expect(after?.expires).toBe(before?.expires);
     });
 
-    it('uses a refresh token once, however many calls come at the same time', async () => {
+    it('uses a refresh token once for concurrent calls', async () => {
       const { console, browser } = await open();
       await browser.signInBy('DEMO', 'alice', 'alice-password');
       fiveMinutesLater(console);
@@ -260,7 +260,7 @@ describe('a session by single sign-on', () => {
       expect(sessions[0]).toBeDefined();
     });
 
-    it('ends when the person was disabled at the provider', async () => {
+    it('ends when the user was disabled at the provider', async () => {
       const { console, browser } = await open();
       await browser.signInBy('DEMO', 'alice', 'alice-password');
       provider.user('alice').enabled = false;
@@ -271,7 +271,7 @@ describe('a session by single sign-on', () => {
       expect(await session(browser)).toBeUndefined();
     });
 
-    it('waits for a provider that cannot be reached, and goes on when it is back', async () => {
+    it('survives an outage of the provider', async () => {
       const { console, browser } = await open();
       await browser.signInBy('DEMO', 'alice', 'alice-password');
       fiveMinutesLater(console);
@@ -281,7 +281,7 @@ describe('a session by single sign-on', () => {
       expect(await session(browser)).toBeDefined();
     });
 
-    it('ends after the set duration all the same', async () => {
+    it('ends after the configured duration nevertheless', async () => {
       const { console, browser } = await open({ settings: { sessionDurationMs: 240_000 } });
       await browser.signInBy('DEMO', 'alice', 'alice-password');
       fiveMinutesLater(console);

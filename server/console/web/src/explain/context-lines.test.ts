@@ -7,11 +7,11 @@ describe('parseContext', () => {
     expect(parseContext(' aws:SourceIp = 192.0.2.7\n\ns3:prefix=a=b\n')).toEqual(read);
   });
 
-  it('gives a key that stands twice both values', () => {
+  it('gives a repeated key both values', () => {
     expect(parseContext('k=1\nk=2')).toEqual({ kind: 'read', values: { k: ['1', '2'] } });
   });
 
-  it('says which line is none', () => {
+  it('names an invalid line', () => {
     expect(parseContext('aws:SourceIp')).toMatchObject({ kind: 'wrong', message: /“aws:SourceIp”/ });
     expect(parseContext('=x')).toMatchObject({ kind: 'wrong' });
   });

@@ -13,7 +13,7 @@ describe('statements in words', () => {
     expect(describeResource(pattern)).toBe(text);
   });
 
-  it('leaves actions that it has no name for as they are', () => {
+  it('leaves unknown actions unchanged', () => {
     expect(describeAction('s3:GetObject*')).toBe('s3:GetObject*');
   });
 

@@ -20,7 +20,7 @@ const file = (text = 'abc') => new Blob([text]);
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('UploadQueue', () => {
-  it('sends three at once and the rest in turn', async () => {
+  it('sends three files concurrently, and the others in order', async () => {
     const { uploads, sending, states } = queue();
     uploads.add(
       'docs',
@@ -32,7 +32,7 @@ describe('UploadQueue', () => {
     expect(states()).toEqual(['sending', 'done', 'sending', 'sending']);
   });
 
-  it('asks what to do where an object of the name is there, and replaces it when told so', async () => {
+  it('asks if an object with the key exists, and replaces it on request', async () => {
     const { uploads, sending, states } = queue();
     uploads.add('docs', [{ key: 'a', file: file() }]);
     expect(sending[0]!.replace).toBe(false);
@@ -43,7 +43,7 @@ describe('UploadQueue', () => {
     expect(sending[1]!.replace).toBe(true);
   });
 
-  it('stops a cancelled upload and ignores what still comes of it', async () => {
+  it('stops a cancelled upload and ignores its late result', async () => {
     const { uploads, sending, states, finished } = queue();
     uploads.add('docs', [{ key: 'a', file: file() }]);
     uploads.cancel(uploads.list()[0]!.id);
@@ -66,7 +66,7 @@ describe('UploadQueue', () => {
     });
   });
 
-  it('clears everything but what is on its way', async () => {
+  it('clears all uploads that are not in progress', async () => {
     const { uploads, sending } = queue();
     uploads.add('docs', [
       { key: 'a', file: file() },
