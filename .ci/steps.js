@@ -181,6 +181,7 @@ export const areas = [
     'server-process',
     'sts',
     'support/s3-api',
+    'upgrades',
   ].map((folder) => /** @type {const} */ ([`test/${folder}/`, []])),
 ];
 
