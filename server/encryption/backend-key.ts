@@ -4,7 +4,7 @@ import { key } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
 import { type KeySource, KeySourceError, type SealedDataKey } from './key-source.ts';
 
-/** `key-service-needed`: sealed before, no key service configured now. `wrong-key`: the default key is not the one that sealed. */
+/** `key-service-needed`: the records are sealed and no key service is configured. `wrong-key`: they were sealed with another key. */
 type SealedRecordsErrorCode = 'key-service-needed' | 'wrong-key' | 'newer-format' | 'not-sealed';
 
 export class SealedRecordsError extends Error {
@@ -17,8 +17,8 @@ export class SealedRecordsError extends Error {
 }
 
 /**
- * A value of a sealed record: the first byte tells the format. Plain: 0, then the value. Sealed: 1, 12 bytes of nonce, AES-256-GCM
- * ciphertext, 16 of tag, bound to the key of its record, so that a value moved to another record does not open.
+ * The first byte of a sealed record's value is its format. Plain: 0, then the value. Sealed: 1, 12 bytes of nonce, AES-256-GCM
+ * ciphertext, 16 bytes of tag. The record's key is associated data, so a value that is moved to another record does not open.
  */
 const PLAIN = 0;
 const SEALED = 1;
@@ -33,7 +33,7 @@ export function plainValue(value: Buffer): Buffer {
   return Buffer.concat([Buffer.of(PLAIN), value]);
 }
 
-/** The nonce is random: one key seals at most 2^32 values, which no backend reaches. */
+/** Seals a value with a random nonce. One key may seal 2^32 values, which no backend reaches. */
 export function sealValue(
   value: Buffer,
   recordKey: Buffer,
@@ -48,7 +48,7 @@ export function sealValue(
   return Buffer.concat([Buffer.of(SEALED), nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** The value again; `backendKey` undefined while sealing is off. Throws `SealedRecordsError`. */
+/** Opens a value. `backendKey` is undefined while sealing is off. Throws `SealedRecordsError`. */
 export function openValue(stored: Buffer, recordKey: Buffer, backendKey: Buffer | undefined): Buffer {
   if (isPlain(stored)) return stored.subarray(1);
   if (stored[0] !== SEALED || stored.length < NONCE_END + TAG_SIZE) {
@@ -80,8 +80,8 @@ export function openValue(stored: Buffer, recordKey: Buffer, backendKey: Buffer 
 }
 
 /**
- * The data key of the sealed backend, itself sealed by the key service. That its record exists means that sealing is on, for good:
- * nothing ever deletes it.
+ * The key of the record that holds the data key of the sealed backend, which the key service has sealed. Sealing is on if the record
+ * exists. It is never deleted.
  */
 export const backendKeyRecord = key('k', 'backend');
 const FORMAT = 1;
@@ -90,13 +90,13 @@ const context = { 'coffer:backend': 'records' };
 interface BackendKey {
   /** Undefined while sealing is off. */
   readonly key: Buffer | undefined;
-  /** Whether every record was sealed; before that, plain ones are left from the time without a key service. */
+  /** True once every record is sealed. Before that, plain records remain from the time without a key service. */
   readonly everythingSealed: boolean;
   markEverythingSealed(): Promise<void>;
 }
 
 /**
- * Opens the key; with `turnOn`, makes it where a key service is configured for the first time. Throws `SealedRecordsError` and
+ * Opens the key. With `turnOn`, it makes the key when a key service is configured for the first time. Throws `SealedRecordsError` and
  * `KeySourceError`.
  */
 export async function openBackendKey(
@@ -121,7 +121,7 @@ export async function openBackendKey(
   };
 }
 
-/** Undefined without a key service. */
+/** Returns undefined without a key service. */
 async function turnSealingOn(
   records: RecordStore,
   keys: KeySource,
@@ -134,7 +134,7 @@ async function turnSealingOn(
     if (error instanceof KeySourceError && error.code === 'not-configured') return undefined;
     throw error;
   }
-  // Of several threads that start at once, one makes the key; all read it.
+  // If several threads start at once, one of them makes the key, and all read it.
   const expect = [{ kind: 'absent' as const, key: backendKeyRecord }];
   await commitOnce(records, { expect, put: [{ key: backendKeyRecord, value: encode(sealed, false) }] }, random);
   return records.get(backendKeyRecord);
@@ -169,7 +169,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
   }
 }
 
-/** The name of the key that the backend is sealed under. */
+/** Returns the name of the key that sealed the backend. */
 export function keyOfBackend(value: Buffer): string {
   return decode(value).sealed.keyName;
 }

@@ -4,7 +4,7 @@ import { commitOnce } from '../store/commit-once.ts';
 import type { Key } from '../store/record-store.ts';
 import type { SealedRecordStore } from './sealed-records.ts';
 
-/** What a change puts, as JSON, and takes away. */
+/** The records that a change writes, as JSON, and deletes. */
 export interface TurnBatch {
   readonly put?: readonly { readonly key: Key; readonly value: object }[];
   readonly delete?: readonly Key[];
@@ -13,11 +13,11 @@ export interface TurnBatch {
 const ATTEMPTS = 30;
 
 /**
- * One change of what lies under a head record, after every other one, on however many servers: each expects the head as it was when
- * it began to look, and writes it again. For what is changed rarely beside requests; no two changes can contradict each other.
+ * Makes one change to the records under a head record. Changes of all servers are serialized: each expects the revision of the head
+ * that it read first, and writes the head again, so no two changes can contradict each other. It is for rare changes.
  *
- * `decide` is told the head's revision, looks at the records and may be asked again, when something else was changed meanwhile; what
- * it throws ends the change. `tried` is called after each attempt, whatever came of it. Undefined when others were first too often.
+ * `decide` gets the revision of the head and reads the records. It is called again if another change was first; what it throws ends the
+ * change. `tried` is called after each attempt. Returns undefined if other changes were first in every attempt.
  */
 export async function changeInTurn<T>(options: {
   readonly records: SealedRecordStore;

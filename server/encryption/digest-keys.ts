@@ -1,32 +1,28 @@
+import { hkdfSync } from 'node:crypto';
 import { DigestSeal } from './digest-seal.ts';
-import { HkdfSha256 } from './hkdf-sha256.ts';
 
-/** By which the digests of encrypted objects are sealed, where no client's key is at hand: listings open a thousand of them. */
+/** The keys that seal the digests of encrypted objects, without a client's key. A listing opens a thousand digests. */
 export interface DigestKeys {
-  /** At once where it is known. Undefined while the backend is not sealed: then there is no key. Throws what the key source throws. */
+  /** Returns the seal of a bucket, synchronously if it is cached, or undefined while the backend is not sealed. Throws the errors of the key source. */
   ofBucket(bucket: string): DigestSeal | undefined | Promise<DigestSeal | undefined>;
 }
 
-/** Part of the format: never to be changed. */
-const derivations = {
-  bucket: new HkdfSha256('coffer digests of a bucket 1'),
-  object: new HkdfSha256('coffer digests of an object 1'),
-} as const;
+/** Part of the format, so they must never change. */
+const infos = { bucket: 'coffer digests of a bucket 1', object: 'coffer digests of an object 1' } as const;
 
-/** Seals that are kept. Beyond this many the one that was made first goes. */
-const MAX_KEPT = 1000;
+/** The maximum number of cached seals. The oldest one is dropped first. */
+const MAX_CACHED = 1000;
 
 /**
- * The digest key of each bucket, derived from the data key of the sealed backend, which every server has from its start: no call of the
- * key service opens a digest.
+ * Derives the digest key of each bucket from the data key of the sealed backend. Every server has that key from its start, so opening a
+ * digest needs no call of the key service.
  */
 export function digestKeys(backendKey: () => Buffer | undefined | Promise<Buffer | undefined>): DigestKeys {
   const kept = new Map<string, DigestSeal>();
   const keep = (bucket: string, key: Buffer | undefined) => {
     if (key === undefined) return undefined;
-    // The name of a bucket has at most 63 bytes: HMAC takes 64 as they are.
-    const seal = new DigestSeal(derivations.bucket.derive(key, Buffer.from(bucket)));
-    if (kept.size >= MAX_KEPT) {
+    const seal = new DigestSeal(derive(key, Buffer.from(bucket), infos.bucket));
+    if (kept.size >= MAX_CACHED) {
       const [oldest] = kept.keys();
       if (oldest !== undefined) kept.delete(oldest);
     }
@@ -43,7 +39,7 @@ export function digestKeys(backendKey: () => Buffer | undefined | Promise<Buffer
   };
 }
 
-/** Of a server or a tool that has no key service. */
+/** For a server or a tool without a key service. */
 export const noDigestKeys: DigestKeys = { ofBucket: () => undefined };
 
 /**
@@ -53,5 +49,9 @@ export const noDigestKeys: DigestKeys = { ofBucket: () => undefined };
  * @param id of the object or upload
  */
 export function digestSealOfObject(objectKey: Buffer, id: string): DigestSeal {
-  return new DigestSeal(derivations.object.derive(objectKey, Buffer.from(id, 'latin1')));
+  return new DigestSeal(derive(objectKey, Buffer.from(id, 'latin1'), infos.object));
+}
+
+function derive(secret: Buffer, salt: Buffer, info: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, info, 32));
 }

@@ -1,30 +1,30 @@
 import { type Cipheriv, createCipheriv, timingSafeEqual } from 'node:crypto';
 
-/** Where a digest belongs. It opens nowhere else. */
+/** The place that a sealed digest is bound to. */
 export interface DigestPlace {
-  /** 32 ASCII characters: of the object or upload, never used again. */
+  /** The id of the object or upload: 32 ASCII characters, never used again. */
   readonly id: string;
-  /** Which digest of it: 0 to 255. */
+  /** The number of the digest: 0 to 255. */
   readonly field: number;
-  /** 0 where it is not of a part. */
+  /** The number of the part, 0 for a digest of the object. */
   readonly part: number;
 }
 
 const BLOCK = 16;
 const ID_SIZE = 2 * BLOCK;
-/** Bytes by which a sealed digest is longer than the digest. */
+/** A sealed digest is this many bytes longer than the digest. */
 export const SEAL_SIZE = BLOCK;
-/** Bytes of the longest digest: its length has one byte, and counters of the key stream do not reach it. */
+/** The maximum length of a digest in bytes. Its length takes one byte, and the counter of the key stream stays below 16. */
 const MAX_DIGEST = 240;
 
 /**
  * Seals digests under one key: 16 bytes of tag, then as many of ciphertext as the digest has.
  *
- * It is SIV: the tag is a CBC-MAC of id, place, length and digest, and the key stream is counted from the tag. So no nonce has to be
- * kept or can be used twice, and a digest that was changed or moved does not open. Unlike GCM, it needs only blocks of AES under two
- * keys that stay: all digests of a page are opened by six calls of OpenSSL in 0.1 ms, where a cipher object for each takes 8 ms.
+ * The construction is SIV: the tag is a CBC-MAC of id, place, length and digest, and the tag is the initial counter of the key stream.
+ * So there is no nonce to store or to repeat, and a digest that was changed or moved does not open. Unlike GCM, it uses plain AES blocks
+ * under two fixed keys: six calls of OpenSSL open all digests of a page in 0.1 ms, where a cipher object for each digest takes 8 ms.
  *
- * The length is authenticated before the digest, without which a CBC-MAC of messages of several lengths could be forged.
+ * The length is authenticated before the digest, because a CBC-MAC of messages of different lengths could be forged otherwise.
  *
  * @see https://www.rfc-editor.org/rfc/rfc5297 for the construction
  */
@@ -34,7 +34,7 @@ export class DigestSeal {
   #lastTag = Buffer.alloc(BLOCK);
   readonly #stream: Cipheriv;
 
-  /** @param key 32 bytes, for this alone */
+  /** @param key 32 bytes, used only here */
   constructor(key: Buffer) {
     const counters = Buffer.alloc(4 * BLOCK);
     for (let block = 0; block < 4; block += 1) counters[block * BLOCK] = block;
@@ -46,7 +46,7 @@ export class DigestSeal {
 
   seal(place: DigestPlace, digest: Buffer): Buffer {
     checkLength(digest.length);
-    if (!isId(place.id)) throw new RangeError(`${JSON.stringify(place.id)} is no id of an object`);
+    if (!isId(place.id)) throw new RangeError(`${JSON.stringify(place.id)} is not the id of an object`);
     const sealed = Buffer.allocUnsafe(SEAL_SIZE + digest.length);
     sealed.set(this.#tag(place, digest));
     sealed.set(digest, SEAL_SIZE);
@@ -54,7 +54,7 @@ export class DigestSeal {
     return sealed;
   }
 
-  /** Undefined where it was changed, or belongs elsewhere. */
+  /** Returns undefined if the digest was changed or belongs to another place. */
   open(place: DigestPlace, sealed: Buffer): Buffer | undefined {
     if (sealed.length <= SEAL_SIZE || sealed.length > SEAL_SIZE + MAX_DIGEST || !isId(place.id)) return undefined;
     const opened = Buffer.from(sealed);
@@ -63,7 +63,7 @@ export class DigestSeal {
     return timingSafeEqual(this.#tag(place, digest), opened.subarray(0, SEAL_SIZE)) ? digest : undefined;
   }
 
-  /** Opens all of a page where they are; which of them are authentic. The others mean nothing. */
+  /** Opens all digests of a page in place. Returns which of them are authentic; the others are invalid. */
   openPage(page: DigestPage): boolean[] {
     this.#applyStream(page);
     const tags = this.#tags(page);
@@ -74,7 +74,7 @@ export class DigestSeal {
     });
   }
 
-  /** One call of OpenSSL. Its chain goes on from the call before, so that the last block of that is taken out of the first. */
+  /** Makes a tag with one call of OpenSSL. The CBC chain continues from the call before, so its last block is removed from the first one. */
   #tag({ id, field, part }: DigestPlace, digest: Buffer): Buffer {
     const message = Buffer.alloc(3 * BLOCK + Math.ceil(digest.length / BLOCK) * BLOCK);
     message.write(id, 0, ID_SIZE, 'latin1');
@@ -85,7 +85,7 @@ export class DigestSeal {
     return this.#lastTag;
   }
 
-  /** Of what follows the tag. */
+  /** Applies the key stream to the bytes after the tag. */
   #xorStream(sealed: Buffer): void {
     const counter = Buffer.from(sealed.subarray(0, SEAL_SIZE));
     const last = counter[BLOCK - 1] ?? 0;
@@ -114,17 +114,17 @@ export class DigestSeal {
       if (block > 0) for (let at = last; at < counted.length; at += BLOCK) counted[at] = (counted[at] ?? 0) ^ block;
       xor(digest, this.#stream.update(counted));
       const length = Math.min(BLOCK, digestLength - block * BLOCK);
-      // Behind the end of a digest are zeros, not key stream.
+      // The bytes after the end of a digest are zeros.
       if (length < BLOCK) for (let at = 0; at < count; at += 1) digest.fill(0, at * BLOCK + length, (at + 1) * BLOCK);
     }
   }
 }
 
-/** Digests of one length, and where they belong, side by side: the first blocks of all of them, then the second blocks, and so on. */
+/** Digests of one length with their places, in columns: the first blocks of all digests, then the second blocks, and so on. */
 export class DigestPage {
   readonly count: number;
   readonly digestLength: number;
-  /** Id, id, and the rest of the place. */
+  /** Two blocks of the id, and one for the rest of the place. */
   readonly places: readonly [Buffer, Buffer, Buffer];
   readonly digests: readonly Buffer[];
   readonly tags: Buffer;
@@ -139,12 +139,12 @@ export class DigestPage {
     this.tags = plane(within?.tags);
   }
 
-  /** The first of them, in the same memory. */
+  /** Returns the first digests, in the same memory. */
   first(count: number): DigestPage {
     return new DigestPage(count, this.digestLength, this);
   }
 
-  /** The place of a digest whose id lies in a record, and which is not of a part. */
+  /** Sets the place of a digest of an object. The id is read from a record. */
   placeAt(at: number, source: Buffer, idStart: number, field: number): void {
     const start = at * BLOCK;
     copyBytes(this.places[0], start, source, idStart, BLOCK);
@@ -152,7 +152,7 @@ export class DigestPage {
     describe(this.places[2], start, { field, part: 0, length: this.digestLength });
   }
 
-  /** Tag and ciphertext, which lie in a record. */
+  /** Copies the tag and the ciphertext from a record. */
   takeSealed(at: number, source: Buffer, sealedStart: number): void {
     const start = at * BLOCK;
     copyBytes(this.tags, start, source, sealedStart, SEAL_SIZE);
@@ -165,7 +165,7 @@ export class DigestPage {
   }
 }
 
-/** Single blocks under a key that stays: the mode keeps no state between calls, so that one object serves all. */
+/** Encrypts single blocks under a fixed key. ECB keeps no state between calls, so one object serves all of them. */
 function blocksUnder(key: Buffer): Cipheriv {
   return createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
 }
@@ -175,10 +175,10 @@ function isId(id: string): boolean {
 }
 
 function checkLength(length: number): void {
-  if (length < 1 || length > MAX_DIGEST) throw new RangeError(`a digest of ${length} bytes is not sealed`);
+  if (length < 1 || length > MAX_DIGEST) throw new RangeError(`a digest of ${length} bytes cannot be sealed`);
 }
 
-/** The block that tells which digest it is, and its length. */
+/** Writes the block with the number of the digest, its length and the part. */
 function describe(
   into: Buffer,
   start: number,
@@ -190,17 +190,17 @@ function describe(
   into[start + 3] = part & 0xff;
 }
 
-/** A loop: for so few bytes the call of `Buffer.copy` costs more. */
+/** Copies with a loop, because a call of `Buffer.copy` costs more for a few bytes. */
 function copyBytes(into: Buffer, start: number, from: Buffer, fromStart: number, length: number): void {
   for (let at = 0; at < length; at += 1) into[start + at] = from[fromStart + at] ?? 0;
 }
 
-/** One block. */
+/** XORs one block. */
 function xorBytes(block: Buffer, other: Buffer): void {
   for (let at = 0; at < BLOCK; at += 1) block[at] = (block[at] ?? 0) ^ (other[at] ?? 0);
 }
 
-/** Both have whole blocks, and begin at whole words. */
+/** XORs buffers of whole blocks that are aligned to words. */
 function xor(into: Buffer, from: Buffer): void {
   const words = new Uint32Array(into.buffer, into.byteOffset, into.length / 4);
   const others = new Uint32Array(from.buffer, from.byteOffset, from.length / 4);

@@ -1,5 +1,5 @@
 interface Kept<T> {
-  /** A promise until it is loaded. */
+  /** A promise while the value is loading. */
   value: T | Promise<T>;
   readonly group: string;
   readonly until: number;
@@ -7,8 +7,8 @@ interface Kept<T> {
 }
 
 /**
- * Values by name, each with a lifetime and a number of uses; the oldest goes when there are too many. Concurrent requests for a
- * missing value wait for one load. A load that fails is not kept. A value that is loaded is given at once, without a promise.
+ * Caches values by name, each for a lifetime and a number of uses. The oldest value is dropped when there are too many. Concurrent
+ * requests for a missing value wait for one load. A failed load is not cached. A loaded value is returned without a promise.
  */
 export class ExpiringCache<T> {
   readonly #limits: { readonly lifetimeMs: number; readonly uses: number; readonly entries: number };
@@ -55,7 +55,7 @@ export class ExpiringCache<T> {
     }
   }
 
-  /** Forgets every value of a group. */
+  /** Drops every value of a group. */
   dropGroup(group: string): void {
     for (const [name, entry] of this.#entries) if (entry.group === group) this.#entries.delete(name);
   }

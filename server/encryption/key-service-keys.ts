@@ -12,35 +12,35 @@ import {
 } from './key-source.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 
-/** What is needed of `platform`'s key-service client. Contexts are bytes; failures carry a `code` of the protocol. */
+/** The calls of the key-service client that this file uses. Contexts are bytes; errors have a `code` of the protocol. */
 export interface KeyServiceCalls {
   generateKey(
     name: string,
     context: Buffer,
   ): Promise<{ readonly plaintext: Buffer; readonly ciphertext: Buffer; readonly version?: string | undefined }>;
   decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
-  /** Who this server is to the service: asked where a call is refused, to say what the policy lacks. */
+  /** Returns the identity of this server at the service. Called after a refusal, to name the permissions that the policy lacks. */
   describeSelf?(): Promise<DescribeSelfAnswer>;
 }
 
 export interface KeyServiceKeysOptions {
-  /** Calls for `check`, which are not repeated while the service is away: who checks wants to know. `client` by default. */
+  /** Calls for `check`, without retries while the service is unavailable. `client` by default. */
   readonly once?: KeyServiceCalls;
   readonly defaultKey: string;
-  /** Milliseconds since whenever. By default a clock that nobody sets: one that is put back would let a disabled key live on. */
+  /** A clock in milliseconds. The default is monotonic: if a clock were set back, a disabled key would stay in the cache. */
   readonly clock?: () => number;
 }
 
 /**
- * How long and how often a data key is used without asking the key service: a disabled key stops working within this time, and a
- * data key that leaks opens at most so many objects. See docs/decisions/0002-encryption.md.
+ * The limits of a data key in the cache: a disabled key stops working within the lifetime, and a leaked data key opens at most `uses`
+ * objects. See docs/decisions/0002-encryption.md.
  */
 export const dataKeyLimits = { lifetimeMs: 5 * 60_000, uses: 1000, entries: 1000 } as const;
 export const unsealedKeyLimits = { lifetimeMs: 5 * 60_000, uses: Infinity, entries: 10_000 } as const;
 
 const monotonic = () => performance.now();
 
-/** Data keys of the key service, cached by key name and context. Its failures become `KeySourceError`s. */
+/** Data keys of the key service, cached by key name and context. Failures become `KeySourceError`s. */
 export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysOptions): KeySource {
   const clock = options.clock ?? monotonic;
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
@@ -51,7 +51,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       return await call();
     } catch (error) {
       const failure = keySourceError(keyName, error);
-      // The key is disabled, deleted or forbidden: what is cached of it must not outlive that.
+      // The key is disabled, deleted or forbidden, so its cached data keys must go too.
       if (failure.code === 'not-permitted' || failure.code === 'key-not-found') {
         generated.dropGroup(keyName);
         unsealed.dropGroup(keyName);
@@ -75,7 +75,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     return dataKeyBytes(sealed.keyName, plaintext);
   }
 
-  /** Makes a data key of the default key and opens it again. */
+  /** Generates a data key under the default key and opens it again. */
   async function roundTrip(calls: KeyServiceCalls): Promise<void> {
     const context = contextBytes({ 'coffer:check': options.defaultKey });
     const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
@@ -93,7 +93,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       if (once) return generateNow(keyName, Buffer.from(text));
       return generated.get(`${keyName} ${text}`, keyName, async () => {
         const dataKey = await generateNow(keyName, Buffer.from(text));
-        // What is written now can be read though the key service goes away, and without asking it.
+        // New objects can be read without a call of the key service, also while it is unavailable.
         void unsealed.get(nameOf(dataKey.sealed, text), keyName, () => Promise.resolve(dataKey.plaintext));
         return dataKey;
       });
@@ -119,7 +119,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
   };
 }
 
-/** Undefined where the service does not say. */
+/** Returns undefined if the service does not answer. */
 async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | undefined> {
   try {
     return await calls.describeSelf?.();
@@ -129,8 +129,8 @@ async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | unde
 }
 
 /**
- * A missing default key, with what to do. The server never creates it: sealing cannot be undone, so a typing error in the name would
- * bind all data to a key that its administrators do not know.
+ * Explains a missing default key. The server never creates it: sealing cannot be undone, so a typing error in the name would bind all
+ * data to a key that the administrators do not know.
  */
 function missingDefaultKey(failure: unknown, name: string): KeySourceError | undefined {
   if (!(failure instanceof KeySourceError) || failure.code !== 'key-not-found') return undefined;
@@ -142,7 +142,7 @@ function missingDefaultKey(failure: unknown, name: string): KeySourceError | und
   );
 }
 
-/** A refusal with every permission that the policy lacks, where the service tells it: one restart after another would name one each. */
+/** Adds every permission that the policy lacks to a refusal, if the service reports them. Otherwise each restart would name only one. */
 async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, defaultKey: string): Promise<unknown> {
   if (!(failure instanceof KeySourceError) || failure.code !== 'not-permitted') return failure;
   const self = await whoAmI(calls);
@@ -185,7 +185,7 @@ function keySourceError(keyName: string, error: unknown): KeySourceError {
     case 'not-permitted':
       return new KeySourceError('not-permitted', `the key service does not allow using ${keyName}: ${reason}`, options);
     case 'invalid-request':
-      // A name that no key can have.
+      // The name is not valid for a key.
       return new KeySourceError('key-not-found', `the key service refuses the key ${keyName}: ${reason}`, options);
     case undefined:
     default:

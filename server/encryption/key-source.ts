@@ -1,28 +1,32 @@
 /**
- * Where data keys come from: the key service, or none. Object and backend encryption know only this.
+ * A source of data keys: the key service, a secret key of the environment, or none. The encryption of objects and of the backend uses
+ * only this interface. Errors are `KeySourceError`s, whose code the S3 layer translates.
  *
- * Errors are `KeySourceError`s with a code that the S3 layer translates.
+ * @example
+ *     const context = { 'coffer:bucket': 'photos' };
+ *     const { plaintext, sealed } = await keys.generate(keys.defaultKey, context);
+ *     const again = await keys.unseal(sealed, context);
  */
 export interface KeySource {
   /** The key of SSE-S3, of SSE-KMS without a key name, and of the sealed backend. */
   readonly defaultKey: string;
 
   /**
-   * A 32-byte data key and its sealed form, bound to the context. It may serve others of the same context too; with `once` it is fresh,
-   * and asked for now.
+   * Returns a 32-byte data key and its sealed form, bound to the context. The key may come from a cache, and then other callers with the
+   * same context use it too. With `once` it is new.
    */
   generate(keyName: string, context: EncryptionContext, options?: { readonly once?: boolean }): Promise<DataKey>;
 
   /**
-   * The 32-byte data key again, at once where it is at hand: each GET of an encrypted object asks. Fails with `not-authentic` where key,
-   * version or context differ.
+   * Opens a sealed data key. A cached key is returned synchronously, because each GET of an encrypted object calls this. Fails with
+   * `not-authentic` if the key, its version or the context differ.
    */
   unseal(sealed: SealedDataKey, context: EncryptionContext): Buffer | Promise<Buffer>;
 
-  /** Resolves when this key exists and may be used, asked now: nothing cached answers. */
+  /** Resolves if this key exists and may be used. It never answers from a cache. */
   checkKey(keyName: string): Promise<void>;
 
-  /** Resolves when the key service answers and the default key exists; rejects with the reason otherwise. */
+  /** Resolves if the key service answers and the default key exists. Rejects with the reason otherwise. */
   check(): Promise<void>;
 }
 
@@ -31,9 +35,9 @@ export type EncryptionContext = Readonly<Record<string, string>>;
 
 export interface SealedDataKey {
   readonly keyName: string;
-  /** The key ID of the key-service protocol, where it gave one. */
+  /** The key ID of the key-service protocol, if the service returned one. */
   readonly keyVersion?: string | undefined;
-  /** Base64, as records keep it. */
+  /** Base64, the form in records. */
   readonly ciphertext: string;
 }
 
@@ -53,16 +57,16 @@ export class KeySourceError extends Error {
   }
 }
 
-/** What JSON leaves as it is and HTML would read. */
+/** Characters that the canonical form escapes. */
 const signs = /[<>&]/g;
 
 /**
- * What a context is bound by: JSON with sorted names and no spaces, in which `<`, `>` and `&` are escaped, as other servers that use the
- * key-service protocol write it. Its UTF-8 is what keys are sealed with; two contexts never have the same text.
+ * Returns the canonical form of a context: JSON with sorted names and no spaces, in which `<`, `>` and `&` are escaped. Other servers
+ * that use the key-service protocol write the same. Keys are sealed with its UTF-8. Two contexts never have the same text.
  */
 export function contextText(context: EncryptionContext): string {
   const names = Object.keys(context);
-  // Nearly all have the bucket alone, and each request asks.
+  // Each request calls this, and nearly all contexts have the bucket only.
   const sorted = names.length < 2 ? names : names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const pairs = sorted.map((name) => `${JSON.stringify(name)}:${JSON.stringify(context[name])}`);
   return `{${pairs.join(',')}}`.replaceAll(signs, (sign) => `\\u00${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
@@ -72,7 +76,7 @@ export function contextBytes(context: EncryptionContext): Buffer {
   return Buffer.from(contextText(context));
 }
 
-/** The key source of a server without a key service: everything is refused as `not-configured`. */
+/** The key source of a server without a key service. Every call fails with `not-configured`. */
 export const noKeySource: KeySource = {
   defaultKey: '',
   generate: refuse,

@@ -1,20 +1,19 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import { DamagedCiphertext } from './package-format.ts';
-import { HkdfSha256 } from './hkdf-sha256.ts';
 import { streamKey } from './packages.ts';
 
 /**
- * Each object has a random key of its own, sealed under a key derived from a data key, or from a client's key. It is bound to where
- * it belongs, so that a record moved to another name, or a sealed key put into another object's record, opens nothing.
+ * The place that a sealed object key is bound to. Each object has a random key of its own, sealed under a key that is derived from a
+ * data key or from a client's key. A record that is moved to another name, or a sealed key in another object's record, does not open.
  */
 export interface ObjectPlace {
   readonly bucket: string;
   readonly key: string;
-  /** Of this object or upload, never used again. */
+  /** The id of this object or upload, never used again. */
   readonly id: string;
 }
 
-/** The key that an object key is sealed with. One of a client never opens what one of the key service sealed, were they the same. */
+/** The key that seals an object key. A client's key never opens what a data key sealed, even if their bytes are the same. */
 interface OuterKey {
   /** `service`: a data key of the key service; `customer`: given by the client. */
   readonly origin: 'service' | 'customer';
@@ -49,7 +48,7 @@ export function sealObjectKey(
   return Buffer.concat([Buffer.of(FORMAT), salt, sealed, cipher.getAuthTag()]);
 }
 
-/** Throws `DamagedCiphertext` when the sealed key was changed, or belongs to another object or outer key. */
+/** Throws `DamagedCiphertext` if the sealed key was changed, or belongs to another object or outer key. */
 export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: ObjectPlace): Buffer {
   const where = `the sealed key of object ${place.bucket}/${place.key}`;
   if (sealed[0] !== FORMAT || sealed.length !== SEALED_SIZE) {
@@ -69,35 +68,36 @@ export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: O
   return objectKey;
 }
 
-/** Part of the format: never to be changed. */
-const derivations: Readonly<Record<OuterKey['origin'], HkdfSha256>> = {
-  service: new HkdfSha256('coffer object key 1'),
-  customer: new HkdfSha256('coffer object key of a customer 1'),
+/** Part of the format, so they must never change. */
+const infos: Readonly<Record<OuterKey['origin'], string>> = {
+  service: 'coffer object key 1',
+  customer: 'coffer object key of a customer 1',
 };
 
 function sealingKey({ origin, bytes }: OuterKey, salt: Buffer): Buffer {
-  return derivations[origin].derive(bytes, salt);
+  return Buffer.from(hkdfSync('sha256', bytes, salt, infos[origin], 32));
 }
 
 function placeBytes(place: ObjectPlace): Buffer {
   return Buffer.from(JSON.stringify([place.bucket, place.key, place.id]));
 }
 
-/** Bytes of a key that a client gives: AES-256 is the only algorithm of S3. */
+/** The length of a client's key in bytes. AES-256 is the only algorithm of S3. */
 export const CUSTOMER_KEY_SIZE = 32;
 
 /**
- * A key of the client's own (SSE-C). It comes with each request and is forgotten after it. Its bytes are a private field, so that
- * neither a log line nor JSON of what holds it can show them.
+ * A key of the client (SSE-C). It comes with each request and is not stored. Its bytes are a private field, so that logs and JSON cannot
+ * contain them.
  */
 export class CustomerKey {
   readonly #bytes: Buffer;
-  /** Base64, as answers repeat it. */
+  /** Base64, the form of the response header. */
   readonly md5: string;
 
-  /** Throws `RangeError` where it has not 32 bytes. */
+  /** Throws `RangeError` unless the key has 32 bytes. */
   constructor(bytes: Buffer) {
-    if (bytes.length !== CUSTOMER_KEY_SIZE) throw new RangeError(`a key of a client has ${CUSTOMER_KEY_SIZE} bytes`);
+    if (bytes.length !== CUSTOMER_KEY_SIZE)
+      throw new RangeError(`a key of a client must have ${CUSTOMER_KEY_SIZE} bytes`);
     this.#bytes = bytes;
     this.md5 = createHash('md5').update(bytes).digest('base64');
   }
@@ -106,17 +106,16 @@ export class CustomerKey {
     return sealObjectKey(objectKey, { origin: 'customer', bytes: this.#bytes }, place, random);
   }
 
-  /** Throws `DamagedCiphertext` where it was sealed with another key; that takes as long for any other key. */
+  /** Throws `DamagedCiphertext` if it was sealed with another key. The time does not depend on the key. */
   open(sealed: SealedObjectKey, place: ObjectPlace): Buffer {
     return openObjectKey(sealed, { origin: 'customer', bytes: this.#bytes }, place);
   }
 }
 
 /**
- * The key of an object, opened. It gives the key of the stream that it was asked for last without deriving it again.
+ * An opened object key. It caches the key of the last stream.
  *
- * Keys are strings of Latin-1: thousands are kept, and a small buffer either has memory of its own outside V8's heap or holds on to the
- * pool that it was cut from.
+ * Keys are Latin-1 strings, because thousands are cached: a small buffer has its own memory outside V8's heap, or keeps its pool alive.
  */
 export class OpenedObjectKey {
   readonly #bytes: string;
@@ -127,15 +126,15 @@ export class OpenedObjectKey {
     this.#bytes = bytes.toString('latin1');
   }
 
-  /** In a new buffer. */
+  /** A copy of the key. */
   get bytes(): Buffer {
     return Buffer.from(this.#bytes, 'latin1');
   }
 
   /**
-   * The key of one stream of the object, in a new buffer.
+   * Returns the key of one stream of the object, in a new buffer.
    *
-   * @param salt base64, as records have it
+   * @param salt base64, the form in records
    */
   streamKey(salt: string): Buffer {
     if (salt !== this.#salt) {

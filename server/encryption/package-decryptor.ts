@@ -12,11 +12,11 @@ import {
 import type { Pieces } from '../../platform/pieces.ts';
 
 export interface Decryption {
-  /** Of `streamKey()`. */
+  /** A key from `streamKey()`. */
   readonly key: Buffer;
-  /** Plaintext bytes of the whole stream. */
+  /** The length of the whole plaintext. */
   readonly size: number;
-  /** Of `cipherRange()`: what the ciphertext begins with, and what to keep. */
+  /** These come from `cipherRange()`. */
   readonly firstPackage: number;
   readonly skip: number;
   readonly length: number;
@@ -24,7 +24,7 @@ export interface Decryption {
 
 const options = { authTagLength: TAG_SIZE };
 
-/** Opens the packages of a range one after the other, whatever the chunks in which they come. Gives only what was verified. */
+/** Decrypts the packages of a range from chunks of any size. It returns only verified plaintext. */
 export class PackageDecryptor {
   readonly #key: Buffer;
   readonly #size: number;
@@ -36,10 +36,10 @@ export class PackageDecryptor {
   #index: number;
   #inPackage = 0;
   #packageSize: number;
-  /** The first `#tagged` bytes of the tag may come with an earlier chunk. */
+  /** The tag of the package. Its first `#tagged` bytes are known: a chunk may end inside it. */
   readonly #tag = Buffer.alloc(TAG_SIZE);
   #tagged = 0;
-  /** Of the package that is open: not verified yet, and nobody else's. */
+  /** The plaintext of the current package, which is not verified yet. */
   #plaintext: Buffer[] = [];
   #decipher;
   #done = false;
@@ -56,7 +56,7 @@ export class PackageDecryptor {
     this.#decipher = this.#newDecipher();
   }
 
-  /** The plaintext of each package that ends in this chunk, in new buffers. Throws `DamagedCiphertext`, also after giving some. */
+  /** Yields the plaintext of each package that ends in this chunk, in new buffers. It may throw `DamagedCiphertext` after some of them. */
   *update(chunk: Buffer): Generator<Buffer> {
     for (let at = this.#afterHeader(chunk); at < chunk.length;) {
       at = this.#take(chunk, at);
@@ -66,11 +66,11 @@ export class PackageDecryptor {
   }
 
   /**
-   * The same, written over the chunk, which must be the caller's alone: what is verified moves to its front, where it is one piece. Only
-   * what came with earlier chunks lies in buffers of its own, before it.
+   * Does the same in place: it copies verified plaintext to the front of the chunk, which the caller must own. Only plaintext of earlier
+   * chunks is in buffers of its own.
    *
-   * A buffer of its own for each package would be left to V8, which starts to mark its whole heap after so many MiB of them.
-   * Throws `DamagedCiphertext`, giving nothing of the chunk.
+   * This avoids a buffer for each package: V8 marks its whole heap after some MiB of them. Throws `DamagedCiphertext` and then returns
+   * nothing of the chunk.
    */
   updateInPlace(chunk: Buffer): Buffer[] {
     const pieces: Buffer[] = [];
@@ -84,7 +84,7 @@ export class PackageDecryptor {
           earlier -= 1;
           if (piece.length > 0) pieces.push(piece);
         } else {
-          // Never longer than the ciphertext that was read by now.
+          // The plaintext is never longer than the ciphertext so far, so this overwrites only processed bytes.
           filled += piece.copy(chunk, filled);
           freeNow(piece);
         }
@@ -94,7 +94,7 @@ export class PackageDecryptor {
     return pieces;
   }
 
-  /** To be called after the last chunk. Throws `DamagedCiphertext` where more was to come. */
+  /** Must be called after the last chunk. Throws `DamagedCiphertext` if the ciphertext is incomplete. */
   final(): void {
     if (!this.#done) throw new DamagedCiphertext(`the ciphertext ends inside package ${this.#index}`);
   }
@@ -106,9 +106,9 @@ export class PackageDecryptor {
     return HEADER_SIZE;
   }
 
-  /** Takes what is next in the chunk, bytes of a package or of its tag; returns where it ends. */
+  /** Takes the next bytes of the chunk, of a package or of its tag. Returns where they end. */
   #take(chunk: Buffer, at: number): number {
-    if (this.#done) throw new DamagedCiphertext('the ciphertext goes on after its end');
+    if (this.#done) throw new DamagedCiphertext('the ciphertext continues after its end');
     if (this.#inPackage < this.#packageSize) {
       const piece = chunk.subarray(at, at + this.#packageSize - this.#inPackage);
       this.#plaintext.push(this.#decipher.update(piece));
@@ -140,7 +140,7 @@ export class PackageDecryptor {
     return kept;
   }
 
-  /** What is asked for of the plaintext that is next. */
+  /** Returns the part of the next plaintext that is in the range. */
   #cut(piece: Buffer): Buffer {
     const from = Math.min(this.#skip, piece.length);
     this.#skip -= from;
@@ -160,10 +160,10 @@ export class PackageDecryptor {
 }
 
 /**
- * The plaintext of lent ciphertext, lent on: it lies where the ciphertext lay, so that a reader needs no more memory than one of plain
- * bytes, and each piece of ciphertext becomes one of plaintext where pieces end with packages (`packageCuts`).
+ * Decrypts borrowed chunks in place, so that a reader needs no more memory than for plain bytes. If chunks end with packages
+ * (`packageCuts`), each chunk of ciphertext becomes one chunk of plaintext.
  *
- * Gives only what was verified; rejects with `DamagedCiphertext`.
+ * It returns only verified plaintext, and rejects with `DamagedCiphertext`.
  */
 export class DecryptedPieces implements Pieces<'lent'> {
   readonly tenure = 'lent';
@@ -171,7 +171,7 @@ export class DecryptedPieces implements Pieces<'lent'> {
   readonly #decryptor: PackageDecryptor;
   #ready: Buffer[] = [];
 
-  /** @param ciphertext of `cipherRange()`; its buffers are written into. */
+  /** @param ciphertext the range of `cipherRange()`; its buffers are overwritten. */
   constructor(ciphertext: Pieces, decryption: Decryption) {
     this.#ciphertext = ciphertext;
     this.#decryptor = new PackageDecryptor(decryption);

@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { freeNow, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 
-/** The plaintext is not as long as was said: nothing that was produced may be kept. */
+/** The plaintext has another length than announced. The caller must discard the ciphertext. */
 export class UnexpectedSize extends Error {
   override readonly name = 'UnexpectedSize';
 }
@@ -9,8 +9,8 @@ export class UnexpectedSize extends Error {
 const options = { authTagLength: TAG_SIZE };
 
 /**
- * Makes the ciphertext of one body of exactly `size` bytes. What it gives is to be copied before the next is asked for: its memory is
- * then used again.
+ * Encrypts one body of exactly `size` bytes. The caller must copy each buffer before it asks for the next, because the memory is freed
+ * then.
  */
 export class PackageEncryptor {
   readonly #key: Buffer;
@@ -29,13 +29,13 @@ export class PackageEncryptor {
     this.#cipher = this.#newCipher();
   }
 
-  /** Throws `UnexpectedSize` when more comes than was announced. */
+  /** Throws `UnexpectedSize` if there are more bytes than announced. */
   *update(chunk: Buffer): Generator<Buffer> {
     if (this.#total === 0 && chunk.length > 0) yield header();
     this.#total += chunk.length;
     if (this.#total > this.#size) throw new UnexpectedSize(`the body has more than the ${this.#size} bytes announced`);
     for (let at = 0; at < chunk.length;) {
-      // A full package ends only when more comes: the last one is ended by `final`.
+      // A full package ends only when more bytes follow, because `final` ends the last one.
       if (this.#inPackage === PACKAGE_SIZE) {
         yield this.#endPackage();
         this.#index += 1;
@@ -51,7 +51,7 @@ export class PackageEncryptor {
     }
   }
 
-  /** The rest. Throws `UnexpectedSize` when less came than was announced. */
+  /** Yields the rest. Throws `UnexpectedSize` if there were fewer bytes than announced. */
   *final(): Generator<Buffer> {
     if (this.#total !== this.#size) {
       throw new UnexpectedSize(`the body has ${this.#total} bytes, not the ${this.#size} announced`);

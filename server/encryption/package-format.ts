@@ -1,43 +1,46 @@
-/** The ciphertext was changed, cut, reordered, or is not of this key. */
+/** The ciphertext was changed, truncated or reordered, or belongs to another key. */
 export class DamagedCiphertext extends Error {
   override readonly name = 'DamagedCiphertext';
 }
 
 /**
- * Where plaintext lies in the ciphertext of a stream: one byte of format version, then packages of 65,536 plaintext bytes and a tag
- * of 16 each. The last package may be shorter; an empty stream has one empty package, so that its absence shows.
+ * The format of an encrypted stream: one byte of format version, then packages of 65,536 bytes of ciphertext and 16 bytes of tag. The
+ * last package may be shorter. An empty stream has one empty package, so that a missing one is detected.
  */
 export const STREAM_FORMAT = 1;
 export const HEADER_SIZE = 1;
 export const PACKAGE_SIZE = 65_536;
 export const TAG_SIZE = 16;
 
-/** Packages of a stream of `size` plaintext bytes. */
+/** Returns the number of packages of a stream of `size` plaintext bytes. */
 export function packageCount(size: number): number {
   return Math.max(1, Math.ceil(size / PACKAGE_SIZE));
 }
 
-/** Bytes of the ciphertext of `size` plaintext bytes. */
+/** Returns the length of the ciphertext of `size` plaintext bytes. */
 export function cipherSize(size: number): number {
   return HEADER_SIZE + size + TAG_SIZE * packageCount(size);
 }
 
-/** Where packages end in the ciphertext: whoever reads it in pieces had better cut it there, but need not. */
+/** The ends of packages in the ciphertext. Reading is fastest if chunks end there. */
 export const packageCuts = { from: HEADER_SIZE, every: PACKAGE_SIZE + TAG_SIZE } as const;
 
-/** What to read and what to keep of it, to get plaintext bytes `start` (inclusive) to `end` (exclusive). */
+/** The range of ciphertext to read for a range of plaintext, and the plaintext to keep of it. */
 interface CipherRange {
-  /** Bytes of the ciphertext, inclusive and exclusive. */
+  /** The bytes of the ciphertext from `start` (inclusive) to `end` (exclusive). */
   readonly start: number;
   readonly end: number;
-  /** The package at `start`; the header comes before package 0. */
+  /** The package at `start`. The header comes before package 0. */
   readonly firstPackage: number;
-  /** Plaintext bytes to drop from the first package, and to keep after them. */
+  /** The number of plaintext bytes to drop from the first package, and the number to keep after them. */
   readonly skip: number;
   readonly length: number;
 }
 
-/** Pure. Throws `RangeError` unless 0 ≤ start ≤ end ≤ size. */
+/**
+ * Returns the ciphertext of the plaintext bytes from `start` (inclusive) to `end` (exclusive). Throws `RangeError` unless
+ * 0 ≤ start ≤ end ≤ size.
+ */
 export function cipherRange(start: number, end: number, size: number): CipherRange {
   if (!(start >= 0 && start <= end && end <= size)) throw new RangeError(`no bytes ${start} to ${end} in ${size}`);
   const lastOfStream = packageCount(size) - 1;
@@ -57,8 +60,8 @@ function packageStart(index: number): number {
 }
 
 /**
- * The nonces of one stream: 96 bits, whether it is the last package, three zero bytes, the index. Each is written over the one before,
- * which a cipher has copied.
+ * Makes the nonces of one stream: a byte that is 1 for the last package, three zero bytes, and the index in 8 bytes. All share one
+ * buffer, because a cipher copies its nonce.
  */
 export class PackageNonce {
   readonly #bytes = Buffer.alloc(12);
@@ -72,11 +75,10 @@ export class PackageNonce {
 }
 
 /**
- * Gives back the memory of what a cipher returned, in whole, which must be the caller's alone and used no more: the buffer is empty
- * afterwards.
+ * Frees the memory of a buffer that a cipher returned. The caller must own the whole buffer, which is empty afterwards.
  *
- * Such memory lies outside V8's heap. Left to V8, the next package gets other memory, cold in the processor's cache, and after some MiB
- * V8 marks its heap: of 8 ms for 8 MiB deciphered, this saves 2 to 3 (docs/decisions/0027-encryption-speed.md).
+ * The memory is outside V8's heap. If V8 frees it later, the next package gets other memory that is cold in the processor's cache, and
+ * after some MiB V8 marks its heap. Of 8 ms for 8 MiB deciphered, this saves 2 to 3 (docs/decisions/0027-encryption-speed.md).
  */
 export function freeNow({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import {
   DamagedCiphertext,
   HEADER_SIZE,
@@ -9,19 +9,18 @@ import {
   packageCount,
   packageCuts,
 } from './package-format.ts';
-import { HkdfSha256 } from './hkdf-sha256.ts';
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
 
 /*
- * Streams of one package, at once: what small objects are. `PackageEncryptor` and `PackageDecryptor` say the same of streams of any
- * length, and tests hold that it is the same; going through their pieces took as long again as the cipher.
+ * A fast path for streams of one package, which small objects are. It makes the same bytes as `PackageEncryptor` and `PackageDecryptor`,
+ * whose generators take as long as the cipher (tests compare both).
  */
 
 const options = { authTagLength: TAG_SIZE };
 const nonces = new PackageNonce();
 
-/** The ciphertext of a stream of at most `PACKAGE_SIZE` bytes. */
+/** Encrypts a stream of at most `PACKAGE_SIZE` bytes. */
 export function sealOnlyPackage(plaintext: Buffer, key: Buffer): Buffer {
   const cipher = createCipheriv('aes-256-gcm', key, nonces.of(0, true), options);
   const end = HEADER_SIZE + plaintext.length;
@@ -33,7 +32,7 @@ export function sealOnlyPackage(plaintext: Buffer, key: Buffer): Buffer {
   return ciphertext;
 }
 
-/** The plaintext, in a new buffer. Throws `DamagedCiphertext`. */
+/** Decrypts a stream of one package into a new buffer. Throws `DamagedCiphertext`. */
 export function openOnlyPackage(ciphertext: Buffer, key: Buffer): Buffer {
   if (ciphertext[0] !== STREAM_FORMAT) {
     throw new DamagedCiphertext(`the ciphertext has an unknown format (${ciphertext[0]})`);
@@ -55,29 +54,29 @@ export type { Decryption } from './package-decryptor.ts';
 export { UnexpectedSize } from './package-encryptor.ts';
 
 /**
- * The body format of encrypted objects: AES-256-GCM in packages (see `package-format.ts`). The nonce of a package is its index and
- * whether it is the last, under a key that no other stream has, so that packages neither move, nor get lost, nor come from elsewhere
- * unnoticed, and a range decrypts alone.
+ * The body format of encrypted objects: AES-256-GCM in packages (see `package-format.ts`). Each stream has its own key. The nonce of a
+ * package is its index and a mark of the last one. So a package that is moved, missing or of another stream does not decrypt, and a range
+ * decrypts without the rest.
  */
 
-/** Bytes of the random salt that every upload attempt and part has of its own. */
+/** The length of the random salt in bytes. Every upload attempt and every part has its own salt. */
 export const SALT_SIZE = 16;
 
-/** Part of the format: never to be changed. */
-const derivation = new HkdfSha256('coffer object stream 1');
+/** Part of the format, so it must never change. */
+const STREAM_INFO = 'coffer object stream 1';
 
-/** The 32-byte key of one stream. The same object key and salt must never encrypt two streams. */
+/** Derives the 32-byte key of one stream. The same object key and salt must never encrypt two streams. */
 export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
   if (salt.length !== SALT_SIZE) throw new RangeError(`a salt has ${SALT_SIZE} bytes, not ${salt.length}`);
-  return derivation.derive(objectKey, salt);
+  return Buffer.from(hkdfSync('sha256', objectKey, salt, STREAM_INFO, 32));
 }
 
-/** Ciphertext goes out in blocks of so many bytes: small writes cost more than the copy into the block. */
+/** Ciphertext is copied into blocks of this size, because small writes cost more than the copy. */
 const BLOCK_BYTES = 8 * packageCuts.every;
 
 /**
- * Encrypts a body of exactly `size` bytes; its chunks may have any length. `key` is of `streamKey()`.
- * Throws `UnexpectedSize` when the body is longer or shorter.
+ * Encrypts a body of exactly `size` bytes, with chunks of any length. `key` comes from `streamKey()`. Throws `UnexpectedSize` if the
+ * body is longer or shorter.
  */
 export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, size: number): AsyncGenerator<Buffer> {
   const encryptor = new PackageEncryptor(key, size);
@@ -86,7 +85,7 @@ export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, s
   yield* blocks.gather(encryptor.final());
 }
 
-/** The same for a body that is in memory. */
+/** Encrypts a body in memory. */
 export function encryptBuffer(plaintext: Buffer, key: Buffer): Buffer {
   if (packageCount(plaintext.length) === 1) return sealOnlyPackage(plaintext, key);
   const encryptor = new PackageEncryptor(key, plaintext.length);
@@ -97,7 +96,7 @@ export function encryptBuffer(plaintext: Buffer, key: Buffer): Buffer {
   return ciphertext;
 }
 
-/** New blocks that together are the ciphertext of `size` plaintext bytes. */
+/** Gathers the ciphertext of `size` plaintext bytes into new blocks. */
 class CipherBlocks {
   #left: number;
   #block: Buffer;
@@ -130,8 +129,8 @@ class CipherBlocks {
 }
 
 /**
- * Decrypts the packages that `cipherRange()` chose; gives only verified plaintext.
- * Throws `DamagedCiphertext`; what was given before is right, what is missing was never given.
+ * Decrypts the packages that `cipherRange()` selected. It yields only verified plaintext. It may throw `DamagedCiphertext` after some of
+ * it.
  */
 export async function* decryptStream(
   ciphertext: AsyncIterable<Buffer>,
@@ -142,7 +141,7 @@ export async function* decryptStream(
   decryptor.final();
 }
 
-/** The same for ciphertext that is in memory. */
+/** Decrypts ciphertext in memory. */
 export function decryptBuffer(ciphertext: Buffer, decryption: Decryption): Buffer {
   if (packageCount(decryption.size) === 1 && ciphertext.length === cipherSize(decryption.size)) {
     const { skip, length } = decryption;

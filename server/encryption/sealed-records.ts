@@ -14,37 +14,42 @@ import {
 import type { KeySource } from './key-source.ts';
 
 /**
- * Records whose values are sealed under the default key from the moment encryption is on: identities, settings, sign-in sessions.
- * Callers see plain values. Every key is made by `sealedKey()`; nothing may be asked before `start()` has resolved.
+ * Records whose values are sealed under the default key once encryption is on: identities, settings, sign-in sessions. Callers see
+ * plain values. Every key comes from `sealedKey()`. No method may be called before `start()` has resolved.
  *
- * Errors: `SealedRecordsError` where a value or the backend's key cannot be opened; what the `RecordStore` throws.
+ * Methods throw `SealedRecordsError` if a value or the backend's key cannot be opened, and the errors of the `RecordStore`.
+ *
+ * @example
+ *     const sessions = sealedRecords({ records, keys });
+ *     await sessions.start();
+ *     await sessions.put(sealedKey('session', id), value, { kind: 'absent' });
  */
 export interface SealedRecordStore {
   /**
-   * Opens the backend's data key, turns sealing on where a key service is configured, and seals what is still plain. To be repeated
-   * with backoff while it rejects with a `KeySourceError` of code `unavailable`; a `SealedRecordsError` says what a person must do.
+   * Opens the backend's data key, turns sealing on if a key service is configured, and seals plain records. The caller repeats it with
+   * backoff while it rejects with a `KeySourceError` of code `unavailable`. A `SealedRecordsError` says what an administrator must do.
    *
-   * With `turnOn` false, sealing that is off stays off for now: another server, which shares the records, has no key service yet. It
-   * may be called again later. What another server or thread turns on is noticed by itself.
+   * With `turnOn` false, sealing that is off stays off, because another server over the same records has no key service yet. The caller
+   * may call it again later. If another server or thread turns sealing on, this store follows.
    */
   start(options?: { readonly turnOn: boolean }): Promise<void>;
-  /** Whether values are sealed; false before `start`. */
+  /** True if values are sealed. False before `start`. */
   readonly sealing: boolean;
   /**
-   * The data key that seals the values, from which other keys are derived; undefined while sealing is off. Looked for again then: another
-   * server or thread may have turned it on.
+   * Returns the data key that seals the values; other keys are derived from it. Returns undefined while sealing is off. Each call then
+   * reads the record again, since another server or thread may have turned sealing on.
    */
   backendKey(): Buffer | Promise<Buffer | undefined>;
 
   get(key: Key): Promise<SealedEntry | undefined>;
-  /** Whether and when a record changed, without opening it; undefined where there is none. */
+  /** Returns the revision of a record without opening it, or undefined if there is none. */
   revision(key: Key): Promise<Revision | undefined>;
-  /** In the order of the keys; `collapse` is not offered. */
+  /** Scans in the order of the keys, without `collapse`. */
   scan(range: Omit<ScanRange, 'collapse'>): AsyncIterable<SealedEntry>;
-  /** Without an expectation, the last writer wins. A lost acknowledgement is resolved inside. */
+  /** Writes a value. Without an expectation the last writer wins. Lost acknowledgements are resolved. */
   put(key: Key, value: Buffer, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
   delete(key: Key, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
-  /** As `RecordStore.commit`, with plain values. */
+  /** Does the same as `RecordStore.commit`, with plain values. */
   commit(batch: SealedBatch): Promise<Outcome>;
   outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
 }
@@ -55,7 +60,7 @@ export interface SealedEntry {
   readonly revision: Revision;
 }
 
-/** The revision that was read, or that there is none yet. */
+/** Expects the revision that was read, or that the record is absent. */
 type SealedExpectation = { readonly kind: 'revision'; readonly revision: Revision } | { readonly kind: 'absent' };
 
 interface SealedBatch {
@@ -65,12 +70,12 @@ interface SealedBatch {
   readonly delete?: readonly Key[];
 }
 
-/** The key of a sealed record: every key that a `SealedRecordStore` takes is made here, e.g. `sealedKey('session', id)`. */
+/** Makes the key of a sealed record, e.g. `sealedKey('session', id)`. A `SealedRecordStore` accepts no other keys. */
 export function sealedKey(...parts: readonly KeyPart[]): Key {
   return key('s', ...parts);
 }
 
-/** The range of every sealed record whose first parts are these. */
+/** Returns the range of all sealed records whose keys begin with these parts. */
 export function sealedWithin(...parts: readonly KeyPart[]): { readonly start: Buffer; readonly end: Buffer } {
   return within('s', ...parts);
 }
@@ -78,7 +83,7 @@ const everySealed = within('s');
 
 interface SealedRecordsOptions {
   readonly records: RecordStore;
-  /** `noKeySource` keeps values plain, and refuses to start where they are sealed already. */
+  /** With `noKeySource`, values stay plain, and `start` rejects if they are sealed already. */
   readonly keys: KeySource;
   readonly random?: (size: number) => Buffer;
 }
@@ -169,8 +174,8 @@ class SealedRecords implements SealedRecordStore {
   }
 
   /**
-   * Commits a batch with its values sealed, if sealing is on. Plain values expect that it is off at that moment: another server or
-   * thread may have turned it on, and nothing plain may appear after it has sealed what there was.
+   * Commits a batch with sealed values if sealing is on. A batch with plain values expects that sealing is still off: another server or
+   * thread may have turned it on, and no plain value may appear after it has sealed the existing ones.
    */
   async #sealing<B extends Omit<SealedBatch, 'id'>, O extends { readonly kind: string; readonly key?: Key }>(
     batch: B,
@@ -200,22 +205,22 @@ class SealedRecords implements SealedRecordStore {
   async #open(entry: SealedEntry): Promise<SealedEntry> {
     if (this.#started().key === undefined && !isPlain(entry.value)) await this.#openBackend();
     const backend = this.#started();
-    // Otherwise who can write the disk could plant an identity without knowing the key.
+    // Otherwise an attacker who can write to the disk could add an identity without the key.
     if (!backend.plainAllowed && isPlain(entry.value)) {
       throw new SealedRecordsError(
         'not-sealed',
-        'a record is plain although every record was sealed: it was put there by hand',
+        'a record is plain although every record was sealed: it was not written by a server',
       );
     }
     return { key: entry.key, value: openValue(entry.value, entry.key, backend.key), revision: entry.revision };
   }
 
-  /** Sealing was turned on by another server or thread. Plain values are taken until the next start: that one may be at it still. */
+  /** Opens the key that another server or thread has made. Plain values are accepted until the next start: it may still be sealing. */
   #openBackend(): Promise<void> {
     return this.start({ turnOn: false });
   }
 
-  /** Interrupted anywhere, it goes on at the next start: what is sealed already is left alone. */
+  /** Seals the plain records. After an interruption the next start continues, since it skips sealed records. */
   async #sealWhatIsPlain(backendKey: Buffer): Promise<void> {
     for (let plain = true; plain;) {
       plain = false;
@@ -223,7 +228,7 @@ class SealedRecords implements SealedRecordStore {
         if (item.kind !== 'entry' || !isPlain(item.value)) continue;
         plain = true;
         const value = sealValue(openValue(item.value, item.key, backendKey), item.key, backendKey, this.#random);
-        // A conflict means that another thread sealed or changed it: the next pass looks again.
+        // A conflict means that another thread sealed or changed the record: the next pass reads it again.
         const expect = [{ kind: 'revision' as const, key: item.key, revision: item.revision }];
         await commitOnce(this.#records, { expect, put: [{ key: item.key, value }] }, this.#random);
       }

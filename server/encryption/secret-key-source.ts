@@ -21,13 +21,13 @@ import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
 /** The one key of `SVC_KMS_SECRET_KEY`. */
 export interface SecretKey {
   readonly name: string;
-  /** 32. */
+  /** 32 bytes. */
   readonly bytes: Buffer;
 }
 
 export interface SecretKeySourceOptions {
   readonly random?: (size: number) => Buffer;
-  /** Milliseconds since whenever. */
+  /** A monotonic clock in milliseconds. */
   readonly clock?: () => number;
 }
 
@@ -38,15 +38,15 @@ const DATA_KEY_SIZE = 32;
 const CIPHERTEXT_SIZE = DATA_KEY_SIZE + TAG_SIZE + IV_SIZE + NONCE_SIZE;
 
 /**
- * Data keys under one key of the server's own environment, without a key service. They are sealed just as the key service seals them,
- * so that whoever imports the key there, by the same name, goes on with everything that is stored: a test holds that.
+ * Data keys under one key of the server's environment, without a key service. They are sealed in the form of the key service. So an
+ * administrator may import the key into a key service under the same name, and everything stays readable (a test checks that).
  */
 export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions = {}): KeySource {
   const { random = randomBytes, clock = () => performance.now() } = options;
   if (key.bytes.length !== 32) throw new RangeError(`the key ${key.name} has ${key.bytes.length} bytes, not 32`);
   const secret = createSecretKey(key.bytes);
   const version = createHash('sha256').update(key.bytes).digest('hex').slice(0, 32);
-  // For the same bounds as with a key service: a data key that leaks opens so many objects and no more.
+  // The limits are those of the key service, so a leaked data key opens no more objects than there.
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
   const unsealed = new ExpiringCache<Buffer>(unsealedKeyLimits, clock);
 
@@ -119,7 +119,7 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
   };
 }
 
-/** Each sealed data key has a key of its own, so that random nonces never meet under one. */
+/** Derives a key for each sealed data key, so that random nonces never collide under one key. */
 function messageKey(secret: KeyObject, iv: Buffer): Buffer {
   return createHmac('sha256', secret).update(iv).digest();
 }
