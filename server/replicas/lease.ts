@@ -1,10 +1,10 @@
 import type { Expectation, Batch, Outcome, RecordStore } from '../store/record-store.ts';
 
-/** Who does the work that one server does for all: sweeping, scrubbing, delivering. */
+/** Decides which server does the background work of all servers: garbage collection and scrubbing. */
 export interface Lease {
-  /** Undefined while another server holds the lease, or none can be told to. Ask anew for every round of work. */
+  /** Returns undefined unless this server holds the lease. Call it again for every round of work. */
   hold(): Hold | undefined;
-  /** Gives the lease up at once, so that another server need not wait for it to run out. */
+  /** Releases the lease, so that another server need not wait until it expires. */
   close(): Promise<void>;
 }
 
@@ -13,15 +13,15 @@ export interface Hold {
   /** Grows with every term. */
   readonly generation: number;
   /**
-   * To be expected by every commit of work that must not be done by two: a holder that was paused for long and woke up then changes
-   * nothing. `fencedRecords` does it for a whole store. Empty where no other server can be.
+   * Every commit of the work must expect this: a holder that wakes up after a long pause then changes nothing. `fencedRecords` adds it to
+   * all commits of a store. It is empty if the store has a single server.
    */
   readonly fence: readonly Expectation[];
-  /** Aborted when the term ends: work stops at its next step. */
+  /** Aborted when the term ends. The work stops at its next step. */
   readonly signal: AbortSignal;
 }
 
-/** Work was begun as the holder of the lease, which another server has now. */
+/** The work has lost its lease to another server. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
   constructor() {
@@ -29,7 +29,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Where the record store is this server's alone: nobody is there to share the work with. */
+/** The lease of a server that does not share its record store. */
 export function soleLease(): Lease {
   const ended = new AbortController();
   return {
@@ -41,7 +41,7 @@ export function soleLease(): Lease {
   };
 }
 
-/** The records for one round of work under a lease: every commit fails with `LeaseLost` once the term is over, whoever has noticed. */
+/** Wraps the records for one round of work under a lease. Every commit fails with `LeaseLost` once the term is over. */
 export function fencedRecords(records: RecordStore, hold: Hold): RecordStore {
   const { fence, signal } = hold;
   return {
@@ -50,7 +50,7 @@ export function fencedRecords(records: RecordStore, hold: Hold): RecordStore {
     scan: (range) => records.scan(range),
     ...(records.scanPages && { scanPages: records.scanPages.bind(records) }),
     outcome: (id) => records.outcome(id),
-    // Not this store's to close.
+    // The owner of the wrapped store closes it.
     close: () => Promise.resolve(),
     async commit(batch: Batch): Promise<Outcome> {
       if (signal.aborted) throw new LeaseLost();

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Work that is repeated until it is stopped, one time after the other; never rejects. */
+/** Work that runs periodically until it is stopped, never twice at the same time. Its methods never reject. */
 export interface Repeated {
-  /** Now, too, and resolves when that was done. */
+  /** Runs the work now, or waits for the current run. Resolves when it has ended. */
   now(): Promise<void>;
-  /** Resolves when the last time is over, or after so many milliseconds: it goes on then, unless the process ends. */
-  stop(patienceMs?: number): Promise<void>;
+  /** Stops the repetition. Resolves when the current run has ended, or after the grace period; the run continues then. */
+  stop(gracePeriodMs?: number): Promise<void>;
 }
 
 export function repeated(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): Repeated {
@@ -23,10 +23,10 @@ export function repeated(everyMs: number, work: () => Promise<void>, onError: (e
   const timer = setInterval(() => void now(), everyMs).unref();
   return {
     now,
-    async stop(patienceMs) {
+    async stop(gracePeriodMs) {
       clearInterval(timer);
-      const enough = patienceMs === undefined ? [] : [sleep(patienceMs, undefined, { ref: false })];
-      await Promise.race([running, ...enough]);
+      const timeout = gracePeriodMs === undefined ? [] : [sleep(gracePeriodMs, undefined, { ref: false })];
+      await Promise.race([running, ...timeout]);
     },
   };
 }

@@ -91,7 +91,7 @@ describe('a lease', () => {
     // The commit takes effect, and nobody can be asked about it.
     records.faults.script('lostAfter', ...Array.from({ length: 5 }, () => 'unavailable' as const));
     const a = replica('a');
-    await expect(a.step()).rejects.toThrow('cannot be told');
+    await expect(a.step()).rejects.toThrow('cannot say whether');
     await a.step();
     expect(a.hold()?.generation).toBe(2);
   });

@@ -13,11 +13,11 @@ import { liveKeys } from './replica-registry.ts';
 
 const FORMAT = 1;
 
-/** Who holds a lease. */
+/** The record of a lease. */
 interface Term {
   /** Grows with every term. */
   readonly generation: number;
-  /** The replica; undefined where its holder gave it up. */
+  /** The id of the server. Undefined after a release. */
   readonly holder?: string;
 }
 
@@ -25,7 +25,7 @@ function encodeTerm(term: Term): Buffer {
   return Buffer.concat([Buffer.of(FORMAT), Buffer.from(JSON.stringify(term))]);
 }
 
-/** The terms of a newer server are left alone: it has the lease. */
+/** Throws for the format of a newer server, which then keeps the lease. */
 function decodeTerm(value: Buffer): Term {
   if (value[0] !== FORMAT) {
     throw new StoreUnavailable('unreachable', `a lease has format ${value[0]}, which this server does not know`);
@@ -33,13 +33,13 @@ function decodeTerm(value: Buffer): Term {
   return JSON.parse(value.toString('utf8', 1)) as Term;
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 interface LeaseTimes {
-  /** Without a sign of life from the holder for so long, another takes over. */
+  /** Another server takes over after this time without a renewal. */
   readonly ttl: number;
-  /** Between renewals; several may fail. */
+  /** The time between renewals. Several may fail. */
   readonly every: number;
-  /** So much earlier than others may take over, the holder stops: clocks do not run at quite the same speed. */
+  /** The holder stops this much earlier than others may take over, because clocks run at slightly different speeds. */
   readonly margin: number;
 }
 
@@ -47,28 +47,28 @@ export const leaseTimes: LeaseTimes = { ttl: 15_000, every: 3_000, margin: 3_000
 
 interface ReplicaLeaseOptions {
   readonly records: Pick<RecordStore, 'getAll' | 'commit' | 'outcome'>;
-  /** What the lease is for. */
+  /** The name of the lease. */
   readonly name: string;
-  /** Of this process, and no other ever. */
+  /** The id of this process, which no other process ever has. */
   readonly replica: string;
   readonly random: (size: number) => Buffer;
-  /** Monotonic milliseconds. No time is ever compared with another machine's. */
+  /** A monotonic clock in milliseconds. Its times are never compared with those of another machine. */
   readonly clock: () => number;
   readonly times?: LeaseTimes;
   readonly onChange?: (hold: Hold | undefined) => void;
 }
 
 /**
- * A lease among the replicas of a record store. Its holder renews it by changing a record, the beat; another one takes over when it has
- * seen no change for long enough on its own clock. Who holds it is a second record, the term, which changes with each holder: what the
- * holder commits expects the term as it was, and that alone makes the lease safe. The clocks only save vain work.
+ * A lease among the servers of a record store. The holder renews it by changing a record, the heartbeat. Another server takes over if it
+ * has seen no change for `ttl` by its own clock. A second record, the term, names the holder and changes with each holder. The commits of
+ * the holder expect the term, and only that makes the lease safe. The clocks only avoid useless work.
  */
 export class ReplicaLease implements Lease {
   readonly #options: ReplicaLeaseOptions;
   readonly #times: LeaseTimes;
   readonly #term: Key;
   readonly #beat: Key;
-  /** The state of the records that was seen last, and when first. */
+  /** The last state of the records, and when it was first seen. */
   #seen: { readonly state: string; readonly since: number } | undefined;
   #held: { readonly hold: Hold; readonly ended: AbortController; until: number } | undefined;
   #expiry: NodeJS.Timeout | undefined;
@@ -89,8 +89,8 @@ export class ReplicaLease implements Lease {
   }
 
   /**
-   * Renews the lease or takes it where it is free: to be called every `times.every` milliseconds. Throws what the store throws; the lease
-   * then runs out by itself.
+   * Renews the lease, or takes it if it is free. Call it every `times.every` milliseconds. It throws the errors of the store; the lease
+   * expires if they continue.
    */
   step(): Promise<void> {
     this.#stepping ??= this.#stepNow().finally(() => {
@@ -101,7 +101,7 @@ export class ReplicaLease implements Lease {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // Whatever it ends with, it was the last.
+    // This was the last step, so its result does not matter.
     await this.#stepping?.catch(() => undefined);
     const hold = this.hold();
     if (hold === undefined) return;
@@ -127,7 +127,7 @@ export class ReplicaLease implements Lease {
     const began = this.#options.clock();
     const [term, beat] = await this.#read();
     const { generation, holder } = term === undefined ? { generation: 0 } : decodeTerm(term.value);
-    // Its own former term ran out and nobody took over, or the answer to taking it was lost.
+    // The term of this server expired and no other server took over, or the acknowledgement of an earlier attempt was lost.
     const isOwn = holder === this.#options.replica;
     if (!(holder === undefined || isOwn || this.#unchangedForLong(term, beat)) || this.#closed) return;
     const next = { generation: generation + 1, holder: this.#options.replica };
@@ -152,11 +152,11 @@ export class ReplicaLease implements Lease {
     const fence = [{ kind: 'revision' as const, key: this.#term, revision }];
     this.#held = { hold: { generation, fence, signal: ended.signal }, ended, until: 0 };
     this.#holdUntil(began);
-    // `until` may be past already, when the store took long.
+    // The term may have expired already if the store was slow.
     if (this.hold() !== undefined) this.#options.onChange?.(this.#held.hold);
   }
 
-  /** From the moment at which the renewal was asked for: others count from when they see it, which is later. */
+  /** Counts from the start of the renewal. Other servers count from when they see it, which is later. */
   #holdUntil(renewed: number): void {
     if (this.#held === undefined) return;
     this.#held.until = renewed + this.#times.ttl - this.#times.margin;

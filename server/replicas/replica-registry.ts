@@ -4,13 +4,13 @@ import type { Key, Batch, RecordStore, Revision } from '../store/record-store.ts
 import { commitOnce } from '../store/commit-once.ts';
 
 /**
- * What servers write about themselves while they run. It means nothing to another deployment: a copy of the records may leave it out,
- * and one that has it does no harm, since whatever does not change any more counts as gone.
+ * The keys of records that servers write about themselves while they run. A copy of the records may leave them out. Copied ones are
+ * harmless, because a server whose record does not change counts as gone.
  */
 export const liveKeys = {
-  /** Who holds a lease: changes with each holder. */
+  /** The term of a lease, which changes with each holder. */
   term: (lease: string): Key => key('live', 'lease', lease, 'term'),
-  /** That its holder is there: changes with each renewal. */
+  /** The heartbeat of a lease, which changes with each renewal. */
   beat: (lease: string): Key => key('live', 'lease', lease, 'beat'),
   replica: (id: string): Key => key('live', 'replica', id),
 } as const;
@@ -22,26 +22,26 @@ const schema = z.object({
   version: z.string(),
   /** Milliseconds since 1970, by the replica's own clock. */
   startedAt: z.number(),
-  /** Whether the replica has reached the key service. */
+  /** True if the server has reached the key service. */
   keyService: z.boolean(),
 });
 
-/** What a server tells the others about itself. */
+/** What a server publishes about itself. */
 export type ReplicaFacts = z.infer<typeof schema>;
 
 interface RegistryOptions {
   readonly records: Pick<RecordStore, 'scan' | 'commit' | 'outcome'>;
-  /** Asked anew each time. */
+  /** Called for each update. */
   readonly own: () => ReplicaFacts;
   readonly random: (size: number) => Buffer;
-  /** Monotonic milliseconds. No time is ever compared with another machine's. */
+  /** A monotonic clock in milliseconds. Its times are never compared with those of another machine. */
   readonly clock: () => number;
 }
 
-/** Milliseconds. A replica that has not changed its record for so long counts as gone; one gone for long is forgotten. */
+/** In milliseconds. A server that has not changed its record for `gone` counts as gone. Its record is removed after `forgotten`. */
 export const registryTimes = { every: 3_000, gone: 12_000, forgotten: 10 * 60_000 } as const;
 
-/** The servers over one record store that are there now: each changes a record of its own every few seconds. */
+/** Lists the live servers of a record store. Each server changes its own record every few seconds. */
 export class ReplicaRegistry {
   readonly #options: RegistryOptions;
   readonly #id: string;
@@ -55,7 +55,7 @@ export class ReplicaRegistry {
     this.#id = options.own().id;
   }
 
-  /** Tells of itself and looks at the others: to be called every `registryTimes.every` milliseconds. Throws what the store throws. */
+  /** Writes the record of this server and reads those of the others. Call it every `registryTimes.every` milliseconds. */
   async step(): Promise<void> {
     const own = this.#options.own();
     await this.#commit({ put: [{ key: liveKeys.replica(this.#id), value: Buffer.from(JSON.stringify(own)) }] });
@@ -63,8 +63,8 @@ export class ReplicaRegistry {
   }
 
   /**
-   * Those that are there, this one among them, by their id. One that was never seen to change counts as there until it has had the time:
-   * so long, a server that starts takes one that died for a live one, and never the other way round.
+   * Returns the live servers, including this one, in the order of their ids. A server counts as live until its record has not changed for
+   * `gone`. So a server that starts takes a dead one for live at first, and never the other way round.
    */
   live(): readonly ReplicaFacts[] {
     const now = this.#options.clock();
@@ -74,7 +74,7 @@ export class ReplicaRegistry {
     return [this.#options.own(), ...others.map(({ facts }) => facts)].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** So that the others need not wait until it counts as gone. */
+  /** Removes the record of this server, so that the others need not wait until it counts as gone. */
   async close(): Promise<void> {
     await this.#commit({ delete: [liveKeys.replica(this.#id)] });
   }
@@ -87,7 +87,7 @@ export class ReplicaRegistry {
       if (item.kind !== 'entry') continue;
       const { key, revision, value } = item;
       const read = schema.safeParse(parsed(value));
-      // A newer server may tell other things.
+      // A newer server may publish other fields.
       if (!read.success) continue;
       there.add(read.data.id);
       const known = this.#seen.get(read.data.id);

@@ -9,28 +9,28 @@ import { leaseTimes, ReplicaLease } from './replica-lease.ts';
 import { registryTimes, ReplicaRegistry } from './replica-registry.ts';
 import type { ReplicaFacts } from './replica-registry.ts';
 
-/** What a server knows of the others, and they of it. */
+/** The state of this server among the others. */
 export interface ReplicasView {
-  /** Whether this server does the background work. */
+  /** True if this server does the background work. */
   readonly leads: boolean;
-  /** This server among them. */
+  /** The live servers, including this one. */
   readonly live: readonly ReplicaFacts[];
 }
 
-/** This server among those that share its record store. */
+/** The membership of this server among those that share its record store. */
 export interface Replicas {
-  /** Of the background work. */
+  /** The lease of the background work. */
   readonly lease: Lease;
-  /** Tells the others of this server. Throws `StoreUnavailable`; may be repeated. */
+  /** Publishes this server. Throws `StoreUnavailable`; may be repeated. */
   join(facts: ReplicaFacts): Promise<void>;
-  /** From now on the lease may be taken. */
+  /** Allows this server to take the lease. */
   work(): Promise<void>;
   view(): ReplicasView;
-  /** Gives the lease up and tells the others. */
+  /** Releases the lease and removes this server from the list. */
   close(): Promise<void>;
 }
 
-/** Where the record store is this server's alone. */
+/** The membership of a server that does not share its record store. */
 export function onlyReplica(onChange: (view: ReplicasView) => void): Replicas {
   const lease = soleLease();
   let live: readonly ReplicaFacts[] = [];
@@ -50,18 +50,18 @@ export function onlyReplica(onChange: (view: ReplicasView) => void): Replicas {
   };
 }
 
-/** Milliseconds that a stop takes to say goodbye. */
-const patience = 2_000;
+/** A stop waits this many milliseconds for the store. */
+const gracePeriod = 2_000;
 
 export interface ReplicasOptions {
   readonly records: RecordStore;
-  /** Of this process, and no other ever. */
+  /** The id of this process, which no other process ever has. */
   readonly replica: string;
   readonly random: (size: number) => Buffer;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly clock: () => number;
   readonly log: Logger;
-  /** Told every few seconds. */
+  /** Called every few seconds. */
   readonly onChange: (view: ReplicasView) => void;
 }
 
@@ -86,9 +86,9 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
       changed();
     },
   });
-  // What fails is the store, of which others tell; it is tried again soon.
-  const onError = (error: unknown) => log.debug({ err: error }, 'the other servers could not be told of this one');
-  const farewell = async () => {
+  // The store has failed, which other code reports. The next beat tries again.
+  const onError = (error: unknown) => log.debug({ err: error }, 'the membership of this server could not be updated');
+  const leave = async () => {
     await Promise.all(beats.map((beat) => beat.stop()));
     await Promise.allSettled([lease.close(), registry?.close()]);
   };
@@ -113,8 +113,8 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
       return beat.now();
     },
     async close() {
-      // A store that is away must not hold the stop up: the others find out by themselves.
-      await Promise.race([farewell(), sleep(patience, undefined, { ref: false })]);
+      // An unavailable store must not delay the stop. The other servers then wait until this one counts as gone.
+      await Promise.race([leave(), sleep(gracePeriod, undefined, { ref: false })]);
     },
   };
 }

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
 import { blamesBlobs } from '../store/blob-store.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 
-/** A blob store on another machine as one thread uses it: opened when it can be. */
+/** The handle of one thread for a blob store on another machine. `open` may be repeated until the store is reachable. */
 export class SharedBlobStore implements BlobStore {
   readonly #open: () => Promise<BlobStore>;
   #store: BlobStore | undefined;
@@ -18,16 +17,12 @@ export class SharedBlobStore implements BlobStore {
     this.#store ??= await this.#open().catch(blamesBlobs);
   }
 
-  async write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
-    return this.#opened().write(id, body);
+  async write(...args: Parameters<BlobStore['write']>): ReturnType<BlobStore['write']> {
+    return this.#opened().write(...args);
   }
 
-  read(...[id, range]: Parameters<BlobStore['read']>): Readable {
-    return this.#opened().read(id, range);
-  }
-
-  lend(...[id, range]: Parameters<BlobStore['lend']>): Pieces {
-    return this.#opened().lend(id, range);
+  read(...args: Parameters<BlobStore['read']>): Pieces {
+    return this.#opened().read(...args);
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -44,6 +39,6 @@ export class SharedBlobStore implements BlobStore {
 
   #opened(): BlobStore {
     if (this.#store !== undefined) return this.#store;
-    throw new StoreUnavailable('unreachable', 'the blob store was not reached yet');
+    throw new StoreUnavailable('unreachable', 'the blob store is not open yet');
   }
 }

@@ -62,7 +62,7 @@ describe('a shared record store', () => {
   it('refuses until it was reached', async () => {
     const late = new SharedRecordStore({ open: () => Promise.reject(unreachable('no such host')) });
     await expect(late.open()).rejects.toThrow('no such host');
-    await expect(late.get(name)).rejects.toThrow('was not reached yet');
+    await expect(late.get(name)).rejects.toThrow('is not open yet');
   });
 
   it('gives what its engine has', async () => {

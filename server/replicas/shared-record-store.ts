@@ -12,7 +12,7 @@ import {
 } from '../store/record-store.ts';
 import { liveKeys } from './replica-registry.ts';
 
-/** Milliseconds between looks at who waits too long: a limit is kept to about this. */
+/** Milliseconds between checks of the limits, which is their precision. */
 const tick = 100;
 
 interface Waiting {
@@ -21,13 +21,13 @@ interface Waiting {
   readonly giveUp: (limitMs: number) => void;
 }
 
-/** Limits to how long promises are waited for. One timer serves them all: thousands a second would each start and stop their own. */
+/** Limits the time of many promises with a single timer: thousands of calls a second would each need their own. */
 class TimeLimits {
   readonly #clock: () => number;
   readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Monotonic milliseconds. */
+  /** @param clock a monotonic clock in milliseconds */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -36,7 +36,7 @@ class TimeLimits {
     return this.#waiting.size;
   }
 
-  /** As the promise; rejects with the error where it takes longer. */
+  /** Settles like the promise, or rejects with the error if that takes longer than the limit. */
   async within<T>(limitMs: number, promise: Promise<T>, error: (limitMs: number) => Error): Promise<T> {
     const late = Promise.withResolvers<never>();
     const waiting: Waiting = {
@@ -70,13 +70,13 @@ class TimeLimits {
   }
 }
 
-/** Milliseconds, and how many questions may be on their way at once. */
+/** Limits in milliseconds, and the maximum number of concurrent calls. */
 interface SharedStoreLimits {
-  /** That one question may take. */
+  /** For one call. */
   readonly answer: number;
-  /** That a commit whose acknowledgement was lost waits for the store to be back, so that it can be settled. */
+  /** `outcome` waits this long for an unavailable store, so that a lost acknowledgement can be resolved. */
   readonly settle: number;
-  /** Between two looks at whether the store is there: while it is not, and while all is well. */
+  /** The time between two probes of the store: while it is unavailable, and while it is available. */
   readonly lookWhileAway: number;
   readonly look: number;
   readonly underWay: number;
@@ -92,16 +92,16 @@ export const sharedStoreLimits: SharedStoreLimits = {
 
 interface SharedRecordStoreOptions {
   readonly open: () => Promise<RecordStore>;
-  /** Told when the store is away, with the reason, and when it is back. */
+  /** Called with the reason when the store becomes unavailable, and with undefined when it is back. */
   readonly onChange?: (outage: string | undefined) => void;
   readonly limits?: SharedStoreLimits;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * A record store on another machine as one thread uses it: opened when it can be, and never waited for without end. While it is away
- * every question is refused at once, so that requests do not pile up; questions of its own find out when it is back.
+ * The handle of one thread for a record store on another machine. Every call has a timeout. While the store is unavailable, every call
+ * fails at once, so that requests do not accumulate, and probes find out when it is back.
  */
 export class SharedRecordStore implements RecordStore {
   readonly #options: SharedRecordStoreOptions;
@@ -131,7 +131,7 @@ export class SharedRecordStore implements RecordStore {
     this.#lookLater();
   }
 
-  /** Why the store cannot be used, and for how long, in milliseconds. */
+  /** Returns why the store is unavailable, and for how many milliseconds. */
   outage(): { readonly reason: string; readonly forMs: number } | undefined {
     const outage = this.#outage;
     return outage && { reason: outage.reason, forMs: this.#clock() - outage.since };
@@ -158,7 +158,7 @@ export class SharedRecordStore implements RecordStore {
         yield next.value;
       }
     } finally {
-      // Not waited for: it would hang with the store.
+      // This is not awaited, because it would hang with the store.
       if (!done) void items.return?.()?.catch(() => undefined);
     }
   }
@@ -169,7 +169,7 @@ export class SharedRecordStore implements RecordStore {
       return await this.#timed.within(this.#limits.answer, store.commit(batch), tooLate);
     } catch (error) {
       this.#noticed(error);
-      // It may be on its way still: `outcome` settles that.
+      // The commit may still be in flight. `outcome` resolves that.
       if (error instanceof TooLate) return { kind: 'unknown' };
       throw error;
     }
@@ -185,7 +185,7 @@ export class SharedRecordStore implements RecordStore {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    // What is on its way is waited for, and a store that answers nothing is left alone.
+    // This waits for calls in flight, but not for a store that does not answer.
     const late = sleep(this.#limits.settle, undefined, { ref: false });
     await Promise.race([this.#store?.close(), late]);
     this.#timed.close();
@@ -202,10 +202,10 @@ export class SharedRecordStore implements RecordStore {
   }
 
   #reached(): RecordStore {
-    if (this.#store === undefined) throw new StoreUnavailable('unreachable', 'the record store was not reached yet');
+    if (this.#store === undefined) throw new StoreUnavailable('unreachable', 'the record store is not open yet');
     if (this.#outage !== undefined) throw this.#away();
     if (this.#timed.underWay >= this.#limits.underWay) {
-      throw new StoreUnavailable('unreachable', `${this.#timed.underWay} questions wait for the record store already`);
+      throw new StoreUnavailable('unreachable', `${this.#timed.underWay} calls wait for the record store already`);
     }
     return this.#store;
   }
@@ -214,7 +214,7 @@ export class SharedRecordStore implements RecordStore {
     return new StoreUnavailable('unreachable', `the record store cannot be reached: ${this.#outage?.reason ?? ''}`);
   }
 
-  /** One lost connection is no outage: only when the store does not answer a question of this object's own is it away. */
+  /** Starts a probe after a failure. One lost connection is not an outage: only a failed probe is. */
   #noticed(error: unknown): void {
     if (error instanceof StoreUnavailable && error.reason === 'unreachable') void this.#look();
   }
@@ -233,7 +233,7 @@ export class SharedRecordStore implements RecordStore {
       await this.#timed.within(this.#limits.settle, this.#store.get(liveKeys.replica('-')), tooLate);
       this.#nowBack();
     } catch (error) {
-      // A bad question is an answer, too.
+      // Any other error is an answer of the store.
       if (error instanceof StoreUnavailable && error.reason === 'unreachable') this.#nowAway(error.message);
       else this.#nowBack();
     }

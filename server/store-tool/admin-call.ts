@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { ToolError, UsageError } from './report.ts';
 
-/** How to reach a running server: `--server` and its companions. */
+/** The options that reach a running server: `--server` and its companions. */
 export interface ServerOptions {
   readonly server: string;
   readonly accessKey?: string;
@@ -16,7 +16,7 @@ export interface ServerOptions {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Asks a server's own process, which may take as long as it needs. Answers the document; throws `ToolError` with the server's message. */
+/** Calls a running server, without a timeout. Returns the document. Throws `ToolError` with the message of the server. */
 export async function callServer(
   options: ServerOptions,
   env: Env,
@@ -61,7 +61,7 @@ function credentialsOf({ accessKey, secretKeyFile }: ServerOptions, env: Env) {
   const secret = file === undefined ? env['COFFER_SECRET_KEY'] : readFileSync(file, 'utf8').trim();
   if (key === undefined || secret === undefined || secret === '') {
     throw new UsageError(
-      'a server is asked with credentials: give --access-key (or COFFER_ACCESS_KEY), and --secret-key-file (or COFFER_SECRET_KEY_FILE, COFFER_SECRET_KEY)',
+      'a call of a server needs credentials: give --access-key (or COFFER_ACCESS_KEY), and --secret-key-file (or COFFER_SECRET_KEY_FILE, COFFER_SECRET_KEY)',
     );
   }
   return { accessKey: key, secretKey: secret };
@@ -76,7 +76,9 @@ function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const fail = (error: Error) => {
-    reject(signal.aborted ? error : new ToolError(`${url.origin} cannot be asked: ${error.message}`, { cause: error }));
+    reject(
+      signal.aborted ? error : new ToolError(`${url.origin} cannot be reached: ${error.message}`, { cause: error }),
+    );
   };
   const options = { host: url.hostname, port: url.port, method, path, headers, signal };
   const request =

@@ -13,16 +13,16 @@ import { isReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { ToolError, UsageError } from './report.ts';
 
-/** Two stores of one deployment, as an argument names them. */
+/** The two stores of a deployment that an argument names. */
 export interface OpenedStores {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly places: StorePlaces;
   readonly marker: BlobsMarker;
   readonly description: string;
-  /** Whether nobody else can change them while they are open here. */
+  /** True if no other process can change them while they are open here. */
   readonly locked: boolean;
-  /** Of the records; of the data folder where they do not say. Undefined for new ones. */
+  /** Returns the ID in the records, or that of the data folder. Undefined for new stores. */
   deploymentId(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export interface OpenedStores {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens what an argument names: a data folder; or a file of settings as servers read it, whose `SVC_STORE_…` say where the stores
- * are. Without an argument, the environment says it. `overrides` are the options `--records` and `--blobs`.
+ * Opens the stores that an argument names: a data folder, or a file of settings as servers read it with `SVC_STORE_…`. Without an
+ * argument, it reads the environment. `overrides` are the options `--records` and `--blobs`.
  */
 export async function openNamedStores(
   argument: string | undefined,
@@ -76,11 +76,11 @@ export async function openNamedStores(
   }
 }
 
-/** A password among the arguments can be read by every user of the machine. */
+/** Refuses a password among the arguments, since every user of the machine can read it. */
 export function refusePassword(option: string, address: string | undefined): void {
   if (address === undefined || !/^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/.test(address)) return;
   throw new UsageError(
-    `${option} holds a password, which everybody on this machine could read among the arguments: leave it out, and give it in ` +
+    `${option} holds a password, which every user of this machine could read among the arguments: leave it out, and give it in ` +
       'SVC_STORE_RECORDS_PASSWORD_FILE or SVC_STORE_RECORDS_PASSWORD, or name a file of settings instead',
   );
 }
@@ -95,7 +95,7 @@ function settingsOf(
   }
   refusePassword('the argument', argument);
   if (isFile(argument)) {
-    // The file alone says it: two stores of one copy may need different credentials.
+    // Only the file counts, because the two stores of a copy may need different credentials.
     const { stores, dataFolder } = loadStoreSettings({ env: { SVC_CONFIG_ENV_FILE: argument } });
     return { settings: stores, folder: dataFolder };
   }
@@ -116,11 +116,11 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Opening a folder that is not there would make a new one. */
+/** Refuses a missing folder, because opening it would make a new one. */
 function refuseUnlessData(folder: string): void {
   if (existsSync(join(folder, 'format.json'))) return;
   throw new ToolError(
-    `${folder} is no data folder of Coffer: it holds no format.json. Is the path right, and is it mounted?`,
+    `${folder} is not a data folder of Coffer: it has no format.json. Is the path right, and is it mounted?`,
   );
 }
 
@@ -137,7 +137,7 @@ async function lockFolders(places: StorePlaces, readOnlyWillDo: boolean) {
   }
 }
 
-/** A folder that a read-only server has locked. */
+/** Reads the format of a folder that a read-only server has locked. */
 function formatOnly(folder: string) {
   const { deploymentId } = JSON.parse(readFileSync(join(folder, 'format.json'), 'utf8')) as { deploymentId: string };
   return { deploymentId, close: () => Promise.resolve() };

@@ -12,7 +12,7 @@ import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
 import { type Io, ToolError, UsageError } from './report.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
-/** Runs one command line; answers its exit code: 0 clean, 1 findings or a failure, 2 a command line that cannot be. */
+/** Runs one command line. Returns the exit code: 0 clean, 1 findings or a failure, 2 an invalid command line. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   let code = 0;
   const program = buildProgram(io, (result) => (code = result));
@@ -32,7 +32,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
   return error instanceof UsageError || error instanceof StoreAddressError || error instanceof SettingsError ? 2 : 1;
 }
 
-/** Errors whose message is all a person needs; any other is a defect, and shows where. */
+/** Errors whose message suffices for a user. Any other error is a defect and is shown with its stack. */
 const expected = [
   DataFolderError,
   DeploymentError,
@@ -106,7 +106,7 @@ Exit codes: 0 nothing is wrong; 1 something was found, or it failed; 2 the comma
   return program;
 }
 
-/** The options of a command that a running server may be asked for. */
+/** Adds the options of a command that can call a running server. */
 function withServer(command: Command): Command {
   return command
     .option('--server <url>', 'ask the process that serves the store')

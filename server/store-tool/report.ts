@@ -1,16 +1,16 @@
 import type { Finding } from '../maintenance/verify/finding.ts';
 
-/** What this program cannot do, for the person who runs it: the message says what to do. */
+/** The command failed. The message says what the user can do. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** The command line is not one that the program understands: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Where a command writes, and what it is told. */
+/** The streams, the environment and the interrupt signal of a command. */
 export interface Io {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
@@ -18,7 +18,7 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-/** How far a command is; `total` where it is known. */
+/** The progress of a command, with the total if it is known. */
 interface Progress {
   readonly what: string;
   readonly objects: number;
@@ -26,10 +26,10 @@ interface Progress {
   readonly total?: { readonly objects: number; readonly bytes: number };
 }
 
-/** Milliseconds between two pictures of the progress: on a terminal, and as lines of JSON. */
+/** Milliseconds between two updates of the progress: on a terminal, and as lines of JSON. */
 const every = { terminal: 125, json: 5_000 } as const;
 
-/** Tells findings, progress and results: for people, or with `--json` as one line of JSON each. */
+/** Prints findings, progress and results: as text, or with `--json` as one line of JSON each. */
 export class Report {
   readonly json: boolean;
   readonly #io: Io;
@@ -52,7 +52,7 @@ export class Report {
     this.#io.stdout.write(this.json ? `${JSON.stringify(record)}\n` : `${text}\n`);
   }
 
-  /** For people alone, beside the results. */
+  /** Prints a note on standard error, unless the output is JSON. */
   note(text: string): void {
     this.wipe();
     if (!this.json) this.#io.stderr.write(`${text}\n`);
@@ -79,7 +79,7 @@ export class Report {
   }
 }
 
-/** Pure: one line of how far it is and how long it will take. */
+/** Formats the progress and the remaining time as one line. */
 function progressLine({ what, objects, bytes, total }: Progress, seconds: number): string {
   const speed = seconds > 0 ? bytes / seconds : 0;
   const counts = `${what}: ${objects}${total ? ` / ${total.objects}` : ''} objects, ${size(bytes)}${total ? ` / ${size(total.bytes)}` : ''}`;
@@ -102,7 +102,7 @@ function clock(seconds: number): string {
     .join(':');
 }
 
-/** A key may hold what moves a terminal's cursor. */
+/** Replaces control characters: a key may contain terminal sequences. */
 function printable(text: string): string {
   // eslint-disable-next-line no-control-regex -- these are what must not reach a terminal
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');

@@ -1,10 +1,10 @@
 import { KEY_LIMIT } from './keys.ts';
 import type { Batch, Key } from './record-store.ts';
 
-/** The longest value that engines take, in bytes. */
+/** The maximum length of a value in bytes. */
 export const VALUE_LIMIT = 16 * 1024 * 1024;
 
-/** A batch no engine takes: a mistake of the caller, found before anything is changed. */
+/** The batch is malformed. This is a mistake of the caller; nothing was changed. */
 export class InvalidBatch extends Error {
   override readonly name = 'InvalidBatch';
 }
@@ -22,11 +22,11 @@ export function checkBatch(batch: Batch): void {
   for (const { key } of batch.add ?? []) changed.push(key);
   for (const key of changed) checkKey(key);
   for (const { key } of batch.expect ?? []) checkKey(key);
-  // What the second of two changes of one key means would differ between engines.
+  // Engines would apply two changes of one key in different orders.
   if (hasTwice(changed)) throw new InvalidBatch('a batch changes one key twice');
 }
 
-/** Few keys are compared with each other: most batches have two to four, and a set needs a text for each. */
+/** Up to this many keys are compared pairwise. Most batches have two to four keys, and a set needs a string for each. */
 const FEW = 8;
 
 function hasTwice(keys: readonly Key[]): boolean {
@@ -40,16 +40,16 @@ export function checkKey(key: Key): void {
   }
 }
 
-/** The value of a counter record: a signed 64-bit integer, big-endian. */
+/** Encodes the value of a counter record: a signed 64-bit integer, big-endian. */
 export function encodeCounter(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt.asIntN(64, value));
   return bytes;
 }
 
-/** An absent record counts as 0. Throws for a value that is no counter. */
+/** Decodes a counter; an absent record counts as 0. Throws `RangeError` for a value that is not a counter. */
 export function decodeCounter(value: Buffer | undefined): bigint {
   if (value === undefined) return 0n;
-  if (value.length !== 8) throw new RangeError(`a value of ${value.length} bytes is no counter: counters have 8`);
+  if (value.length !== 8) throw new RangeError(`a value of ${value.length} bytes is not a counter: counters have 8`);
   return value.readBigInt64BE();
 }

@@ -1,73 +1,76 @@
-import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
 import { StoreUnavailable } from './record-store.ts';
 
 /**
- * Bodies too large for a record, each under an id of its own, written once and never changed.
+ * Holds bodies that are too large for a record. Each blob has an id of its own, is written once and never changes.
  *
- * What an implementer owes, held by `blob-store.conformance.ts` over every engine:
+ * Every engine guarantees this (`blob-store.conformance.ts` tests it):
  * - when `write` resolves, the blob survives a power cut, name included; before that, `read` and `list` do not show it whole;
- * - when `write` rejects (the stream failed, the disk is full, the client went away), nothing readable stays behind;
+ * - when `write` rejects (the body failed, the disk is full, the client disconnected), nothing readable remains;
  * - memory does not grow with the size of a blob;
- * - `remove` of an absent blob is not an error: removal is repeated after a crash.
+ * - `remove` of an absent blob is not an error, because removals are repeated after a crash.
  */
 export interface BlobStore {
-  /** Streams a new blob in. Ids are never used twice. A chunk is the store's once yielded: it may be written after the next one came. */
-  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }>;
+  /**
+   * Writes a new blob. Ids are never used twice.
+   *
+   * @example
+   *     const { size } = await blobs.write(id, request);
+   */
+  write(id: BlobId, body: AsyncIterable<Buffer>, options?: WriteOptions): Promise<{ readonly size: number }>;
 
   /**
-   * The same from pieces of memory that is used again: each is released once the store refers to it no more, and all are when this
-   * settles. Their memory may be shared with other threads, and should begin at a page. Engines that must keep bytes have no such method.
+   * Reads a range of a blob in borrowed chunks: the caller may overwrite a chunk, and the next call of `next` or `close` reuses its buffer.
+   * `keptPieces` copies them into chunks that the caller may keep. With `cuts`, chunks end there if that costs the store nothing.
+   *
+   * Before the first byte it fails with `BlobMissing` if there is no such blob, with `BlobTruncated` if the blob ends before the range, and
+   * with `BlobAltered` if it is not a regular file or has another size than `range.size`.
+   *
+   * @example
+   *     for await (const chunk of eachPiece(blobs.read(id, { start: 0, end: size, size }))) hash.update(chunk);
    */
-  writePieces?(id: BlobId, pieces: AsyncIterable<Piece>): Promise<{ readonly size: number }>;
-
-  /**
-   * Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob,
-   * with `BlobTruncated` when it ends before the range does, with `BlobAltered` when it has not the `size` that is given, or is
-   * something else than a file: before the first byte.
-   */
-  read(id: BlobId, range: BlobBytes): Readable;
-
-  /**
-   * The same for who is done with a piece before he asks for the next, so that its buffer may be used again. Until then the buffer is
-   * his to write into. With `cuts`, pieces end there where it costs the store nothing.
-   */
-  lend(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): Pieces;
+  read(id: BlobId, range: BlobRange): Pieces;
 
   remove(id: BlobId): Promise<void>;
 
-  /** Every blob, half-written ones included: for the sweeper and `verify`. */
+  /** Lists every blob, including half-written ones, for garbage collection and `verify`. */
   list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }>;
 
-  /** Free and total bytes of what holds the blobs, where that can be told. */
+  /** Returns the free and total bytes of the disk that holds the blobs, if the engine knows them. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 }
 
-/** Bytes from `start` to `end`, exclusive, of a blob that has `size` in all, where that is known. */
-export interface BlobBytes {
-  readonly start: number;
-  readonly end: number;
-  readonly size?: number;
+export interface WriteOptions {
+  /**
+   * Called once for each chunk when the store no longer uses its memory, at the latest when `write` settles. The caller may then reuse the
+   * memory, which it may share with other threads. Without this option the store owns the chunks. Writes are fastest if chunks are whole
+   * pages that begin at page boundaries.
+   */
+  readonly release?: ((chunk: Buffer) => void) | undefined;
 }
 
-/** Places in a blob: byte `from`, and every so many bytes after it. */
+/** The bytes from `start` to `end` (exclusive) of a blob. */
+export interface BlobRange {
+  readonly start: number;
+  readonly end: number;
+  /** The size of the whole blob, if the caller knows it. */
+  readonly size?: number | undefined;
+  /** Preferred ends of chunks: byte `from`, and every `every` bytes after it. */
+  readonly cuts?: Cuts | undefined;
+}
+
 export interface Cuts {
   readonly from: number;
   readonly every: number;
 }
 
-export interface Piece {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random ones. */
+/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random bytes. */
 export type BlobId = string & { readonly __brand: 'BlobId' };
 
-/** The blobs are away, where the records may be there. */
+/** The blob store is unavailable; the record store may be available. */
 export class BlobsUnavailable extends StoreUnavailable {}
 
-/** For `catch`: says of a failed `StoreUnavailable` that it was the blobs'. */
+/** Rethrows a `StoreUnavailable` of the blob store as `BlobsUnavailable`. For use in `catch`. */
 export function blamesBlobs(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
   throw new BlobsUnavailable(error.reason, error.message, { cause: error });
@@ -80,7 +83,7 @@ export class BlobMissing extends Error {
   }
 }
 
-/** A blob is not what was written: that shows without a look at its bytes. */
+/** The size or the kind of a blob's file differs from what was written. */
 export class BlobAltered extends Error {
   override readonly name: string = 'BlobAltered';
   constructor(id: BlobId, what: string) {
@@ -88,7 +91,7 @@ export class BlobAltered extends Error {
   }
 }
 
-/** Bytes that were written are gone: the disk lost them, or the file was cut. */
+/** The blob is shorter than what was written. */
 export class BlobTruncated extends BlobAltered {
   override readonly name = 'BlobTruncated';
   constructor(id: BlobId, at: number) {

@@ -7,15 +7,15 @@ import { StoreUnavailable } from './record-store.ts';
 import { syncFolder, writeNewFile } from './durable-file.ts';
 import type { BlobsAddress } from './store-address.ts';
 
-/** What says, beside the blobs, which deployment they belong to. */
+/** A marker next to the blobs that names their deployment. */
 export interface BlobsMarker {
-  /** Undefined where there is none. Throws `StoreUnavailable` where that cannot be told. */
+  /** Returns undefined if there is no marker. Throws `StoreUnavailable` if the place cannot be read. */
   read(): Promise<string | undefined>;
-  /** Durable when it resolves. One that is there already is left alone: read again. */
+  /** Writes the marker, durably. An existing marker is kept, so the caller reads it again. */
   write(deploymentId: string): Promise<void>;
 }
 
-/** The name of a marker: a file in the folder, an object below the prefix. */
+/** The marker is a file of this name in the folder, or an object of this name below the prefix. */
 export const markerName = 'coffer-deployment.json';
 
 const schema = z.object({ deploymentId: z.uuid() });
@@ -24,7 +24,7 @@ export function markerText(deploymentId: string): string {
   return `${JSON.stringify({ deploymentId })}\n`;
 }
 
-/** Throws `StoreUnavailable`: a person may mend it while the server waits. */
+/** Throws `StoreUnavailable` for other text: an administrator may correct it while the server waits. */
 export function readMarkerText(text: string, place: string): string {
   try {
     return schema.parse(JSON.parse(text)).deploymentId;
@@ -37,7 +37,7 @@ export function readMarkerText(text: string, place: string): string {
   }
 }
 
-/** The marker of a folder, which several servers may share. The folder is there: made here, it would hide that it is not mounted. */
+/** The marker of a folder, which several servers may share. This never makes the folder: that would hide that it is not mounted. */
 export function folderMarker(folder: string): BlobsMarker {
   const file = join(folder, markerName);
   return {
@@ -50,7 +50,7 @@ export function folderMarker(folder: string): BlobsMarker {
       }
     },
     async write(deploymentId) {
-      // Under a name of its own first: nobody reads half of it, and of several servers that start at once one wins.
+      // The link makes the whole file appear at once. If several servers start at once, one of them wins.
       const beside = `${file}.${randomUUID()}`;
       try {
         await writeNewFile(beside, markerText(deploymentId));
@@ -69,12 +69,12 @@ export function folderMarker(folder: string): BlobsMarker {
   };
 }
 
-/** Fails with EEXIST where there is one of that name. */
+/** Fails with EEXIST if the name is taken. */
 async function becomes(beside: string, file: string): Promise<void> {
   try {
     await link(beside, file);
   } catch (error) {
-    // Some shared file systems have no links.
+    // Some shared file systems do not support links.
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(String(codeOf(error)))) throw error;
     await copyFile(beside, file, constants.COPYFILE_EXCL);
   }
@@ -91,7 +91,7 @@ function unavailable(folder: string, error: unknown): unknown {
   });
 }
 
-/** The AWS client is loaded only where it is needed. */
+/** Opens the marker of an address. The AWS client is loaded only for buckets. */
 export async function blobsMarker(address: BlobsAddress): Promise<BlobsMarker> {
   if (address.kind === 'files') return folderMarker(address.folder);
   const { bucketMarker } = await import('./s3/bucket-marker.ts');

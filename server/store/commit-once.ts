@@ -1,11 +1,11 @@
 import type { Batch, Key, RecordStore, Revision } from './record-store.ts';
 import { StoreUnavailable } from './record-store.ts';
 
-/** A commit whose acknowledgement is no longer in doubt; the revision is unknown where the acknowledgement was lost. */
+/** The final result of a commit. `revision` is absent if the acknowledgement was lost. */
 export type Settled =
   { readonly kind: 'committed'; readonly revision?: Revision } | { readonly kind: 'conflict'; readonly key: Key };
 
-/** Nobody can tell whether the commit took effect: what it refers to must be kept. */
+/** The store cannot say whether the commit took effect. The caller must keep everything that the commit refers to. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
@@ -13,8 +13,12 @@ export class OutcomeUnknown extends Error {
 const ATTEMPTS = 5;
 
 /**
- * Commits a batch and settles a lost acknowledgement, so that the caller sees its own commit as its own. Throws `OutcomeUnknown`
- * when the store cannot tell either, `StoreUnavailable` when nothing was changed.
+ * Commits a batch and resolves a lost acknowledgement, so that the caller never takes its own commit for a conflict. Throws
+ * `OutcomeUnknown` if the store cannot say what happened, and `StoreUnavailable` if nothing was changed.
+ *
+ * @example
+ *     const outcome = await commitOnce(records, { put: [{ key: key('bucket', 'photos'), value }] }, randomBytes);
+ *     if (outcome.kind === 'conflict') throw new Error('another writer was first');
  */
 export async function commitOnce(
   records: Pick<RecordStore, 'commit' | 'outcome'>,
@@ -27,7 +31,7 @@ export async function commitOnce(
     if (outcome.kind !== 'unknown') return outcome;
     if ((await settle(records, id)) === 'committed') return { kind: 'committed' };
   }
-  throw new StoreUnavailable('unreachable', `${ATTEMPTS} commits in a row were lost on their way to the record store`);
+  throw new StoreUnavailable('unreachable', `${ATTEMPTS} commits in a row did not reach the record store`);
 }
 
 async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promise<'committed' | 'not-committed'> {
@@ -37,7 +41,9 @@ async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promis
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       if (attempt === ATTEMPTS || error.reason === 'closed') {
-        throw new OutcomeUnknown(`whether commit ${id} took effect cannot be told: ${error.message}`, { cause: error });
+        throw new OutcomeUnknown(`the record store cannot say whether commit ${id} took effect: ${error.message}`, {
+          cause: error,
+        });
       }
     }
   }

@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
 
-/** The data folder cannot be used; the message says why and what to do. */
+/** The data folder cannot be used. The message says why and what to do. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
 
-/** Keeps the handles of locks that are held: one that is collected would be let go. */
+/** Keeps the handles of held locks alive: a collected handle would release its lock. */
 const held = new Set<DatabaseSync>();
 
 interface FolderLock {
@@ -20,16 +20,15 @@ interface FolderLock {
 /**
  * Takes the lock of a data folder, or throws `DataFolderError` when another process has it.
  *
- * It is the kernel's own lock of a file (fcntl on Linux and macOS, LockFileEx on Windows), which nothing in Node takes but SQLite: an
- * open exclusive transaction on a database that stays empty. The kernel lets it go when the process dies, however it dies, so no
- * lock is ever stale. A file with a process id would be: in another container the same number means another process, and a
- * socket's name outlives its server.
+ * The lock is the kernel's file lock (fcntl on Linux and macOS, LockFileEx on Windows). In Node only SQLite takes it, so this holds an
+ * exclusive transaction open on an empty database. The kernel releases the lock when the process dies, so no lock is ever stale. A file
+ * with a process id could be stale: in another container the same number is another process, and a socket's name outlives its server.
  * @see https://www.sqlite.org/lockingv3.html
  */
 function lockFolder(path: string, file: string): FolderLock {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // In memory, so that no journal appears beside the lock.
+    // The journal is in memory, so that no second file appears.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
@@ -57,14 +56,14 @@ function isBusy(error: unknown): boolean {
 /** The format of data folders this server writes. */
 const FORMAT = 3;
 
-/** Brings a folder from one format to the next. Run again after a crash, it must end the same. */
+/** Migrates a folder from one format to the next. It must be idempotent, because it runs again after a crash. */
 type Migration = (folder: string) => Promise<void>;
 
-/** By the format they start from. */
+/** The migrations by the format that they start from. */
 const migrations: ReadonlyMap<number, Migration> = new Map([
-  // Large records are in pieces (`lmdb/record-tables.ts`) from format 2 on: whole ones are read as before, and rewritten when they change.
+  // Format 2 splits large records into chunks (`lmdb/record-tables.ts`). Whole ones are still read, and rewritten when they change.
   [1, () => Promise.resolve()],
-  // Objects' records are of format 3, and blobs have records of their block sums: older ones are read as before.
+  // Format 3 has object records of format 3 and a record of block sums for each blob. Older records are still read.
   [2, () => Promise.resolve()],
 ]);
 
@@ -72,7 +71,7 @@ const schema = z.object({ format: z.int().min(1), deploymentId: z.uuid() });
 
 type FolderFormat = z.infer<typeof schema>;
 
-/** What the folder's format file says; undefined when there is none. */
+/** Reads the format file. Returns undefined if there is none. */
 export async function readFormat(file: string): Promise<FolderFormat | undefined> {
   let text: string;
   try {
@@ -90,14 +89,14 @@ export async function readFormat(file: string): Promise<FolderFormat | undefined
   }
 }
 
-/** A format file for a new folder, with a deployment ID of its own. */
+/** Writes the format file of a new folder, with a new deployment ID. */
 async function createFormat(file: string): Promise<FolderFormat> {
   const format = { format: FORMAT, deploymentId: randomUUID() };
   await writeFormat(file, format);
   return format;
 }
 
-/** Brings an older folder forward, one format at a time; throws `DataFolderError` for a newer one. */
+/** Migrates an older folder, one format at a time. Throws `DataFolderError` for a newer one. */
 export async function bringForward(
   folder: string,
   file: string,
@@ -116,7 +115,9 @@ export async function bringForward(
   for (let format = found.format; format < supported.format; format += 1) {
     const migrate = supported.migrations.get(format);
     if (migrate === undefined)
-      throw new DataFolderError(`no way leads from format ${format} of the data folder ${folder} to ${format + 1}`);
+      throw new DataFolderError(
+        `the data folder ${folder} has format ${format}, and this server has no migration from it`,
+      );
     await migrate(folder);
     await writeFormat(file, { ...found, format: format + 1 });
   }
@@ -126,11 +127,11 @@ function writeFormat(file: string, format: FolderFormat): Promise<void> {
   return writeDurably(file, `${JSON.stringify(format, undefined, 2)}\n`);
 }
 
-/** The server's folder, locked by this process until `close` or its death. */
+/** The server's folder. This process holds its lock until `close`, or until the process dies. */
 export interface DataFolder {
   readonly recordsFolder: string;
   readonly blobsFolder: string;
-  /** A UUID made once for this folder. */
+  /** The UUID that was made for this folder. */
   readonly deploymentId: string;
   close(): Promise<void>;
 }
@@ -138,12 +139,12 @@ export interface DataFolder {
 const FORMAT_FILE = 'format.json';
 const LOCK_FILE = 'lock';
 
-/** What a folder may have in it and still be new: what a start that was killed left, and what file systems put there. */
+/** Entries of a folder that still counts as new: remains of a killed start, and entries that file systems make. */
 const mayBeInNewFolder: readonly string[] = [LOCK_FILE, `${FORMAT_FILE}.new`, 'lost+found'];
 
 /**
- * Opens a data folder, or makes a new one where there is none or an empty one. Everything it makes is durable when it resolves.
- * Throws `DataFolderError` when another server uses the folder, when it holds something else, or when a newer server wrote it.
+ * Opens a data folder, or makes one if the folder is missing or empty. Everything it makes is durable when the promise resolves.
+ * Throws `DataFolderError` if another server uses the folder, if it holds other files, or if a newer server wrote it.
  */
 export async function openDataFolder(path: string): Promise<DataFolder> {
   const folder = resolve(path);
@@ -152,12 +153,12 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   const formatFile = join(folder, FORMAT_FILE);
   try {
     await makeDurableFolder(folder);
-    // Looked at before the lock's file is put into what may be somebody's home.
+    // The check comes before the lock, because the lock writes a file, and the folder may be a user's home.
     let format = await readFormat(formatFile);
     if (format === undefined) await refuseUnlessNew(folder);
     const lock = lockFolder(folder, join(folder, LOCK_FILE));
     try {
-      // Again under the lock: another server may have made it meanwhile.
+      // Another server may have made the folder before this one got the lock.
       format = await readFormat(formatFile);
       if (format === undefined) format = await createFormat(formatFile);
       else await bringForward(folder, formatFile, format);

@@ -6,21 +6,21 @@ import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
 
-/** The stores are not those of one deployment, or a newer server's: this server must not touch them. The message says what to do. */
+/** The stores belong to different deployments, or to a newer server. This server must not change them. The message says what to do. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** Which deployment the records are of. It moves with them from one engine to another. */
+/** The key of the record that names the deployment. The record moves with the others from one engine to another. */
 export const deploymentKey = key('system', 'deployment');
 
-/** The format of records that this server writes. One that reads older ones brings them forward before it raises the number. */
+/** The format of records that this server writes. A server that reads an older format migrates the records before it raises the number. */
 const RECORDS_FORMAT = 1;
 
 const schema = z.object({
   format: z.int().min(1),
   deploymentId: z.uuid(),
-  /** Whether the blobs carry the deployment's marker since: from then on blobs without it are others. */
+  /** True once the blobs have the deployment's marker. After that, blobs without it belong to another deployment. */
   marked: z.boolean(),
 });
 
@@ -30,7 +30,7 @@ export function encodeDeployment(record: DeploymentRecord): Buffer {
   return Buffer.from(JSON.stringify({ format: RECORDS_FORMAT, ...record }));
 }
 
-/** Throws `DeploymentError` for what a newer server wrote. */
+/** Throws `DeploymentError` for the record of a newer server. */
 export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
   const read: unknown = JSON.parse(value.toString('utf8'));
   const { format } = z.object({ format: z.int().min(1) }).parse(read);
@@ -42,26 +42,26 @@ export function decodeDeployment(value: Buffer, place: string): DeploymentRecord
   return schema.parse(read);
 }
 
-/** There as long as a copy into these records is not finished: no server may start on half of the data. */
+/** The key of a record that exists while a copy into these records is unfinished. A server does not start on half of the data. */
 export const copyKey = key('system', 'copy');
 
 interface JoinOptions {
   readonly records: RecordStore;
   readonly marker: BlobsMarker;
-  /** For messages. */
+  /** Descriptions for messages. */
   readonly places: { readonly records: string; readonly blobs: string };
-  /** The ID that new records get; a random one by default. */
+  /** The ID for new records. Random by default. */
   readonly newId?: string;
-  /** Whether records that do not say so may be taken to have their blobs here: those of a data folder, from versions that had nothing else. */
+  /** True for a data folder: its records may come from a version that did not name the deployment yet. */
   readonly sameFolder: boolean;
 }
 
 /**
- * The ID of the deployment that both stores belong to. New ones get it here, by the record first and then the marker; of several
- * servers that start at once, the first one's counts.
+ * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
+ * start at once, the first commit wins.
  *
- * Throws `DeploymentError` where the stores belong to different deployments; `StoreUnavailable` where the records cannot be reached;
- * `BlobsUnavailable` where the blobs cannot, or their marker is not there, as in a shared folder that is not mounted.
+ * Throws `DeploymentError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
+ * `BlobsUnavailable` if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
@@ -92,7 +92,7 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
   }
 }
 
-/** A conflict means that another server was first: who asks looks again. */
+/** Ignores a conflict: another server was first, and the caller reads the record again. */
 async function change(records: RecordStore, expectation: Expectation, record: DeploymentRecord): Promise<void> {
   await commitOnce(
     records,

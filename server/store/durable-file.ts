@@ -1,7 +1,7 @@
 import { mkdir, open, rename, readdir, rm } from 'node:fs/promises';
 import { dirname, resolve, join } from 'node:path';
 
-/** Makes a folder of this user only, and those above it that are missing, all durable; one that is there is fine. */
+/** Makes a folder and its missing parents, readable by this user only and durable. An existing folder is not an error. */
 export async function makeDurableFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -10,7 +10,7 @@ export async function makeDurableFolder(path: string): Promise<void> {
     await syncFolder(dirname(made));
 }
 
-/** Writes a whole small file so that after a power cut there is either the old one or the new one. Mode 0600. */
+/** Replaces a small file atomically: after a power cut the file is the old one or the new one. Mode 0600. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const beside = `${path}.new`;
   await writeNewFile(beside, text);
@@ -18,7 +18,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Writes a file whose name is not durable yet. Mode 0600. */
+/** Writes a file and flushes its bytes, but not its name. Mode 0600. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
@@ -29,7 +29,7 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes the bytes of a file durable that others wrote. */
+/** Flushes a file that another writer wrote. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
@@ -48,10 +48,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Names of folders begin so in which something is made that gets its own name when it is whole. */
+/** The prefix of temporary folders, whose content is linked to its final name when it is complete. */
 export const HALF_MADE = 'new-';
 
-/** Removes what a start that was cut off left. For the one process that has the data folder, before its threads make anything. */
+/** Removes the temporary folders of an interrupted start. Only the process that holds the data folder's lock may call this. */
 export async function removeHalfMade(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((each) => each.startsWith(HALF_MADE)))

@@ -14,17 +14,22 @@ const TERMINATOR = 0x00_fe;
 const terminator = Buffer.from([0x00, 0xfe]);
 const escapedZero = Buffer.from([0x00, 0xff]);
 
-/** The longest key that engines take, in bytes. */
+/** The maximum length of a key in bytes. */
 export const KEY_LIMIT = 1900;
 
-/** The key of this tuple. Throws `InvalidKey` for text that is not well-formed Unicode (two such texts would become one key). */
+/**
+ * Encodes a tuple as a key. Throws `InvalidKey` for text that is not well-formed Unicode, since two such texts could become one key.
+ *
+ * @example
+ *     key('object', 'photos', '2026/cat.jpg')
+ */
 export function key(...parts: readonly KeyPart[]): Key {
   let size = 0;
   for (const part of parts) {
     if (typeof part !== 'string' || part.includes('\0') || !part.isWellFormed()) return anyKey(parts);
     size += Buffer.byteLength(part) + terminator.length;
   }
-  // Written in place: each request makes some keys, and pieces that are put together cost twice as much.
+  // Each request makes some keys. Concatenating the parts would cost twice as much as writing them in place.
   const bytes = Buffer.allocUnsafe(size);
   let at = 0;
   for (const part of parts as readonly string[]) {
@@ -40,18 +45,18 @@ function anyKey(parts: readonly KeyPart[]): Key {
   return Buffer.concat(encoded);
 }
 
-/** What every key begins with whose first parts are these; with `endOf`, the bounds of their range. */
+/** Returns the common prefix of all keys that begin with these parts. With `endOf` it bounds their range. */
 export function prefixOf(...parts: readonly KeyPart[]): Buffer {
   return key(...parts);
 }
 
-/** What every key begins with whose first parts are all but the last of these, and whose next part begins with the last. */
+/** Returns the common prefix of all keys that begin with these parts, where the last one may be only the beginning of a part. */
 export function partialPrefix(...parts: readonly [...KeyPart[], KeyPart]): Buffer {
   const last = parts[parts.length - 1] ?? '';
   return Buffer.concat([key(...parts.slice(0, -1)), escape(last)]);
 }
 
-/** The bytes of a part as they stand inside a key: for the delimiter of a collapsing scan. */
+/** Escapes a part as it is inside a key. A collapsing scan needs this for its delimiter. */
 export function escape(part: KeyPart): Buffer {
   const bytes = typeof part === 'string' ? utf8(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
   if (!bytes.includes(0)) return bytes;
@@ -65,29 +70,29 @@ export function escape(part: KeyPart): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The first key after this one: an exclusive start, where a page of a listing goes on. */
+/** Returns the first key after this one. The next page of a listing starts there. */
 export function after(key: Key): Buffer {
   return Buffer.concat([key, Buffer.of(0)]);
 }
 
-/** The first key that no longer begins with this prefix: an exclusive end, or where a listing goes on after a group. */
+/** Returns the first key after all keys with this prefix: an exclusive end, or the start of a listing after a group. */
 export function endOf(prefix: Buffer): Buffer {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
-  // Nothing but FF: only something longer than every key comes after all that begins so.
+  // A prefix of FF alone: only a key longer than all keys sorts after its keys.
   if (length === 0) return Buffer.alloc(KEY_LIMIT + 1, 0xff);
   const end = Buffer.from(prefix.subarray(0, length));
   end[length - 1] = (end[length - 1] ?? 0) + 1;
   return end;
 }
 
-/** The range of every key whose first parts are these. */
+/** Returns the range of all keys that begin with these parts. */
 export function within(...parts: readonly KeyPart[]): { readonly start: Buffer; readonly end: Buffer } {
   const start = prefixOf(...parts);
   return { start, end: endOf(start) };
 }
 
-/** The parts of a key. Throws `InvalidKey` for bytes that `key()` cannot have made. */
+/** Decodes the parts of a key. Throws `InvalidKey` for bytes that `key()` cannot have made. */
 export function decodeKey(key: Key): Buffer[] {
   const { parts, rest } = decode(key);
   if (rest !== undefined) throw new InvalidKey(`key ${key.toString('hex')} ends inside a part`);
@@ -95,8 +100,8 @@ export function decodeKey(key: Key): Buffer[] {
 }
 
 /**
- * The text of the part that begins at this byte of a key, when what is before it is known: a listing decodes nothing else of each of
- * its keys. Throws `InvalidKey` as `decodeKey` does.
+ * Returns the text of the part that begins at this byte of a key. A listing knows the parts before it and does not decode them. Throws
+ * `InvalidKey` as `decodeKey` does.
  */
 export function textAt(key: Key, start: number): string {
   const end = key.indexOf(0, start);
@@ -104,7 +109,7 @@ export function textAt(key: Key, start: number): string {
   return String(decodeKey(key.subarray(start))[0]);
 }
 
-/** The parts of a prefix, the last one unfinished, as `partialPrefix` and the groups of a collapsing scan have them. */
+/** Decodes the parts of a prefix from `partialPrefix` or of a group of a collapsing scan. The last part may be incomplete. */
 export function decodePrefix(prefix: Buffer): Buffer[] {
   const { parts, rest } = decode(prefix);
   return [...parts, rest ?? Buffer.alloc(0)];
@@ -131,13 +136,14 @@ function decode(key: Buffer): { parts: Buffer[]; rest: Buffer | undefined } {
   return { parts, rest: pieces.length === 0 ? undefined : joined(pieces) };
 }
 
-/** A copy, so that a part outlives the buffer it was read from. */
+/** Copies, so that a part outlives the buffer that it was read from. */
 function joined(pieces: readonly Buffer[]): Buffer {
   return Buffer.concat(pieces);
 }
 
 function utf8(text: string): Buffer {
-  if (!text.isWellFormed()) throw new InvalidKey('a part of a key has half of a surrogate pair: it is no Unicode text');
+  if (!text.isWellFormed())
+    throw new InvalidKey('a part of a key has half of a surrogate pair: it is not Unicode text');
   return Buffer.from(text, 'utf8');
 }
 

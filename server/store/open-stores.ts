@@ -8,13 +8,13 @@ import type { BlobsAddress, RecordsAddress } from './store-address.ts';
 
 export interface StoreOptions {
   readonly log: Logger;
-  /** Of this handle, to a database. */
+  /** The number of connections that this handle opens to a database. */
   readonly connections?: number;
-  /** Told when nothing can be relied on that this process knows of its records; without it the thread ends with the error. */
+  /** Called when the record file has failed and its state is unknown. By default the thread ends with the error. */
   readonly onFailed?: (error: Error) => void;
 }
 
-/** The engine is loaded only where it is used: a start on one machine does not pay for the others. */
+/** Opens the records. Engines other than LMDB are loaded only when they are used, because that delays the start. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
   const { log, connections, onFailed } = options;
   if (address.kind === 'lmdb') {

@@ -4,20 +4,20 @@ import { key, prefixOf } from './keys.ts';
 import type { Batch, RecordStore } from './record-store.ts';
 import { StoreUnavailable } from './record-store.ts';
 
-/** There while the store takes no changes: it is copied, or put aside. */
+/** The key of a record that exists while the store is read-only. */
 export const readOnlyKey = key('system', 'read-only');
 
-/** How old what a server knows of the mark may be, milliseconds. Who sets it waits for longer before it relies on it. */
+/** Servers cache the record for this many milliseconds. The command that sets it waits longer than this. */
 const KNOWN_FOR = 1_000;
 
-/** What servers write about themselves does not count as a change. */
+/** Records under these prefixes stay writable: servers write about themselves there. */
 const always = [prefixOf('live'), prefixOf('system'), prefixOf('hold')];
 
 export async function isReadOnly(records: Pick<RecordStore, 'get'>): Promise<boolean> {
   return (await records.get(readOnlyKey)) !== undefined;
 }
 
-/** The mark, for all servers of the store. A server that runs heeds it within a second. */
+/** Makes the store read-only, or writable again, for all its servers. A running server obeys within a second. */
 export async function setReadOnly(records: RecordStore, readOnly: boolean): Promise<void> {
   await commitOnce(
     records,
@@ -26,7 +26,7 @@ export async function setReadOnly(records: RecordStore, readOnly: boolean): Prom
   );
 }
 
-/** The store, which refuses changes while the mark is there. */
+/** Wraps a store so that it refuses changes while the store is read-only. */
 export function heedReadOnly(records: RecordStore, clock: () => number = Date.now): RecordStore {
   let asked = -Infinity;
   let marked = false;

@@ -1,48 +1,62 @@
 /**
- * Everything the server knows is records under ordered keys, changed by conditional batches. Nothing above this file knows which
- * engine is below.
+ * The server keeps all of its state as records under ordered keys and changes them by conditional batches. Code above this interface
+ * does not depend on the engine.
  *
- * What an implementer owes, held by `record-store.conformance.ts` over every engine:
+ * Every engine guarantees this (`record-store.conformance.ts` tests it):
  * - keys are bytes, ordered as bytes; values are bytes of up to 16 MiB; keys of up to 1,900 bytes;
  * - a read sees every commit that was answered before the read began, whichever thread or replica answered it;
- * - nobody reads what is not durable yet, and a commit answered `committed` survives a power cut;
+ * - a read never returns what is not durable yet, and a commit answered `committed` survives a power cut;
  * - a commit is all or nothing, and its expectations hold at the moment it takes effect (no write skew between two batches that
  *   expect a key the other one changes);
  * - the revision of a key grows with every change of it, also across its deletion.
+ *
+ * @example Change a record that no other writer has changed since it was read.
+ *     const name = key('bucket', 'photos');
+ *     const entry = await records.get(name);
+ *     const expect = entry === undefined ? { kind: 'absent', key: name } : { kind: 'revision', key: name, revision: entry.revision };
+ *     const outcome = await commitOnce(records, { expect: [expect], put: [{ key: name, value }] }, randomBytes);
+ *     if (outcome.kind === 'conflict') retry();
  */
 export interface RecordStore {
   get(key: Key): Promise<Entry | undefined>;
 
-  /** The entries of several keys as they were at one moment, in the order asked for: one round trip where the engine is elsewhere. */
+  /** Returns the entries of several keys as of one moment, in the order of `keys`. A remote engine needs one round trip. */
   getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]>;
 
-  /** Entries in the order of their keys. Not a snapshot: a long scan may see changes made after it began. */
+  /**
+   * Returns entries in the order of their keys. A scan is not a snapshot: a long one may see changes made after it began.
+   *
+   * @example List the names below a folder: objects, and one group for each subfolder.
+   *     const prefix = partialPrefix('object', bucket, 'photos/');
+   *     const range = { start: prefix, end: endOf(prefix), collapse: { prefix, delimiter: Buffer.from('/') } };
+   *     for await (const item of records.scan(range)) show(item.kind === 'group' ? item.prefix : item.key);
+   */
   scan(range: ScanRange): AsyncIterable<ScanItem>;
 
-  /** The same by the page, for engines that have many records at once: a promise for each costs as much as reading it. */
+  /** Does the same in pages, for engines that read many records at once. A promise for each record costs as much as reading it. */
   scanPages?(range: ScanRange): AsyncIterable<readonly ScanItem[]>;
 
   commit(batch: Batch): Promise<Outcome>;
 
   /**
-   * Whether the commit with this id took effect; asked after `unknown`. Only answered for commits of the last hour.
-   * `not-committed` is final: a commit still on its way then can no longer take effect.
+   * Says whether the commit with this id took effect, for a caller that got `unknown`. Engines remember commits for an hour.
+   * `not-committed` is final: a commit that is still in flight can no longer take effect.
    */
   outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
 
-  /** Free and total bytes of what holds the records, where that can be told. */
+  /** Returns the free and total bytes of the disk that holds the records, if the engine knows them. */
   space?(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 
   /**
-   * Copies all records, as they are at one moment, into a folder that it makes; durable when it resolves. Only engines on this
-   * machine's disk can: their copy is opened as they are.
+   * Copies all records as of one moment into a new folder. The copy is durable when the promise resolves. Only engines on a local disk
+   * have this; the copy is opened by the same engine.
    */
   backup?(folder: string): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** A key made by `key()` of `keys.ts`, or a bound made by `prefixOf()`/`after()`. */
+/** A key from `key()` of `keys.ts`, or a bound from `prefixOf()` or `after()`. */
 export type Key = Buffer;
 
 /** Grows with every change of its key; comparable only between entries of one key. */
@@ -71,7 +85,7 @@ export interface ScanRange {
 
 export type ScanItem = ({ readonly kind: 'entry' } & Entry) | { readonly kind: 'group'; readonly prefix: Buffer };
 
-/** Made by the caller, random, 16 bytes in hexadecimal: it recognises its own commit after a lost acknowledgement. */
+/** 16 random bytes in hexadecimal. The caller makes the id and recognises its own commit by it after a lost acknowledgement. */
 export type CommitId = string;
 
 export interface Batch {
@@ -79,7 +93,7 @@ export interface Batch {
   readonly expect?: readonly Expectation[];
   readonly put?: readonly { readonly key: Key; readonly value: Buffer }[];
   readonly delete?: readonly Key[];
-  /** Counters, 64-bit signed, big-endian in the value; an absent key counts as 0. Adding commutes and conflicts with nothing. */
+  /** Adds to counters: 64-bit signed integers, big-endian in the value. An absent key counts as 0. Additions commute and never conflict. */
   readonly add?: readonly { readonly key: Key; readonly delta: bigint }[];
 }
 
@@ -89,9 +103,9 @@ export type Expectation =
 
 export type Outcome =
   | { readonly kind: 'committed'; readonly revision: Revision }
-  /** The first expectation that did not hold; nothing was changed. */
+  /** `key` is that of the first expectation that did not hold. Nothing was changed. */
   | { readonly kind: 'conflict'; readonly key: Key }
-  /** The acknowledgement was lost: ask `outcome`. */
+  /** The acknowledgement was lost: call `outcome`. */
   | { readonly kind: 'unknown' };
 
 /** The engine cannot serve now (disk full, connection lost, closed, made read-only); nothing was changed. */
@@ -110,9 +124,9 @@ export interface Collapse {
 }
 
 /**
- * Which group a key belongs to in a collapsing scan: its bytes up to and with the first delimiter after the prefix, within the part
- * that the prefix ends in (a delimiter inside a later part, such as a version's random bytes, divides nothing). Undefined when it
- * belongs to none.
+ * Returns the group of a key in a collapsing scan: its bytes up to and including the first delimiter after the prefix. The delimiter
+ * counts only within the part that the prefix ends in: a later part, such as a version's random bytes, is not searched. Returns
+ * undefined for a key without a group.
  */
 export function groupOf(key: Buffer, collapse: Collapse): Buffer | undefined {
   const end = endOfGroup(key, 0, key.length, collapse);
@@ -120,8 +134,8 @@ export function groupOf(key: Buffer, collapse: Collapse): Buffer | undefined {
 }
 
 /**
- * Where the name of that group ends, of a key that is these bytes from `start` to `end`. A loop, since keys are short: each call of
- * `indexOf` or `compare` costs as much as looking at a hundred bytes.
+ * Returns the end of that group's name in a key that lies in `bytes` from `start` to `end`. This is a loop because keys are short: a
+ * call of `indexOf` or `compare` costs as much as a loop over a hundred bytes.
  */
 export function endOfGroup(
   bytes: Uint8Array,
@@ -132,13 +146,13 @@ export function endOfGroup(
   const { length } = delimiter;
   const from = start + prefix.length;
   if (length === 0 || from + length > end) return undefined;
-  // From behind: keys that stand beside each other differ there.
+  // Compares backwards: neighbouring keys differ at their end.
   for (let at = prefix.length - 1; at >= 0; at -= 1) if (bytes[start + at] !== prefix[at]) return undefined;
   const first = delimiter[0];
   for (let at = from; at + length <= end; at += 1) {
     const byte = bytes[at];
     if (byte === first && isAt(bytes, at, delimiter)) return at + length;
-    // The end of a part, as `keys.ts` writes it.
+    // `keys.ts` ends a part with these two bytes.
     if (byte === 0x00 && at + 1 < end && bytes[at + 1] === 0xfe) return undefined;
   }
   return undefined;
@@ -151,7 +165,7 @@ function isAt(bytes: Uint8Array, at: number, delimiter: Buffer): boolean {
   return true;
 }
 
-/** Pages of a scan, of any engine: one that has none of its own gives pages of one item. */
+/** Scans any engine in pages. An engine without `scanPages` gives pages of one item. */
 export function scanPages(records: RecordStore, range: ScanRange): AsyncIterable<readonly ScanItem[]> {
   return records.scanPages?.(range) ?? onePerPage(records.scan(range));
 }

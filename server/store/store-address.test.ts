@@ -59,7 +59,7 @@ describe('the places of the stores', () => {
   });
 
   it.each([
-    [{ records: 'postgres://c:hunter2@db:port/coffer' }, /^SVC_STORE_RECORDS is no address/],
+    [{ records: 'postgres://c:hunter2@db:port/coffer' }, /^SVC_STORE_RECORDS is not the address/],
     [
       { records: 'postgres://c:hunter2@db/c?sslrootcert=/a.pem', recordsCaFile: '/b.pem' },
       /^SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too/,

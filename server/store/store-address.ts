@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 
-/** Where records are: `SVC_STORE_RECORDS`, parsed. */
+/** The location of the records: `SVC_STORE_RECORDS`, parsed. */
 export type RecordsAddress =
   | { readonly kind: 'lmdb'; readonly folder: string }
-  /** `url` is `postgres://USER@HOST:PORT/DATABASE?OPTIONS` without a password: what may stand in a log. */
+  /** `url` is `postgres://USER@HOST:PORT/DATABASE?OPTIONS` without a password, so that it may be logged. */
   | { readonly kind: 'postgres'; readonly url: string; readonly password?: string };
 
-/** Where bodies are: `SVC_STORE_BLOBS` and its companions, parsed. */
+/** The location of the bodies: `SVC_STORE_BLOBS` and its companions, parsed. */
 export type BlobsAddress =
   | { readonly kind: 'files'; readonly folder: string }
   | {
@@ -15,31 +15,31 @@ export type BlobsAddress =
       readonly bucket: string;
       /** Empty, or ends with a slash. */
       readonly prefix: string;
-      /** AWS's own where absent. */
+      /** The endpoint of AWS by default. */
       readonly endpoint?: string;
-      /** The path of authorities that may have signed its certificate, besides those of the system. */
+      /** The file of certificate authorities (PEM) to trust in addition to those of the system. */
       readonly caFile?: string;
       readonly region: string;
       readonly accessKey: string;
       readonly secretKey: string;
     };
 
-/** An address of a store that cannot be used. The message names the setting, and never a password. */
+/** The address of a store is invalid. The message names the setting and never contains a password. */
 export class StoreAddressError extends Error {
   override readonly name = 'StoreAddressError';
 }
 
-/** Where the stores of a server are, and which folders it must have to itself. */
+/** The locations of a server's stores, and the folders that it must lock. */
 export interface StorePlaces {
   readonly records: RecordsAddress;
   readonly blobs: BlobsAddress;
-  /** Data folders: that of the records first. None where both stores are shared. */
+  /** Data folders, that of the records first. Empty if both stores are shared. */
   readonly dataFolders: readonly string[];
 }
 
 /**
- * Where `SVC_STORE_*` says that records and blobs are; in the data folder what it does not say. `lmdb:FOLDER` names a data folder of
- * its own, whose records are in `FOLDER/records`; `files:FOLDER` holds the blobs themselves. Both may name the data folder.
+ * Parses `SVC_STORE_*`. A store that has no setting is in the data folder. `lmdb:FOLDER` names a data folder whose records are in
+ * `FOLDER/records`; `files:FOLDER` holds the blobs themselves. Both may name the data folder.
  *
  * @throws StoreAddressError
  */
@@ -77,7 +77,7 @@ export function storePlaces(settings: StoreSettings, dataFolder: string | undefi
   return { records, blobs, dataFolders: [...folders] };
 }
 
-/** What may stand in a log. */
+/** Describes an address for logs. */
 export function describeAddress(address: RecordsAddress | BlobsAddress): string {
   switch (address.kind) {
     case 'lmdb':
@@ -90,11 +90,11 @@ export function describeAddress(address: RecordsAddress | BlobsAddress): string 
   }
 }
 
-/** The folder that an address names, '' for the data folder; undefined where it is none. */
+/** Returns the folder of an address, '' for the data folder, or undefined if the address is not a folder. */
 function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefined {
   const named = address.startsWith(scheme);
   if (!named && !address.startsWith('/')) return undefined;
-  // Also as a URL: lmdb:///folder.
+  // The URL form is lmdb:///folder.
   const path = (named ? address.slice(scheme.length) : address).replace(/^\/\/(?=\/)/, '');
   return path === '' ? '' : resolve(path);
 }
@@ -103,7 +103,7 @@ function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings):
   const url = URL.parse(records ?? '');
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     throw new StoreAddressError(
-      'SVC_STORE_RECORDS is no address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, @, : and # in the ' +
+      'SVC_STORE_RECORDS is not the address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, @, : and # in the ' +
         'password written as %2F, %40, %3A and %23 (or the password in SVC_STORE_RECORDS_PASSWORD), or lmdb:FOLDER',
     );
   }
@@ -132,7 +132,7 @@ function nameAuthorities(url: URL, file: string): void {
   }
   if (url.searchParams.get('sslmode') === 'disable') {
     throw new StoreAddressError(
-      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which nobody shows a certificate: leave one of them out',
+      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which the server shows no certificate: leave one of them out',
     );
   }
   url.searchParams.set('sslrootcert', file);

@@ -104,7 +104,7 @@ describe('a server refuses', { timeout: 120_000 }, () => {
 
   it('an address that is none, without its password', async () => {
     const words = await lastWords({ SVC_STORE_RECORDS: 'postgres://coffer:hunter2@db:port/coffer' });
-    expect(words).toContain('SVC_STORE_RECORDS is no address of a database');
+    expect(words).toContain('SVC_STORE_RECORDS is not the address of a database');
     expect(words).not.toContain('hunter2');
   });
 });

@@ -42,7 +42,7 @@ describe('coffer-store', () => {
   it('answers 1 where there is no data folder, and makes none', async () => {
     const { code, stderr } = await storeTool(['verify', join(base.path, 'nothing')]);
     expect(code).toBe(1);
-    expect(stderr).toContain('is no data folder of Coffer');
+    expect(stderr).toContain('is not a data folder of Coffer');
     expect(await readdir(base.path)).toEqual([]);
   });
 

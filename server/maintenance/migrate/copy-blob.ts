@@ -1,3 +1,4 @@
+import { keptPieces } from '../../../platform/pieces.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
 import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
@@ -41,7 +42,7 @@ async function copyOnce(
   let atSource: unknown;
   async function* bytes(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of from.read(blob, { start: 0, end: size }) as AsyncIterable<Buffer>) {
+      for await (const chunk of keptPieces(from.read(blob, { start: 0, end: size }))) {
         signal?.throwIfAborted();
         check?.update(chunk);
         passed(chunk.length);

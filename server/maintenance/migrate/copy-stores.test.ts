@@ -192,7 +192,6 @@ function breaking(stores: Stores, at: number): { readonly stores: Stores; steps(
   const blobs = {
     write: async (id: never, chunks: AsyncIterable<Buffer>) => (count(), stores.blobs.write(id, chunks)),
     read: (id: never, range: never) => stores.blobs.read(id, range),
-    lend: (id: never, range: never) => stores.blobs.lend(id, range),
     remove: (id: never) => stores.blobs.remove(id),
     list: () => stores.blobs.list(),
     space: () => stores.blobs.space(),

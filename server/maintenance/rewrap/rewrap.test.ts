@@ -49,7 +49,7 @@ async function versionOf(records: TestLayer['records'], name: string): Promise<s
 
 async function blobsOf({ blobs }: TestLayer): Promise<Buffer[]> {
   const found: Buffer[] = [];
-  for await (const { id, size } of blobs.list()) found.push(await readAll(blobs.lend(id, { start: 0, end: size })));
+  for await (const { id, size } of blobs.list()) found.push(await readAll(blobs.read(id, { start: 0, end: size })));
   return found;
 }
 

@@ -1,3 +1,4 @@
+import { eachPiece } from '../../../platform/pieces.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
 import type { VerifyContext } from './check-object.ts';
@@ -48,7 +49,7 @@ async function unknownAmong({ records }: VerifyContext, ids: readonly BlobId[]):
 
 async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
   try {
-    for await (const _chunk of blobs.read(blob, { start: 0, end: 1 }));
+    for await (const _chunk of eachPiece(blobs.read(blob, { start: 0, end: 1 })));
     return true;
   } catch (error) {
     if (error instanceof BlobMissing) return false;

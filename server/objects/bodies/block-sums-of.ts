@@ -20,7 +20,7 @@ export type PendingBlockSums = Map<BlobId, Promise<BlockSums | undefined>>;
 
 export interface BlockSumsContext {
   readonly records: Pick<RecordStore, 'get' | 'commit' | 'outcome'>;
-  readonly blobs: Pick<BlobStore, 'lend'>;
+  readonly blobs: Pick<BlobStore, 'read'>;
   readonly random: (size: number) => Buffer;
   readonly pendingBlockSums: PendingBlockSums;
   /** Shared by all threads: one thread computes the sums of a blob, and the others find its record. */
@@ -105,7 +105,7 @@ async function compute(
 ): Promise<BlockSums | undefined> {
   const check = checkOf(protection);
   const sums = new BlockSumsHasher('block' in protection ? protection.block : undefined);
-  for await (const piece of eachPiece(context.blobs.lend(blob, { start: 0, end: size, size }))) {
+  for await (const piece of eachPiece(context.blobs.read(blob, { start: 0, end: size, size }))) {
     check.update(piece);
     sums.update(piece);
     progress();

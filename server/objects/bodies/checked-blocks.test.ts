@@ -137,10 +137,10 @@ describe('a plain blob', () => {
       const { test } = await prepared(3 * BLOCK_SIZE);
       const bytes = await makeOlder(test, 'key', sum);
       let read = 0;
-      const lend = test.blobs.lend.bind(test.blobs);
-      test.blobs.lend = (id, range) => {
+      const readBlob = test.blobs.read.bind(test.blobs);
+      test.blobs.read = (id, range) => {
         if (range.end - range.start === bytes.length) read += 1;
-        return lend(id, range);
+        return readBlob(id, range);
       };
       const readers = Array.from({ length: 8 }, (_, at) => ranged(test, 'key', at * 1000, at * 1000 + 10));
       for (const [at, part] of (await Promise.all(readers)).entries()) {
@@ -160,11 +160,11 @@ describe('a plain blob', () => {
     const { test } = await prepared(3 * BLOCK_SIZE);
     const bytes = await makeOlder(test, 'key');
     const memory = sharedMutexMemory();
-    const lend = test.blobs.lend.bind(test.blobs);
+    const readBlob = test.blobs.read.bind(test.blobs);
     let read = 0;
-    test.blobs.lend = (id, range) => {
+    test.blobs.read = (id, range) => {
       if (range.end - range.start === bytes.length && (read += 1) === 1) throw new Error('the disk failed');
-      return lend(id, range);
+      return readBlob(id, range);
     };
     const readers = Array.from({ length: 3 }, () => {
       const thread = testLayer({ ...test, blockSumsMutex: new SharedMutex({ memory }) });

@@ -125,7 +125,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
     () => {
       const cipher = cipherRange(range.start, range.end, size);
       const key = keyOf(stream, protection, stream.objectKey);
-      const ciphertext = context.blobs.lend(blob, {
+      const ciphertext = context.blobs.read(blob, {
         start: cipher.start,
         end: cipher.end,
         cuts: packageCuts,
@@ -147,7 +147,7 @@ function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: str
       range,
       size,
       damage,
-      read: (blocks, block) => context.blobs.lend(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
+      read: (blocks, block) => context.blobs.read(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
       async sums() {
         const sums = await blockSumsOf(context, plain);
         if (sums === undefined) throw damage('it does not have its checksum');

@@ -34,10 +34,10 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
     };
   }
 
-  if (context.blobs.writePieces !== undefined) {
-    const slot = key === undefined ? context.bufferSlots?.take() : context.bufferSlots?.takeUnhashed();
-    const sealing = salt && key && { salt, encryptor: new PackageEncryptor(key, incoming.size) };
-    if (slot !== undefined) return receiveIntoSlot(context, incoming, slot, sealing);
+  const slot = key === undefined ? context.bufferSlots?.take() : context.bufferSlots?.takeUnhashed();
+  if (slot !== undefined) {
+    const encryption = salt && key && { salt, encryptor: new PackageEncryptor(key, incoming.size) };
+    return receiveIntoSlot(context, incoming, slot, encryption);
   }
 
   const digests = new BodyHasher(incoming.digests, wanted);

@@ -104,10 +104,14 @@ describe('a large body that is hashed on the hashing thread', () => {
 
   it.each(['before', 'after'])('releases its slot when the store fails %s the first chunk', async (when) => {
     const failing: BlobStore = Object.assign(Object.create(blobs) as BlobStore, {
-      async writePieces(_id: string, pieces: AsyncIterable<{ release(): void }>) {
+      async write(
+        _id: string,
+        body: AsyncIterable<Buffer>,
+        { release }: { readonly release: (chunk: Buffer) => void },
+      ) {
         if (when === 'after') {
-          for await (const piece of pieces) {
-            piece.release();
+          for await (const chunk of body) {
+            release(chunk);
             break;
           }
         }

@@ -1,5 +1,4 @@
-import type { Piece } from '../../store/blob-store.ts';
-import type { BufferSlot } from '../hashing/buffer-slots.ts';
+import type { BufferSlot, SlotChunk } from '../hashing/buffer-slots.ts';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import type { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
@@ -9,13 +8,15 @@ import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
 import type { ObjectContext } from '../context.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
-class ChunkQueue implements AsyncIterableIterator<Piece, undefined> {
-  readonly #chunks: Piece[] = [];
+class ChunkQueue implements AsyncIterableIterator<Buffer, undefined> {
+  readonly #chunks: SlotChunk[] = [];
+  /** The chunks that the store has taken and not released. */
+  readonly #taken = new Map<Buffer, SlotChunk>();
   #end: { readonly failed: boolean; readonly error?: unknown } | undefined;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  push(chunk: Piece): void {
+  push(chunk: SlotChunk): void {
     if (this.#closed) return chunk.release();
     this.#chunks.push(chunk);
     this.#wake?.();
@@ -46,11 +47,20 @@ class ChunkQueue implements AsyncIterableIterator<Piece, undefined> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Piece, undefined>> {
+  /** Called by the store when it no longer uses a chunk. */
+  release(bytes: Buffer): void {
+    this.#taken.get(bytes)?.release();
+    this.#taken.delete(bytes);
+  }
+
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
       if (this.#end?.failed === true) throw this.#end.error;
-      const value = this.#chunks.shift();
-      if (value !== undefined) return { done: false, value };
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#taken.set(chunk.bytes, chunk);
+        return { done: false, value: chunk.bytes };
+      }
       if (this.#end !== undefined) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -58,7 +68,7 @@ class ChunkQueue implements AsyncIterableIterator<Piece, undefined> {
     }
   }
 
-  return(): Promise<IteratorResult<Piece, undefined>> {
+  return(): Promise<IteratorResult<Buffer, undefined>> {
     this.close();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -158,7 +168,7 @@ export async function receiveIntoSlot(
     }
   })();
   try {
-    await blobs.writePieces?.(blob, queue);
+    await blobs.write(blob, queue, { release: (bytes) => queue.release(bytes) });
     try {
       const result = digests.finish(await md5);
       const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };

@@ -1,4 +1,3 @@
-import type { Piece } from '../../store/blob-store.ts';
 import {
   DOORBELL,
   controlWord,
@@ -13,6 +12,12 @@ import {
   TAIL_BYTES,
 } from './layout.ts';
 import { BLOCK, INITIAL } from './md5-module.ts';
+
+/** A filled chunk of a slot, and the function that frees its memory. */
+export interface SlotChunk {
+  readonly bytes: Buffer;
+  release(): void;
+}
 
 /** The buffer slots of an HTTP thread, which its hashing thread reads. */
 export class BufferSlots {
@@ -98,7 +103,7 @@ export class BufferSlot {
   }
 
   /** Submits the first `length` bytes of that buffer. Only the last buffer of an upload may be partly filled. */
-  submit(length: number): Piece {
+  submit(length: number): SlotChunk {
     const buffer = this.#buffer;
     const address = bufferAddress(this.#slot, buffer);
     const whole = this.#hashed ? length - (length % BLOCK) : 0;

@@ -1,3 +1,4 @@
+import { keptPieces } from '../../../platform/pieces.ts';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
@@ -16,7 +17,6 @@ import {
   testDigests,
   testLayer,
 } from '../../../test/support/objects/test-layer.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
 
 async function prepared(options: Parameters<typeof testLayer>[0] = {}) {
   const test = testLayer({ inlineLimit: 1000, ...options });
@@ -166,7 +166,7 @@ describe('a damaged body', () => {
           await records.commit({ id: '00', put: [{ key, value }] });
         } else {
           for (const { id, size: length } of await Array.fromAsync(blobs.list())) {
-            const value = await readAll(blobs.lend(id, { start: 0, end: length }));
+            const value = await readAll(blobs.read(id, { start: 0, end: length }));
             value[70_000] = (value[70_000] ?? 0) ^ 1;
             await blobs.remove(id);
             await blobs.write(id, chunks(value, 65_536));

@@ -43,23 +43,12 @@ function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
 
 /** Writing a blob has a span, and so has reading one from the first chunk to the last. */
 function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
-  const writePieces = blobs.writePieces?.bind(blobs);
   return withMethods<BlobStore>(blobs, {
     write: (...args: Parameters<BlobStore['write']>) =>
       tracing.span('blob.write', { 'blob.id': args[0] }, () => blobs.write(...args)),
-    ...(writePieces === undefined
-      ? {}
-      : {
-          writePieces: (...args: Parameters<typeof writePieces>) =>
-            tracing.span('blob.write', { 'blob.id': args[0] }, () => writePieces(...args)),
-        }),
     read: (...[id, range]: Parameters<BlobStore['read']>) => {
       const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
-      return blobs.read(id, range).once('close', () => span?.end());
-    },
-    lend: (...[id, range]: Parameters<BlobStore['lend']>) => {
-      const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
-      const pieces = blobs.lend(id, range);
+      const pieces = blobs.read(id, range);
       return withMethods(pieces, {
         close: async () => {
           await pieces.close();

@@ -18,7 +18,7 @@ export interface CopyArguments {
   readonly concurrency?: number;
 }
 
-/** 0 where the copy is whole and verified, 1 where something was found; then the target stays marked as unfinished. */
+/** Returns 0 if the copy is complete and verified, and 1 if there are findings; then the target stays marked as unfinished. */
 export async function copyCommand(source: string, target: string, options: CopyArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   const from = await openNamedStores(source, io.env, {}, { readOnlyWillDo: true });
@@ -78,13 +78,13 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
       `${differences} records differ: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
     );
   }
-  // What was damaged before is damaged in the copy, where it is as safe as it was: that keeps nobody from moving.
+  // Objects that were damaged before are damaged in the copy too. That does not prevent a move.
   await to.marker.write(deploymentId);
   await finishCopy(to.records, deploymentId, randomBytes);
   report.note(
     found
-      ? 'The copy is as whole as its source: what is told above is wrong there, too.'
-      : 'The copy is whole. Start the server on it; the source stays as it is.',
+      ? 'The copy is as complete as its source, which has the same findings.'
+      : 'The copy is complete. Start the server on it; the source is unchanged.',
   );
   return found ? 1 : 0;
 }
@@ -105,7 +105,7 @@ async function refuseChangingSource(from: OpenedStores, { sourceStopped }: CopyA
   );
 }
 
-/** Data of another deployment is never mixed with, and never overwritten. */
+/** Refuses a target with data of another deployment. */
 async function refuseOtherData(to: OpenedStores, deploymentId: string): Promise<void> {
   const marked = await to.marker.read();
   if (marked !== undefined && marked !== deploymentId) {
@@ -128,7 +128,7 @@ async function refuseOtherData(to: OpenedStores, deploymentId: string): Promise<
   }
 }
 
-/** What is to come, for the time that is left. */
+/** Counts the objects to copy, to estimate the remaining time. */
 async function totalOf({ records }: OpenedStores): Promise<{ readonly objects: number; readonly bytes: number }> {
   let [objects, bytes] = [0, 0];
   for await (const { bucket, key, object } of allObjectRecords(records, { inline: false })) {

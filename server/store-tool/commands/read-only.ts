@@ -4,8 +4,8 @@ import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 
-/** Milliseconds after which every server has heard of the mark, and what it had begun before has ended. */
-const heard = 5_000;
+/** After this many milliseconds every server obeys, and its earlier requests have ended. */
+const delay = 5_000;
 
 export async function readOnlyCommand(
   mode: 'on' | 'off',
@@ -19,14 +19,14 @@ export async function readOnlyCommand(
     const stores = await openNamedStores(store, io.env);
     try {
       await setReadOnly(stores.records, mode === 'on');
-      if (mode === 'on' && !stores.locked) await sleep(heard, undefined, { signal: io.signal });
+      if (mode === 'on' && !stores.locked) await sleep(delay, undefined, { signal: io.signal });
     } finally {
       await stores.close();
     }
   } else {
     const query = { mode };
     await callServer({ ...options, server }, io.env, { method: 'POST', path: 'read-only', query }, io.signal);
-    if (mode === 'on') await sleep(heard, undefined, { signal: io.signal });
+    if (mode === 'on') await sleep(delay, undefined, { signal: io.signal });
   }
   const text = mode === 'on' ? 'The store is read-only: servers refuse changes.' : 'The store takes changes again.';
   report.line(text, { type: 'read-only', mode });

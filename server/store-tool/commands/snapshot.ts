@@ -8,7 +8,7 @@ import { conclude, reported } from './verify.ts';
 
 export type SnapshotArguments = Partial<ServerOptions> & { readonly json?: boolean };
 
-/** 0, or 1 where blobs are missing that the records refer to. */
+/** Returns 0, or 1 if blobs are missing that records refer to. */
 export async function snapshotCommand(paths: readonly string[], options: SnapshotArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   const { server } = options;
@@ -53,7 +53,7 @@ function taken(report: Report, path: string, summary: SnapshotSummary): number {
   return missing === 0 ? 0 : 1;
 }
 
-/** 0 where the snapshot is whole and restored; 1 where it is damaged, and then nothing is restored unless `damaged` says so. */
+/** Returns 0 if the snapshot is complete and restored, and 1 if it is damaged. A damaged one is restored only with `--damaged`. */
 export async function restoreCommand(
   snapshot: string,
   folder: string,
@@ -76,7 +76,7 @@ export async function restoreCommand(
     const { summary, losses } = await reported(verification, report);
     code = conclude(report, resolve(snapshot), summary, losses);
     if (losses > 0 && options.damaged !== true) {
-      report.note('Nothing was restored. Say --damaged to restore what is whole: damaged objects will not be served.');
+      report.note('Nothing was restored. Add --damaged to restore the rest: damaged objects will not be served.');
       return code;
     }
     await restoreSnapshot(snapshot, folder);

@@ -7,14 +7,14 @@ import { type Io, Report, size } from '../report.ts';
 export interface VerifyArguments extends Partial<ServerOptions> {
   readonly records?: string;
   readonly blobs?: string;
-  /** Only that bodies are there with their sizes. */
+  /** Checks only that bodies exist with their sizes. */
   readonly quick?: boolean;
-  /** Seconds. */
+  /** The grace period of blobs without an owner, in seconds. */
   readonly grace?: number;
   readonly json?: boolean;
 }
 
-/** 0 where nothing was found, 1 where something was. */
+/** Returns 0 without findings, and 1 with findings. */
 export async function verifyCommand(store: string | undefined, options: VerifyArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   const { server } = options;
@@ -45,7 +45,7 @@ export async function verifyCommand(store: string | undefined, options: VerifyAr
   }
 }
 
-/** Tells each finding as it comes. */
+/** Reports each finding as it arrives. */
 export async function reported(
   verification: AsyncGenerator<Finding, VerifySummary>,
   report: Report,

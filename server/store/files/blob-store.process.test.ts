@@ -12,7 +12,7 @@ import {
   read,
   someBlobId,
 } from '../../../test/support/store/blob-store.conformance.ts';
-import { BlobTruncated, type Piece } from '../blob-store.ts';
+import { BlobTruncated } from '../blob-store.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import type { BlobFileSystem } from './file-system.ts';
 import { openFilesBlobStore } from './blob-store.ts';
@@ -38,20 +38,18 @@ const fullFileSystem: BlobFileSystem = {
   },
 };
 
-/** At a page in shared memory, as the pieces of uploads are; `released` counts. */
-function pieces(bytes: Buffer, size: number) {
+/** Chunks that begin at a page in shared memory, like those of uploads. `released` counts. */
+function sharedChunks(bytes: Buffer, size: number) {
   const memory = Buffer.from(new SharedArrayBuffer(bytes.length));
   bytes.copy(memory);
   let released = 0;
-  async function* all(): AsyncIterable<Piece> {
-    for (let at = 0; at < bytes.length; at += size) {
-      const release = () => {
-        released += 1;
-      };
-      yield await Promise.resolve({ bytes: memory.subarray(at, at + size), release });
-    }
+  async function* all(): AsyncIterable<Buffer> {
+    for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(memory.subarray(at, at + size));
   }
-  return { all, released: () => released };
+  const release = () => {
+    released += 1;
+  };
+  return { all, release, released: () => released };
 }
 
 describe('the files blob store', () => {
@@ -74,7 +72,7 @@ describe('the files blob store', () => {
     expect((await readFile(join(folder.path, id.slice(-2), id))).equals(Buffer.alloc(3_000_000, 'abc'))).toBe(true);
   });
 
-  describe('of pieces of memory that is used again', () => {
+  describe('with chunks whose memory is reused', () => {
     const page = 4096;
     it.each([
       ['whole pages', 64 * page, 16 * page],
@@ -82,30 +80,30 @@ describe('the files blob store', () => {
       ['no pages', 100_000, 777],
     ])('writes %s and releases all', async (_name, size, piece) => {
       const bytes = randomBytes(size);
-      const { all, released } = pieces(bytes, piece);
+      const { all, release, released } = sharedChunks(bytes, piece);
       const store = openFilesBlobStore(folder.path);
       const id = someBlobId();
-      expect(await store.writePieces?.(id, all())).toEqual({ size });
+      expect(await store.write(id, all(), { release })).toEqual({ size });
       expect((await read(store, id, 0, size)).equals(bytes)).toBe(true);
       expect(released()).toBe(Math.ceil(size / piece));
     });
 
     it('releases what it took and leaves nothing when the body fails', async () => {
-      const { all, released } = pieces(Buffer.alloc(3 * page), page);
+      const { all, release, released } = sharedChunks(Buffer.alloc(3 * page), page);
       const store = openFilesBlobStore(folder.path);
       async function* failing() {
         yield* all();
         throw new Error('the client went away');
       }
-      await expect(store.writePieces?.(someBlobId(), failing())).rejects.toThrow('the client went away');
+      await expect(store.write(someBlobId(), failing(), { release })).rejects.toThrow('the client went away');
       expect(released()).toBe(3);
       expect(await listed(store)).toEqual([]);
     });
 
     it('says so when the disk is full, and takes its half back', async () => {
-      const { all, released } = pieces(Buffer.alloc(5 * page), page);
+      const { all, release, released } = sharedChunks(Buffer.alloc(5 * page), page);
       const store = openFilesBlobStore(folder.path, { fs: fullFileSystem });
-      await expect(store.writePieces?.(someBlobId(), all())).rejects.toMatchObject({ reason: 'full' });
+      await expect(store.write(someBlobId(), all(), { release })).rejects.toMatchObject({ reason: 'full' });
       expect(released()).toBeGreaterThan(0);
       expect(await listed(store)).toEqual([]);
     });
@@ -171,7 +169,7 @@ describe('a blob whose file was replaced', () => {
     const path = join(own.path, id.slice(-2), id);
     await rename(path, join(own.path, 'before'));
     await by(path);
-    const pieces = store.lend(id, { start: 0, end: 3, size: 6 });
+    const pieces = store.read(id, { start: 0, end: 3, size: 6 });
     try {
       return await pieces.next();
     } finally {

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { Pieces } from '../../../platform/pieces.ts';
-import { isBlobId, type BlobBytes, type BlobId, type BlobStore, type Cuts, type Piece } from '../blob-store.ts';
+import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
-import { type BlobRange, LentBlob, readBlob } from './read-blob.ts';
+import { BlobChunks } from './read-blob.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './file-system.ts';
 import { gatherInto, writeEach } from './write-blob.ts';
 import { nodeFileSystem } from './node-file-system.ts';
@@ -11,8 +10,8 @@ import { nodeFileSystem } from './node-file-system.ts';
 const HALF_WRITTEN = '.part';
 
 /**
- * Blobs as files below an existing folder, in 256 folders by the last byte of their id. A blob is written under a name of its own,
- * flushed, renamed, and the folder's names are flushed; only then is it answered.
+ * Keeps blobs as files below an existing folder, in 256 folders by the last byte of their id. A blob is written under a temporary name,
+ * flushed and renamed, and the folder is flushed. Only then `write` resolves.
  */
 export function openFilesBlobStore(
   folder: string,
@@ -25,7 +24,7 @@ class FilesBlobStore implements BlobStore {
   readonly #root: string;
   readonly #fs: BlobFileSystem;
   readonly #now: () => number;
-  /** Folders whose own name this store has made durable. */
+  /** The folders that this store has made and flushed. */
   readonly #folders = new Map<string, Promise<void>>();
 
   constructor(root: string, fs: BlobFileSystem, now: () => number) {
@@ -34,32 +33,25 @@ class FilesBlobStore implements BlobStore {
     this.#now = now;
   }
 
-  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
-    return this.#write(id, { direct: false }, (file) => gatherInto(file, body));
-  }
-
-  writePieces(id: BlobId, pieces: AsyncIterable<Piece>): Promise<{ readonly size: number }> {
-    return this.#write(id, { direct: true }, (file) => writeEach(file, pieces));
-  }
-
-  async #write(
+  async write(
     id: BlobId,
-    how: { readonly direct: boolean },
-    fill: (file: NewFile) => Promise<number>,
+    body: AsyncIterable<Buffer>,
+    { release }: WriteOptions = {},
   ): Promise<{ readonly size: number }> {
+    const fill = (file: NewFile) => (release === undefined ? gatherInto(file, body) : writeEach(file, body, release));
     const folder = this.#folderOf(id);
     const path = join(folder, id);
-    // What is to be taken back when the next step fails: nothing before this call made the file.
+    // The file to remove if a step fails. Set only after this call has made it.
     let made: string | undefined;
     try {
       await this.#ensure(folder);
       await this.#refuseSecond(path, id);
-      const file = await this.#fs.create(path + HALF_WRITTEN, how);
+      const file = await this.#fs.create(path + HALF_WRITTEN, { direct: release !== undefined });
       made = path + HALF_WRITTEN;
       const size = await fillAndClose(file, fill);
       await this.#fs.rename(made, path);
       made = path;
-      // Without this the blob is whole on the disk under a name that a power cut takes back.
+      // A power cut would undo the rename without this flush.
       await this.#fs.syncFolder(folder);
       return { size };
     } catch (error) {
@@ -68,12 +60,8 @@ class FilesBlobStore implements BlobStore {
     }
   }
 
-  read(id: BlobId, range: BlobBytes): Readable {
-    return readBlob(this.#rangeOf(id, range));
-  }
-
-  lend(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): Pieces {
-    return new LentBlob(this.#rangeOf(id, range));
+  read(id: BlobId, range: BlobRange): Pieces {
+    return new BlobChunks({ ...range, fs: this.#fs, path: join(this.#folderOf(id), id), id });
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -103,17 +91,13 @@ class FilesBlobStore implements BlobStore {
     return this.#fs.space(this.#root);
   }
 
-  #rangeOf(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): BlobRange {
-    return { ...range, fs: this.#fs, path: join(this.#folderOf(id), id), id };
-  }
-
   #folderOf(id: BlobId): string {
-    // An id becomes a path: nothing else may.
-    if (!isBlobId(id)) throw new TypeError(`${JSON.stringify(id)} is no blob id`);
+    // The id becomes part of a path.
+    if (!isBlobId(id)) throw new TypeError(`${JSON.stringify(id)} is not a blob id`);
     return join(this.#root, id.slice(-2));
   }
 
-  /** Also where the folder is there already: another thread may have made it and not flushed its name yet. */
+  /** Makes and flushes a folder. An existing folder is flushed too: another thread may have made it and not flushed it yet. */
   #ensure(folder: string): Promise<void> {
     const known = this.#folders.get(folder);
     if (known !== undefined) return known;
@@ -122,14 +106,14 @@ class FilesBlobStore implements BlobStore {
       await this.#fs.syncFolder(this.#root);
     })();
     this.#folders.set(folder, making);
-    // A failure is its caller's; the next one tries again.
+    // The caller gets the failure; the next call tries again.
     making.catch(() => this.#folders.delete(folder));
     return making;
   }
 
   async #refuseSecond(path: string, id: BlobId): Promise<void> {
     if ((await this.#statOf(path)) !== undefined)
-      throw new Error(`blob ${id} is there already: ids are never used twice`);
+      throw new Error(`blob ${id} exists already: ids are never used twice`);
   }
 
   async #statOf(path: string): Promise<{ readonly size: number; readonly modifiedMs: number } | undefined> {
@@ -141,7 +125,7 @@ class FilesBlobStore implements BlobStore {
     }
   }
 
-  /** What stays behind when even this fails is found by the sweeper, as after a crash. */
+  /** If this fails too, garbage collection removes the file, as after a crash. */
   async #forget(path: string): Promise<void> {
     await this.#fs.unlink(path).catch(() => undefined);
   }

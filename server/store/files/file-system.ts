@@ -1,22 +1,22 @@
 /**
- * What the files engine does to a file system, and nothing else: so that a test can watch the order of its writes and flushes, and
- * cut the power between any two of them. Errors carry the system's `code` (`ENOENT`, `EEXIST`, `ENOSPC`, …).
+ * The calls that the files engine makes to a file system. A test replaces it to check the order of writes and flushes, and to cut the
+ * power between any two of them. Errors have the system's `code` (`ENOENT`, `EEXIST`, `ENOSPC`, …).
  */
 export interface BlobFileSystem {
-  /** A folder of this user only; one that is there is fine. */
+  /** Makes a folder that only this user can read. An existing folder is not an error. */
   makeFolder(path: string): Promise<void>;
   /**
-   * A new file of this user only; `EEXIST` when there is one. `direct` says that it is written by pieces of whole pages, which then
-   * need not pass through the page cache.
+   * Creates a file that only this user can read. Fails with `EEXIST` if the name is taken. With `direct`, the caller writes chunks of
+   * whole pages, which may bypass the page cache.
    */
   create(path: string, how?: { readonly direct: boolean }): Promise<NewFile>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Makes the names in a folder durable. */
+  /** Flushes the names in a folder. */
   syncFolder(path: string): Promise<void>;
-  /** For reading; `ELOOP` where the last part of the path is a symbolic link. */
+  /** Opens a file for reading. Fails with `ELOOP` if the last part of the path is a symbolic link. */
   open(path: string): Promise<OpenFile>;
-  /** Names in a folder; none when there is no such folder. */
+  /** Lists the names in a folder. A missing folder has none. */
   names(path: string): AsyncIterable<string>;
   stat(path: string): Promise<{ readonly size: number; readonly modifiedMs: number }>;
   space(path: string): Promise<{ readonly free: number; readonly total: number }>;
@@ -25,17 +25,17 @@ export interface BlobFileSystem {
 export interface NewFile {
   /** Appends all of these bytes. */
   write(chunks: readonly Buffer[]): Promise<void>;
-  /** Writes all of these bytes from this position on; several at once where they are apart. */
+  /** Writes all of these bytes at this position. Writes to different positions may run concurrently. */
   writeAt(bytes: Buffer, position: number): Promise<void>;
-  /** Makes the file's bytes and length durable, not its name. */
+  /** Flushes the file's bytes and length, but not its name. */
   syncData(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface OpenFile {
-  /** Fills the buffer from this position on; how many bytes there were, 0 at the end. */
+  /** Reads into the buffer from this position. Returns the number of bytes, 0 at the end. */
   read(into: Buffer, position: number): Promise<number>;
-  /** Undefined where it is no regular file. */
+  /** Undefined if it is not a regular file. */
   size(): Promise<number | undefined>;
   close(): Promise<void>;
 }

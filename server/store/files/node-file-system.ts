@@ -3,18 +3,18 @@ import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } f
 import { codeOf, isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
 
-/** What is written past the page cache begins and ends at such bytes, in memory and in the file. */
+/** Direct writes begin and end at multiples of this, in memory and in the file. */
 const PAGE = 4096;
 const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<string, number | undefined>>;
 
-/** A new file. Where the system can, whole pages go past the page cache: that saves a copy of each byte, and the flush most of its work. */
+/** Creates a file. With `direct`, whole pages bypass the page cache if the system can: that saves a copy and most of the flush. */
 async function createFile(path: string, how?: { readonly direct: boolean }): Promise<NewFile> {
   const direct = how?.direct === true ? await createDirect(path) : undefined;
   const plain = direct === undefined ? await open(path, 'wx', 0o600) : undefined;
   return new NodeNewFile(path, plain, direct);
 }
 
-/** Undefined where the file system has no such writes. */
+/** Returns undefined if the file system does not support direct writes. */
 async function createDirect(path: string): Promise<FileHandle | undefined> {
   if (O_DIRECT === undefined) return undefined;
   try {
@@ -22,7 +22,7 @@ async function createDirect(path: string): Promise<FileHandle | undefined> {
   } catch (error) {
     if (!refusesDirect(error)) throw error;
   }
-  // The system may have made the file before it refused to open it.
+  // The system may have created the file before it refused to open it.
   await unlink(path).catch((error: unknown) => {
     if (!isNoSuchFile(error)) throw error;
   });
@@ -31,7 +31,7 @@ async function createDirect(path: string): Promise<FileHandle | undefined> {
 
 class NodeNewFile implements NewFile {
   readonly #path: string;
-  /** Through the page cache: opened when first needed. */
+  /** The file as opened for writes through the page cache, when first needed. */
   #plain: Promise<FileHandle> | undefined;
   #direct: FileHandle | undefined;
   readonly #opened: FileHandle[] = [];
@@ -61,7 +61,7 @@ class NodeNewFile implements NewFile {
         await this.#writeRest(bytes, bytesWritten, position);
         return;
       } catch (error) {
-        // Disks with larger sectors want larger pages.
+        // A disk with larger sectors needs larger pages.
         if (!refusesDirect(error)) throw error;
         this.#direct = undefined;
       }
@@ -70,7 +70,7 @@ class NodeNewFile implements NewFile {
   }
 
   async syncData(): Promise<void> {
-    // Bytes and length belong to the file, whichever handle wrote them.
+    // One flush covers the writes of both handles.
     await this.#opened[0]?.datasync();
   }
 
@@ -78,7 +78,7 @@ class NodeNewFile implements NewFile {
     for (const file of this.#opened) await file.close();
   }
 
-  /** A disk almost full writes a part first and refuses only then. */
+  /** Writes in a loop: a disk that is almost full writes a part first and fails on the next call. */
   async #writeRest(bytes: Buffer, written: number, position: number): Promise<void> {
     const file = await this.#throughCache();
     for (let at = written; at < bytes.length;) {
@@ -104,7 +104,7 @@ function refusesDirect(error: unknown): boolean {
   return code === 'EINVAL' || code === 'ENOTSUP' || code === 'EOPNOTSUPP';
 }
 
-/** What a short write left over. */
+/** Returns the rest of the chunks after a short write. */
 function after(chunks: readonly Buffer[], written: number): readonly Buffer[] {
   let skip = written;
   const left: Buffer[] = [];

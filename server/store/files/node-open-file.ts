@@ -1,10 +1,10 @@
 import { closeSync, constants, fstat, open, read } from 'node:fs';
 import type { OpenFile } from './file-system.ts';
 
-/** No symbolic link at the end of the path, and no waiting for the writer of a pipe. */
+/** Refuses a symbolic link at the end of the path, and does not wait for the writer of a pipe. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** An open file by its descriptor: a `FileHandle` of `fs/promises` costs several times as much in each read. */
+/** An open file with a plain descriptor. A `FileHandle` of `fs/promises` costs several times as much per read. */
 export class NodeOpenFile implements OpenFile {
   readonly #descriptor: number;
 
@@ -39,7 +39,7 @@ export class NodeOpenFile implements OpenFile {
     });
   }
 
-  /** Nothing was written, so that closing waits for no disk: the way over a thread of libuv's pool would cost more than the call. */
+  /** Closes synchronously: nothing was written, so the call does not wait for the disk, and a hop to libuv's pool would cost more. */
   async close(): Promise<void> {
     closeSync(this.#descriptor);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
-import { type BlobId, BlobMissing, type Piece } from '../blob-store.ts';
+import { type BlobId, BlobMissing } from '../blob-store.ts';
 import { openFilesBlobStore } from './blob-store.ts';
 import { PowerCut, SimulatedDisk, type UnsyncedNames } from '../../../test/support/store/simulated-disk.ts';
 
@@ -16,17 +16,16 @@ interface Written {
 interface Disk {
   readonly cutBefore?: number;
   readonly pretends?: (step: string) => boolean;
-  /** By `writePieces`. */
-  readonly pieces?: boolean;
+  /** Writes with `release`. */
+  readonly borrowed?: boolean;
 }
 
-async function* lent(bytes: Buffer, size: number): AsyncIterable<Piece> {
-  for await (const piece of inPieces(bytes, size)) {
-    // Filled again by the next upload: who writes them later writes other bytes.
-    const memory = Buffer.from(piece);
-    yield { bytes: memory, release: () => memory.fill(0) };
-  }
+async function* copies(bytes: Buffer, size: number): AsyncIterable<Buffer> {
+  for await (const chunk of inPieces(bytes, size)) yield Buffer.from(chunk);
 }
+
+/** The memory is filled by the next upload: a store that writes it later writes other bytes. */
+const release = (chunk: Buffer) => chunk.fill(0);
 
 /** Two blobs into one folder and one into another, at once, then one more: until all are answered or the power is cut. */
 async function workload(options: Disk): Promise<{ disk: SimulatedDisk; written: Written[] }> {
@@ -39,8 +38,8 @@ async function workload(options: Disk): Promise<{ disk: SimulatedDisk; written: 
   }));
   const write = async (blob: Written) => {
     try {
-      await (options.pieces === true
-        ? store.writePieces?.(blob.id, lent(blob.bytes, 300_000))
+      await (options.borrowed === true
+        ? store.write(blob.id, copies(blob.bytes, 300_000), { release })
         : store.write(blob.id, inPieces(blob.bytes, 300_000)));
       blob.answered = true;
     } catch (error) {
@@ -88,7 +87,7 @@ describe('a power cut before any step of the files engine', () => {
   });
 
   it('leaves them whole that were written by pieces', async () => {
-    expect(await damageAtEveryStep({ pieces: true })).toEqual([]);
+    expect(await damageAtEveryStep({ borrowed: true })).toEqual([]);
   });
 
   it('would be noticed to lose bytes without the flush of the file', async () => {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../record-store.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
-/** `f_type` of file systems whose files other machines change too. @see statfs(2) */
+/** `f_type` of network file systems. @see statfs(2) */
 const sharedKinds: ReadonlySet<number> = new Set([
   0x6969, // NFS
   0x00c36400, // CephFS
@@ -22,8 +22,8 @@ const sharedKinds: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The file system that a folder is on: several servers may have one that is shared. The folder must be there: made here, it would
- * hide that a volume is not mounted.
+ * Returns the file system of a folder, with retries if it is a network file system. The folder must exist: making it here would hide
+ * that a volume is not mounted.
  */
 export async function fileSystemOf(folder: string): Promise<BlobFileSystem> {
   const { type } = await statfs(folder).catch((error: unknown) => {
@@ -33,18 +33,18 @@ export async function fileSystemOf(folder: string): Promise<BlobFileSystem> {
   return sharedKinds.has(type) ? sharedFileSystem(nodeFileSystem) : nodeFileSystem;
 }
 
-/** How long names are looked for again that another server has just made: 2.1 s together. */
+/** Pauses in milliseconds before a missing name is looked up again: 2.1 s together. */
 const pauses: readonly number[] = [100, 500, 1500];
 
 /**
- * A file system on another machine, through this machine's caches:
- * - a name made elsewhere may not be seen at once, where its folder was looked at before it: it is looked for again;
- * - a handle goes stale when the server of the files is restarted or the file is replaced: it is opened again;
- * - a rename that was sent twice finds nothing the second time: it is done when its target is there;
- * - some refuse to flush a folder (`EINVAL`): their names are as durable as their server makes them when it answers.
+ * Wraps a network file system, which this machine's kernel caches:
+ * - a name that another server has made may be missing from the cache of its folder: it is looked up again;
+ * - a handle becomes stale when the file server restarts or the file is replaced: it is opened again;
+ * - a rename that the kernel sent twice finds no source the second time: it has succeeded if the target exists;
+ * - some file systems refuse to flush a folder (`EINVAL`): their names are as durable as their server makes them.
  *
- * What it cannot mend: a file system that answers `fdatasync` or `rename` before the server has the change on its disk (NFS exported
- * `async`, mounted `soft`).
+ * It cannot help if `fdatasync` or `rename` return before the file server has the change on its disk (NFS exported `async` or mounted
+ * `soft`).
  */
 export function sharedFileSystem(
   fs: BlobFileSystem,
@@ -61,6 +61,9 @@ export function sharedFileSystem(
     );
   return {
     ...fs,
+
+    // Direct writes are left out: each would be a request to the file server.
+    create: (path) => fs.create(path),
 
     async open(path) {
       return new SharedFile(await open(path), () => open(path));
@@ -109,7 +112,7 @@ async function afresh<T>(
   return act();
 }
 
-/** Reading a folder makes the kernel ask for it again, instead of answering from what it remembers. */
+/** Lists a folder, which makes the kernel refresh its cache. */
 async function lookInto(fs: BlobFileSystem, folder: string): Promise<void> {
   for (const path of [dirname(folder), folder]) {
     for await (const name of fs.names(path)) {

@@ -1,12 +1,11 @@
-import type { Piece } from '../blob-store.ts';
 import type { NewFile } from './file-system.ts';
 
-/** Chunks are gathered into writes of so many bytes; one is on its way while the next is gathered. */
+/** Chunks are gathered into writes of this many bytes. One write runs while the next is gathered. */
 const WRITE_BYTES = 1024 * 1024;
-/** A client may send single bytes: so many pieces are written at once however small, or their buffers would outweigh them. */
-const WRITE_PIECES = 1024;
+/** A write has at most this many chunks. A client may send single bytes, whose buffers take more memory than the bytes. */
+const MAX_CHUNKS = 1024;
 
-/** Writes a body of chunks of any size; resolves to its length. */
+/** Writes a body with chunks of any size. Returns its length. */
 export async function gatherInto(file: NewFile, body: AsyncIterable<Buffer>): Promise<number> {
   let size = 0;
   let chunks: Buffer[] = [];
@@ -17,46 +16,53 @@ export async function gatherInto(file: NewFile, body: AsyncIterable<Buffer>): Pr
       chunks.push(chunk);
       gathered += chunk.length;
       size += chunk.length;
-      if (gathered < WRITE_BYTES && chunks.length < WRITE_PIECES) continue;
+      if (gathered < WRITE_BYTES && chunks.length < MAX_CHUNKS) continue;
       await writing;
       writing = file.write(chunks);
-      // Looked at when the next one is due; until then nobody may take it for unhandled.
+      // The next write awaits this one. Until then the rejection must not count as unhandled.
       writing.catch(() => undefined);
       chunks = [];
       gathered = 0;
     }
   } finally {
-    // Before the file is closed, also when the body failed.
+    // The write ends before the file is closed, also if the body failed.
     await writing;
   }
   await file.write(chunks);
   return size;
 }
 
-/** Writes each piece as it comes, while the next ones come: there are no more than whoever fills them has. */
-export async function writeEach(file: NewFile, pieces: AsyncIterable<Piece>): Promise<number> {
+/**
+ * Writes each chunk as it arrives, while the next ones arrive, and releases it when it is written. The caller bounds the number of chunks
+ * by the memory that it fills.
+ */
+export async function writeEach(
+  file: NewFile,
+  body: AsyncIterable<Buffer>,
+  release: (chunk: Buffer) => void,
+): Promise<number> {
   let size = 0;
   const writing = new Set<Promise<void>>();
   let failed: { readonly error: unknown } | undefined;
-  const write = async (piece: Piece, position: number) => {
+  const write = async (chunk: Buffer, position: number) => {
     try {
-      await file.writeAt(piece.bytes, position);
+      await file.writeAt(chunk, position);
     } catch (error) {
       failed ??= { error };
     } finally {
-      piece.release();
+      release(chunk);
     }
   };
   try {
-    for await (const piece of pieces) {
-      const one = write(piece, size);
-      size += piece.bytes.length;
+    for await (const chunk of body) {
+      const one = write(chunk, size);
+      size += chunk.length;
       writing.add(one);
       void one.then(() => writing.delete(one));
       if (failed !== undefined) break;
     }
   } finally {
-    // Before the file is closed and the pieces are filled again, also when the body failed.
+    // The writes end before the file is closed, also if the body failed.
     await Promise.all(writing);
   }
   if (failed !== undefined) throw failed.error;

@@ -2,17 +2,17 @@ import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from
 import { join } from 'node:path';
 import type { RecordTables } from './record-tables.ts';
 
-/** A group of deletes copies some pages for each key before any is free again; this is room for thousands of them. */
+/** A group of deletes copies some pages for each key before any page is free again. This has space for thousands of keys. */
 const BALLAST_BYTES = 8 * 1024 * 1024;
 const PIECE = Buffer.alloc(1024 * 1024);
-/** How old an answer about a full disk may be, in milliseconds. */
-const JUDGED_FOR = 100;
+/** The result of a check for free space is used for this many milliseconds. */
+const CHECK_INTERVAL = 100;
 
 /**
- * Room on the disk for deletes. LMDB changes a page by writing a copy, so that on a full disk nothing could be deleted either: a file
- * that means nothing is given up then. While it is gone and nothing was freed, only what frees is let through.
+ * Reserves disk space for deletes. LMDB changes a page by writing a copy, so a full disk could not delete either. The ballast is a file
+ * of zeros that is removed when the disk is full. While it is absent and no space was freed, only batches that delete are accepted.
  *
- * Every thread has one of these; the file is theirs together.
+ * Every thread has one of these objects; they share the file.
  */
 export class Ballast {
   readonly #folder: string;
@@ -28,7 +28,7 @@ export class Ballast {
     if (!this.#isThere()) this.#place();
   }
 
-  /** Whether there was some to give up. */
+  /** Removes the ballast. Returns false if there was none. */
   release(): boolean {
     this.#judged = -Infinity;
     try {
@@ -39,18 +39,18 @@ export class Ballast {
     }
   }
 
-  /** Whether only what frees space may be written. Puts the ballast back where there is room again. */
+  /** Returns true while only batches that free space may be written. Restores the ballast when there is space again. */
   isTight(): boolean {
     if (this.#isThere()) return false;
     const now = performance.now();
-    if (now - this.#judged < JUDGED_FOR) return this.#tight;
+    if (now - this.#judged < CHECK_INTERVAL) return this.#tight;
     this.#judged = now;
     if (freeOf(this.#folder).free >= 2 * BALLAST_BYTES && this.#place()) this.#tight = false;
     else this.#tight = this.space().free < BALLAST_BYTES;
     return this.#tight;
   }
 
-  /** Of the file system, and of the record file: pages that were freed are written again. What is owed to the ballast is not free. */
+  /** Returns the free space: that of the disk and the unused pages of the record file, without the space for the ballast. */
   space(): { readonly free: number; readonly total: number } {
     const { free, total } = freeOf(this.#folder);
     const owed = this.#isThere() ? 0 : BALLAST_BYTES;
@@ -68,7 +68,7 @@ export class Ballast {
       for (let at = 0; at < BALLAST_BYTES; at += PIECE.length) writeSync(file, PIECE, 0, PIECE.length, at);
       return this.#isThere();
     } catch {
-      // No room for it, or none for all of it: as good as a full disk.
+      // There is no space for all of it.
       this.release();
       return false;
     } finally {
@@ -77,7 +77,7 @@ export class Ballast {
   }
 }
 
-/** A store without ballast: for tests, and where the disk is another's care. */
+/** A store without ballast, for tests and read-only tools. */
 export const noBallast = { release: () => false, isTight: () => false } as const;
 
 function freeOf(folder: string): { readonly free: number; readonly total: number } {

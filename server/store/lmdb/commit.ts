@@ -5,20 +5,20 @@ import { type Ballast, noBallast } from './ballast.ts';
 import { causeOf } from './errors.ts';
 import { type RecordTables, type Stored, storedOf } from './record-tables.ts';
 
-/** So many settled commits at least are remembered, and at most twice as many; nobody has to ask for one that was answered. */
+/** At least this many finished commits are remembered, and at most twice as many. Callers ask only for commits without an answer. */
 const REMEMBERED = 8_192;
 
-/** Which commits of this handle are on their way, which took effect and which never may. */
+/** Remembers which commits of this handle are in flight, which took effect, and which are ruled out. */
 class RecentCommits {
   readonly #onTheirWay = new Map<CommitId, Promise<unknown>>();
   /**
-   * True for committed, false for refused for ever; the older half is dropped as a whole. Taking the oldest out of one map, commit by
-   * commit, walks over the holes that the ones before it left.
+   * True for committed, false for ruled out. The older half is dropped as a whole, because deleting the oldest key of one map, commit by
+   * commit, walks over the holes of the keys deleted before.
    */
   #settled = new Map<CommitId, boolean>();
   #older = new Map<CommitId, boolean>();
 
-  /** Throws for an id used before, and for one whose `outcome` was already answered `not-committed`. */
+  /** Throws for an id that was used before, and for one whose `outcome` was `not-committed`. */
   begin(id: CommitId, arrival: Promise<unknown>): void {
     if (this.#onTheirWay.has(id) || this.#outcomeOf(id) !== undefined) {
       throw new Error(`commit ${id} was made or ruled out before: ids are used once`);
@@ -26,23 +26,23 @@ class RecentCommits {
     this.#onTheirWay.set(id, arrival);
   }
 
-  /** A commit that did not take effect may be tried again under its id, until somebody asks for its outcome. */
+  /** A commit that did not take effect may be retried under its id until a caller asks for its outcome. */
   end(id: CommitId, committed: boolean): void {
     this.#onTheirWay.delete(id);
     if (committed) this.#remember(id, true);
   }
 
-  /** Resolves when the commit, if it is on its way, has been answered. */
+  /** Resolves when the commit is not in flight. */
   async arrival(id: CommitId): Promise<void> {
     await Promise.allSettled([this.#onTheirWay.get(id)]);
   }
 
-  /** Resolves when every commit now on its way has been answered. */
+  /** Resolves when every commit that is now in flight has an answer. */
   async arrivals(): Promise<void> {
     await Promise.allSettled(this.#onTheirWay.values());
   }
 
-  /** From now on this is the commit's outcome. */
+  /** Returns the outcome of a commit. An unknown commit is ruled out. */
   settle(id: CommitId): 'committed' | 'not-committed' {
     const known = this.#outcomeOf(id);
     if (known === true) return 'committed';
@@ -62,10 +62,10 @@ class RecentCommits {
   }
 }
 
-/** Bytes of values that share one transaction: more would make its pages spill and the others wait. */
+/** The maximum size of the values in one transaction. More would spill its pages and delay the other batches. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 
-/** Revisions come from one sequence, so that a key's revision grows across its deletion without a tombstone. */
+/** The key of the sequence of revisions. With one sequence for all keys, a revision grows across a deletion without a tombstone. */
 const SEQUENCE = Buffer.from('sequence');
 
 interface Waiting {
@@ -76,8 +76,8 @@ interface Waiting {
 }
 
 /**
- * Group commit: the batches that arrive while one transaction is being flushed are the next transaction. Flushing costs the same
- * for one batch and for a hundred.
+ * Group commit: the batches that arrive during the flush of one transaction form the next transaction. A flush costs the same for one
+ * batch as for a hundred.
  */
 export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
@@ -114,12 +114,12 @@ export class CommitQueue {
   }
 
   async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
-    // A commit on its way is answered when it has arrived: saying no now could turn out wrong.
+    // A commit in flight may still take effect, so this waits for it.
     await this.#recent.arrival(id);
     return this.#recent.settle(id);
   }
 
-  /** Resolves when every commit taken so far is answered. */
+  /** Resolves when every batch accepted so far has an answer. */
   drained(): Promise<void> {
     return this.#recent.arrivals();
   }
@@ -132,7 +132,7 @@ export class CommitQueue {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // Answers the batches, whatever happens, and so never rejects itself.
+    // `#transact` answers every batch and never rejects.
     void this.#transact();
   }
 
@@ -141,14 +141,14 @@ export class CommitQueue {
     let decided: readonly Decided[] = [];
     if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
     try {
-      // A child, because only a child is undone when a write in the middle fails.
+      // lmdb-js rolls back only a child transaction if a write in the middle fails.
       await this.#root.childTransaction(() => {
         group = this.#nextGroup();
         decided = this.#apply(group);
       });
     } catch (error) {
       const cause = this.#unavailable(await causeOf(error));
-      // A transaction that never began has taken none of its batches yet.
+      // A transaction that never began has not taken its batches from the queue.
       const failed = group.length > 0 ? group : this.#nextGroup();
       const again = cause.reason === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
       for (const waiting of failed) if (!again.includes(waiting)) this.#refuse(waiting, cause);
@@ -157,7 +157,7 @@ export class CommitQueue {
       this.#schedule();
       return;
     }
-    // Conflicts are answered only now too: they may rest on batches that share the transaction.
+    // Conflicts are answered only now, because they may depend on batches of the same transaction.
     for (const { waiting, outcome, error } of decided) {
       this.#recent.end(waiting.batch.id, outcome?.kind === 'committed');
       if (outcome === undefined) waiting.settle.reject(error);
@@ -165,9 +165,9 @@ export class CommitQueue {
     }
   }
 
-  /** Refuses the rest; whether anything is left to write. */
+  /** Rejects the batches that need space. Returns false if no batch is left. */
   #keepWhatFrees(): boolean {
-    const cause = new StoreUnavailable('full', 'no space is left for records: only deletes are taken');
+    const cause = new StoreUnavailable('full', 'no space is left for records: only deletes are accepted');
     const filling = this.#waiting.filter((waiting) => !frees(waiting));
     this.#waiting = this.#waiting.filter(frees);
     for (const waiting of filling) this.#refuse(waiting, cause);
@@ -198,7 +198,7 @@ export class CommitQueue {
       try {
         added = this.#addedOf(waiting.batch);
       } catch (error) {
-        // Nothing of this batch is written yet, so the others of the group go on.
+        // This batch has not written yet, so the others of the group continue.
         return { waiting, outcome: undefined, error };
       }
       revision += 1;
@@ -227,13 +227,13 @@ export class CommitQueue {
   #addedOf(batch: Batch): Added[] {
     return (batch.add ?? []).map(({ key, delta }) => {
       const value = decodeCounter(this.#tables.get(key)?.value);
-      // Small: it has no pieces to be told from others'.
+      // A counter has no chunks, so its index is unused.
       return { key, stored: storedOf(encodeCounter(value + delta), 0) };
     });
   }
 }
 
-/** Whether a batch leaves more room than there was, once it is committed. */
+/** Returns true if the batch frees space when it is committed. */
 function frees({ batch }: Waiting): boolean {
   return (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
 }

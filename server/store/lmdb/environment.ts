@@ -14,30 +14,30 @@ export interface Environment {
 const FILE = 'data.mdb';
 
 /**
- * The map is large from the start: LMDB would otherwise move it while other threads read.
+ * Opens an environment. The map is large from the start, because LMDB would otherwise move it while other threads read.
  * @see https://github.com/kriszyp/lmdb-js#options
  */
 export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Environment {
-  // lmdb-js takes them and its types do not know them.
+  // The types of lmdb-js do not have these options.
   const options = {
     permissionsMode: 0o600,
-    // Entries of the list of free pages in memory. Every commit of lmdb-js checks that list against itself, which costs the square of
-    // its length; and values ask for single pages, for which whatever is in the list will do (`record-tables.ts`).
+    // The limits of the in-memory list of free pages. Every commit of lmdb-js checks that list against itself, which costs the square
+    // of its length. A short list suffices, because values need single pages only (`record-tables.ts`).
     maxFreeSpaceToLoad: 1_000,
     maxFreeSpaceToRetain: 2_000,
   };
   const root = open<Buffer, Buffer>({
     path: folder,
     noSubdir: false,
-    // Nobody reads a commit before it is durable.
+    // Readers see a commit only when it is durable.
     overlappingSync: false,
-    // The queue batches. lmdb-js' own batching makes a promise that nobody holds: a failed commit would end the process.
+    // `commit.ts` batches. The batching of lmdb-js makes a promise without a handler, so a failed commit would end the process.
     eventTurnBatching: false,
     keyEncoding: 'binary',
     encoding: 'binary',
     cache: false,
     mapSize,
-    // A slot for each thread's reads and for those that a crash left behind.
+    // Each thread needs a slot, and a crashed process may leave its slots behind.
     maxReaders: 1024,
     ...options,
   });
@@ -45,9 +45,9 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
 }
 
 /**
- * Makes the file of records in a folder that has none. LMDB writes the first pages of a new file without a flush between them, and
- * a file that a power cut left with some of them ends every process that opens it (SIGSEGV in LMDB 0.9). So the file gets its name
- * only when it is whole and durable; the name itself is durable when the folder is flushed. Threads may do this at the same time.
+ * Makes the record file if the folder has none. LMDB writes the first pages of a new file without a flush between them. If a power cut
+ * keeps only some of them, every process that opens the file crashes (SIGSEGV in LMDB 0.9). So the file is made in a temporary folder,
+ * flushed, and then linked to its name. The caller flushes the folder. Several threads may do this at the same time.
  */
 export function makeEnvironment(folder: string): void {
   const file = join(folder, FILE);
@@ -55,12 +55,12 @@ export function makeEnvironment(folder: string): void {
   const beside = join(folder, `${HALF_MADE}${randomUUID()}`);
   mkdirSync(beside, { mode: 0o700 });
   try {
-    // Closes at once: nothing is being written, and nobody else has this one.
+    // `close` is synchronous here, because no write is pending and the environment is not shared.
     void openEnvironment(beside).root.close();
     sync(join(beside, FILE));
     linkSync(join(beside, FILE), file);
   } catch (error) {
-    // Another thread was first, and it made the same.
+    // Another thread was first and made the same file.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   } finally {
     rmSync(beside, { recursive: true });
@@ -77,11 +77,11 @@ function sync(path: string): void {
 }
 
 /**
- * Copies the records as they are at one moment into a new folder, while they are served. Durable when it resolves. Unused pages are
- * left out, so that the copy may be smaller.
+ * Copies the records as of one moment into a new folder, while the store is in use. The copy is durable when the promise resolves. It
+ * leaves out unused pages.
  *
- * By the handle that serves: lmdb-js 3.5.6 blocks every writer for good once a thread opens a second handle of an environment that
- * it writes to, and closes it again.
+ * The copy uses the handle that is in use: lmdb-js 3.5.6 blocks every writer forever once a thread opens and closes a second handle of
+ * an environment that it writes to.
  */
 export async function backupLmdb(root: RootDatabase<Buffer, Buffer>, target: string): Promise<void> {
   await mkdir(target, { mode: 0o700 });

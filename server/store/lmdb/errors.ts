@@ -9,13 +9,13 @@ const MDB_TXN_FULL = -30_788;
 const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno;
 const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL, ENOSPC, EDQUOT, EFBIG];
 
-/** Where there is not room for so many bytes, a failed write is taken for one that found none: a group's pages may be as many. */
-const ROOM = 32 * 1024 * 1024;
+/** A failed write means a full disk if there is less space than this, which is what the pages of one group may take. */
+const GROUP_SPACE = 32 * 1024 * 1024;
 
 /**
- * What callers see of an error of LMDB's: the transaction was aborted, nothing was changed.
+ * Translates an error of LMDB. The transaction was aborted and nothing was changed.
  *
- * LMDB reports a write that found room for a part only as an input/output error, so whether there is room decides what that was.
+ * LMDB reports a partial write as an input/output error, so `isThereRoom` decides if the disk is full.
  */
 export function unavailable(error: unknown, isThereRoom: () => boolean): StoreUnavailable {
   const message = error instanceof Error ? error.message : String(error);
@@ -27,20 +27,20 @@ export function unavailable(error: unknown, isThereRoom: () => boolean): StoreUn
 }
 
 /**
- * A write or a flush of the record file failed, and not for want of room. What the disk holds now nobody can tell: the system drops
- * what it could not flush and calls it clean, and LMDB refuses everything, reads too, once its last page could not be written. Only
- * a process that opens the file anew knows.
+ * A write or a flush of the record file failed, and the disk is not full. The content of the disk is unknown now: the kernel drops
+ * pages that it could not flush and marks them clean, and LMDB refuses even reads if it could not write its meta page. The process must
+ * open the file again.
  *
  * @see https://wiki.postgresql.org/wiki/Fsync_Errors
  */
 export class RecordFileFailed extends Error {
   override readonly name = 'RecordFileFailed';
   constructor(cause: Error) {
-    super(`the record file cannot be relied on until it is opened anew; look at the disk: ${cause.message}`, { cause });
+    super(`the record file failed and must be opened again; check the disk: ${cause.message}`, { cause });
   }
 }
 
-/** lmdb-js rejects a failed commit with an error that only promises the cause. */
+/** Returns the cause of a failed commit. lmdb-js rejects with an error that has a promise of the cause. */
 export async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !('commitError' in error)) return error;
   try {
@@ -52,18 +52,18 @@ export async function causeOf(error: unknown): Promise<unknown> {
 }
 
 /**
- * Whether the folder has room for what one transaction may write. Tried, because the free space does not tell what a quota or a
- * limit leaves to this process; a disk that fails otherwise may have room.
+ * Returns true if the folder has space for one transaction. It writes a file to find out, because the free space of the disk does not
+ * show quotas and limits of this process. A disk that fails for another reason counts as one with space.
  */
 export function isThereRoomIn(folder: string): boolean {
   const path = join(folder, `room-${process.pid}-${threadId}`);
   let file: number | undefined;
   try {
     file = openSync(path, 'w', 0o600);
-    // From now on it goes with the process.
+    // The kernel frees the file when the process ends.
     unlinkSync(path);
     const piece = Buffer.alloc(1024 * 1024);
-    for (let at = 0; at < ROOM; at += piece.length) writeAll(file, piece, at);
+    for (let at = 0; at < GROUP_SPACE; at += piece.length) writeAll(file, piece, at);
     return true;
   } catch (error) {
     return !['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(codeOf(error)));

@@ -20,23 +20,21 @@ import { ScanHandle, readPage } from './scan.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
-  /** An existing folder; the environment's files are made in it. */
+  /** An existing folder for the files of the environment. */
   readonly folder: string;
-  /** Bytes of address space, not of disk: the file grows as it is written. */
+  /** The address space in bytes. The file on disk grows as it is written. */
   readonly mapSize?: number;
-  /** Whether room is kept on the disk for deletes: 8 MiB. */
+  /** Reserves 8 MiB of the disk for deletes. */
   readonly ballast?: boolean;
-  /** Told when the file can no longer be relied on; without it the thread ends, and the process with it. */
+  /** Called when the record file has failed. By default the thread ends, and the process with it. */
   readonly onFailed?: (error: Error) => void;
 }
 
-/**
- * Records on this machine's disk. Every thread of the process opens its own; they share one environment.
- */
+/** Opens records on the local disk. Every thread of the process opens its own handle; they share one environment. */
 export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   makeEnvironment(options.folder);
   const environment = openEnvironment(options.folder, options.mapSize);
-  // LMDB flushes its file, never the folder that the file's name is in.
+  // LMDB flushes its file but not the folder that has its name.
   syncFolder(options.folder);
   const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables) : undefined;
   return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, ballast);
@@ -68,7 +66,7 @@ class LmdbRecordStore implements RecordStore {
     this.#queue = new CommitQueue(root, tables, failureOf, ballast);
   }
 
-  // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
+  // Async only so that errors are rejections: the read takes a few microseconds.
   // eslint-disable-next-line typescript/require-await
   async get(key: Key): Promise<Entry | undefined> {
     checkKey(key);
@@ -76,7 +74,7 @@ class LmdbRecordStore implements RecordStore {
     return this.#tables.get(key);
   }
 
-  // Async as `get` is; nothing else runs in this thread between the first read and the last, so that they share a snapshot.
+  // Async only so that errors are rejections. The reads share a snapshot, because no other code of this thread runs between them.
   // eslint-disable-next-line typescript/require-await
   async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
     for (const key of keys) checkKey(key);
@@ -85,7 +83,7 @@ class LmdbRecordStore implements RecordStore {
   }
 
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {
-    // Not `yield*`, which makes two promises more of each item.
+    // `yield*` would make two more promises for each item.
     for await (const items of this.scanPages(range)) for (const item of items) yield item;
   }
 
@@ -109,14 +107,14 @@ class LmdbRecordStore implements RecordStore {
     return this.#queue.commit(batch);
   }
 
-  /** Knows the recent commits of this handle: LMDB always answers, so nobody has to ask another one. */
+  /** Knows the recent commits of this handle only. LMDB always answers, so a caller never asks another handle. */
   async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
     if (this.#closing !== undefined) throw closed('record');
     return this.#queue.outcome(id);
   }
 
-  /** Pages of the file that are free are free space: they are written before the file grows. */
-  // Async as `get` is.
+  /** Counts unused pages of the file as free space: LMDB reuses them before the file grows. */
+  // Async only so that errors are rejections.
   // eslint-disable-next-line typescript/require-await
   async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
     this.#freshSnapshot();
@@ -139,7 +137,7 @@ class LmdbRecordStore implements RecordStore {
   }
 }
 
-/** Before anybody is answered: an error that nobody can catch ends the thread at once. */
+/** Ends the thread with an uncaught error before it answers any caller. */
 function endThread(error: Error): void {
   queueMicrotask(() => {
     throw error;

@@ -1,28 +1,31 @@
 import type { Database, RootDatabase } from 'lmdb';
 import type { Entry, Key } from '../record-store.ts';
 
-/** A record as LMDB keeps it: 8 bytes of revision, big-endian, then the value; or, of a large one, then what `Stored` says. */
+/**
+ * A stored record begins with 8 bytes of revision, big-endian. The value follows. The record of a large value holds its beginning, and
+ * chunks in a table of their own hold the rest.
+ */
 export const REVISION_BYTES = 8;
 const HIGH = 2 ** 32;
 
 /**
- * The bytes of a value that take one page of LMDB's at most, with the 24 of its head. A value that takes more would need pages side by
- * side: then the file has holes that are too small for one value and too many to look through for another.
+ * The maximum size of a chunk: it fits in one page of LMDB with the 24 bytes of the page header. A larger one would need adjacent pages,
+ * and the file would fragment: its holes would be too small for one value and too many to search for another.
  */
 const PIECE_BYTES = 4072;
-/** In the first byte, which is of no revision: those are below 2^53. */
+/** The mark of a chunked value, in the first byte of the record. Revisions are below 2^53 and leave that bit free. */
 const IN_PIECES = 0x80;
-/** Revision, length of the value (4 bytes), number of the record in its batch (4 bytes). */
+/** The header of a chunked value: the revision, the length of the value (4 bytes), and the index of the record in its batch (4 bytes). */
 const HEAD_BYTES = REVISION_BYTES + 8;
 
-/** A value on its way: `record` has room for the revision, which is known only inside the transaction. */
+/** A value in stored form. `record` has space for the revision, which is known only inside the transaction. */
 export interface Stored {
   readonly record: Buffer;
-  /** What does not fit beside the beginning of the value in one page, page by page. */
+  /** The rest of a large value, one page each. */
   readonly pieces: readonly Buffer[];
 }
 
-/** Copies the value. `index` is the place of the record in its batch, by which its pieces are found. */
+/** Copies a value into its stored form. `index` is the index of the record in its batch, which is part of the keys of its chunks. */
 export function storedOf(value: Buffer, index: number): Stored {
   if (REVISION_BYTES + value.length <= PIECE_BYTES) {
     const record = Buffer.allocUnsafe(REVISION_BYTES + value.length);
@@ -30,7 +33,7 @@ export function storedOf(value: Buffer, index: number): Stored {
     return { record, pieces: [] };
   }
   const count = Math.ceil((value.length - (PIECE_BYTES - HEAD_BYTES)) / PIECE_BYTES);
-  // Little, mostly: so it stands in the page of its key.
+  // The number of bytes in the record itself. It is small for most values, so that the record fits in the page of its key.
   const beside = Math.max(0, value.length - count * PIECE_BYTES);
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + value.length);
   bytes.writeUInt32BE(value.length, REVISION_BYTES);
@@ -48,9 +51,8 @@ function setRevision({ record, pieces }: Stored, revision: number): void {
   if (pieces.length > 0) record[0] = IN_PIECES;
 }
 
-/** At the beginning of `bytes`, in order. */
 function writeRevision(bytes: Buffer, revision: number): void {
-  // Two halves: a BigInt for each record written or read would be garbage.
+  // Two halves avoid a BigInt for each record that is written or read.
   bytes.writeUInt32BE(Math.floor(revision / HIGH), 0);
   bytes.writeUInt32BE(revision % HIGH, 4);
 }
@@ -59,47 +61,47 @@ export function revisionOf(record: Buffer): number {
   return (record.readUInt32BE(0) & 0x7fffffff) * HIGH + record.readUInt32BE(4);
 }
 
-/** How a value that is in pieces is put together again. */
+/** The header of a chunked value. */
 interface Parts {
   readonly revision: number;
   readonly index: number;
-  /** Bytes of the whole value. */
+  /** The length of the whole value. */
   readonly length: number;
-  /** Where in the record its beginning stands. */
+  /** The offset of the value's beginning in the record. */
   readonly start: number;
 }
 
-/** `undefined` for a value that stands whole in its record. */
+/** Returns undefined for a value that is whole in its record. */
 export function partsOf(record: Buffer): Parts | undefined {
   if (((record[0] ?? 0) & IN_PIECES) === 0) return undefined;
   const length = record.readUInt32BE(REVISION_BYTES);
   return { revision: revisionOf(record), index: record.readUInt32BE(REVISION_BYTES + 4), length, start: HEAD_BYTES };
 }
 
-/** How many pieces there are of a value whose record has `size` bytes. */
+/** Returns the number of chunks of a value whose record has `size` bytes. */
 function pieceCount({ length, start }: Parts, size: number): number {
   return Math.ceil((length - (size - start)) / PIECE_BYTES);
 }
 
-/** Large values come as a view of LMDB's map, and `length` may be of lmdb-js' own making: `size` is what belongs to the record. */
+/** Wraps what lmdb-js returns. A large value is a view of LMDB's map whose `length` may be too large; `size` is the size of the record. */
 export function asBuffer(stored: Uint8Array, size: number): Buffer {
   return Buffer.isBuffer(stored) ? stored : Buffer.from(stored.buffer, stored.byteOffset, size);
 }
 
-/** lmdb-js has them and its types do not: the size of what was read last. */
+/** `lastSize` is the size of the last read value. The types of lmdb-js do not have it. */
 type Table = Database<Buffer, Buffer> & { readonly lastSize: number };
 
-/** Revision (8 bytes), place in the batch (4), number of the piece (4): pieces of one commit stand side by side. */
+/** The key of a chunk: the revision (8 bytes), the index of the record in its batch (4), and the number of the chunk (4). */
 const PIECE_KEY_BYTES = 16;
 
-/** Pages of one of LMDB's trees. */
+/** The page counts of one of LMDB's trees. */
 interface Tree {
   readonly treeBranchPageCount: number;
   readonly treeLeafPageCount: number;
   readonly overflowPages: number;
 }
 
-/** The records, and the pieces of large ones beside them. What writes is for within a transaction. */
+/** The table of records and the table of the chunks of large ones. Methods that write are for use within a transaction. */
 export class RecordTables {
   readonly #records: Table;
   readonly #pieces: Table;
@@ -113,7 +115,7 @@ export class RecordTables {
     this.#pieces = table('pieces');
   }
 
-  /** A thread's read transaction is kept until its next turn and does not show what other threads committed since. */
+  /** Starts a new read transaction. lmdb-js keeps one for a turn of the event loop; it does not show later commits of other threads. */
   freshSnapshot(): void {
     this.#records.resetReadTxn();
   }
@@ -124,7 +126,7 @@ export class RecordTables {
     const size = this.#records.lastSize;
     const revision = revisionOf(record);
     const parts = partsOf(record);
-    // Out of the pool: memory of its own for each small record cost more than reading it.
+    // The pool is faster: separate memory for each small record cost more than reading it.
     const value = Buffer.allocUnsafe(parts?.length ?? size - REVISION_BYTES);
     const copied = record.copy(value, 0, parts?.start ?? REVISION_BYTES, size);
     if (parts !== undefined) this.copyPieces(parts, value, copied);
@@ -136,7 +138,7 @@ export class RecordTables {
     return record && revisionOf(record);
   }
 
-  /** Copies what is missing of a value whose first `copied` bytes are there. */
+  /** Completes a value whose first `copied` bytes are copied already. */
   copyPieces(parts: Parts, value: Buffer, copied: number): void {
     let at = copied;
     for (let piece = 0; at < parts.length; piece += 1) {
@@ -153,7 +155,7 @@ export class RecordTables {
   put(key: Key, stored: Stored, revision: number): void {
     this.#removePieces(key);
     setRevision(stored, revision);
-    // Inside a transaction lmdb-js writes at once and throws what goes wrong; its promise says nothing more.
+    // Inside a transaction lmdb-js writes synchronously and throws on failure, so the promise is not needed.
     void this.#records.put(key, stored.record);
     const parts = partsOf(stored.record);
     if (parts === undefined) return;
@@ -165,7 +167,7 @@ export class RecordTables {
     void this.#records.remove(key);
   }
 
-  /** Bytes of pages in the file that nothing is in: all that were ever used but those of the four trees. */
+  /** Returns the size of the unused pages of the file: all pages that were ever used, except those of the four trees. */
   reusableBytes(): number {
     const stats = this.#records.getStats() as Tree & {
       readonly root: Tree;
@@ -189,7 +191,7 @@ export class RecordTables {
     for (let piece = 0; piece < count; piece += 1) void this.#pieces.remove(this.#keyOf(parts, piece));
   }
 
-  /** Into memory that the next read uses again: `getBinary` would make a buffer of its own. */
+  /** Reads into memory that the next read overwrites. `getBinary` would allocate a buffer. */
   #read(table: Table, key: Buffer): Buffer | undefined {
     const stored: Uint8Array | undefined = table.getBinaryFast(key);
     return stored && asBuffer(stored, table.lastSize);

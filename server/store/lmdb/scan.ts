@@ -3,18 +3,18 @@ import { type Collapse, endOfGroup, type Entry, type Key, type ScanItem, type Sc
 import { type RecordTables, asBuffer, partsOf, REVISION_BYTES, revisionOf } from './record-tables.ts';
 import { after, endOf, KEY_LIMIT } from '../keys.ts';
 
-/** Bytes of entries that share one piece of memory, which lives as long as one of them. */
+/** Entries share blocks of this size. A block lives as long as one of its entries. */
 const BLOCK_BYTES = 32 * 1024;
 
 /**
- * The records again, for scans. Of each record lmdb-js would make a buffer for its key and one for its value before it gave them
- * out: 2.9 µs of processor time, where going on to the next record is 0.4. Here nothing is made until somebody wants the entry
- * that the scan is at, and entries are copied side by side into blocks: 1.0 µs with both.
+ * A second handle of the record table, for scans. lmdb-js would allocate a buffer for each key and each value, which takes 2.9 µs of
+ * processor time, where a step to the next record takes 0.4. This handle copies only the entries that the scan returns, side by side
+ * into blocks, which takes 1.0 µs.
  */
 export class ScanHandle {
   readonly #records: Database<unknown, Buffer>;
   readonly #tables: RecordTables;
-  /** Memory of lmdb-js that the next step writes over. */
+  /** Memory of lmdb-js that the next step overwrites. */
   #key: Buffer = Buffer.alloc(0);
   #keyStart = 0;
   #keyEnd = 0;
@@ -25,7 +25,7 @@ export class ScanHandle {
 
   constructor(root: RootDatabase<Buffer, Buffer>, tables: RecordTables) {
     this.#tables = tables;
-    // lmdb-js takes both and its types do not know them.
+    // The types of lmdb-js do not have these options.
     const coding = {
       keyEncoder: {
         writeKey: (key: Buffer, target: Uint8Array, start: number) => {
@@ -51,7 +51,7 @@ export class ScanHandle {
     this.#records = root.openDB<unknown, Buffer>({ name: 'records', cache: false, ...coding });
   }
 
-  /** Steps through a range; at each step the methods below tell of the record that it is at. To be used up within one turn. */
+  /** Steps through a range. The methods below return the current record. The caller must finish within one turn of the event loop. */
   range(options: {
     readonly start: Buffer;
     readonly end: Buffer;
@@ -63,17 +63,17 @@ export class ScanHandle {
     return this.#records.getRange(options);
   }
 
-  /** Whether the key begins with this. */
+  /** Returns true if the current key begins with the prefix. */
   startsWith(prefix: Buffer): boolean {
     const start = this.#keyStart;
     const length = prefix.length;
     if (this.#keyEnd - start < length) return false;
-    // From behind: keys that stand beside each other differ there. Short enough that a call out of JavaScript costs more.
+    // Compares backwards, since neighbouring keys differ at their end. Keys are so short that a native call costs more.
     for (let at = length - 1; at >= 0; at -= 1) if (this.#key[start + at] !== prefix[at]) return false;
     return true;
   }
 
-  /** A copy of the record. Once for each step: of a large record, what it is read with is the memory of the key. */
+  /** Copies the current record. Call it once for each step: reading the chunks of a large record overwrites the key. */
   entry(): Entry {
     const keyLength = this.#keyEnd - this.#keyStart;
     const record = asBuffer(this.#stored, this.#size);
@@ -89,12 +89,12 @@ export class ScanHandle {
     return { key: block.subarray(at, at + keyLength), value, revision };
   }
 
-  /** A copy of the key. */
+  /** Copies the current key. */
   key(): Buffer {
     return this.#keyUpTo(this.#keyEnd);
   }
 
-  /** The name of the group that the record belongs to; undefined when it belongs to none. */
+  /** Copies the name of the group of the current record. Returns undefined if it has none. */
   group(collapse: Collapse): Buffer | undefined {
     const end = endOfGroup(this.#key, this.#keyStart, this.#keyEnd, collapse);
     return end === undefined ? undefined : this.#keyUpTo(end);
@@ -106,7 +106,7 @@ export class ScanHandle {
     return copy;
   }
 
-  /** Where in the block there is room: never given out again, so that entries are their holder's own. */
+  /** Reserves space in the block. It is never reused, so the caller may keep the entry. */
   #room(size: number): number {
     if (this.#used + size > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(Math.max(size, BLOCK_BYTES));
@@ -119,19 +119,19 @@ export class ScanHandle {
 }
 
 /**
- * A page is read in one go on one snapshot, so neither a scan's reader grows old nor does one scan hold up the thread. So many small
- * records take half a millisecond; a page of a listing, and the one entry that tells whether there is more, is one of them.
+ * The maximum number of items of a page. A page is read synchronously from one snapshot: so no read transaction stays open for long, and
+ * no scan blocks the thread for long. This many small records take half a millisecond. A page of a listing fits, with the entry after it.
  */
 const PAGE_ITEMS = 1024;
 const PAGE_BYTES = 1024 * 1024;
-/** A new cursor costs as much as stepping over so many keys of a group. */
+/** A new cursor costs as much as this many steps through the keys of a group. */
 const STEPS_BEFORE_SEEK = 8;
-/** Where one group was large, so are its neighbours, mostly. */
+/** The limit after a large group, since its neighbours are mostly large too. */
 const STEPS_AFTER_SEEK = 2;
 
 interface Page {
   readonly items: readonly ScanItem[];
-  /** Where the next page begins (its exclusive end when scanning in reverse); undefined after the last. */
+  /** The start of the next page (its exclusive end in a reverse scan). Undefined after the last page. */
   readonly next: Key | undefined;
 }
 
@@ -175,7 +175,7 @@ function readGroups(records: ScanHandle, range: ScanRange, limit: number): Page 
         stepsBeforeSeek = STEPS_AFTER_SEEK;
         break;
       }
-      // Asked before the item that would be too many, so that the next page begins after a whole group.
+      // The check comes before the next item, so that the next page begins after a whole group.
       if (items.length >= limit || items.length >= PAGE_ITEMS || bytes >= PAGE_BYTES) {
         return { items, next: records.key() };
       }
@@ -199,7 +199,7 @@ function entryItem(records: ScanHandle) {
   return { kind: 'entry', key, value, revision } as const;
 }
 
-/** lmdb-js starts a range in reverse at its upper bound. */
+/** In lmdb-js a reverse range starts at its upper bound. */
 function rangeOf(records: ScanHandle, range: ScanRange, limit?: number): Iterable<unknown> {
   const bounds = limit === undefined ? {} : { limit };
   const start = atLeastOneByte(range.start);
@@ -210,12 +210,12 @@ function rangeOf(records: ScanHandle, range: ScanRange, limit?: number): Iterabl
     : records.range({ ...bounds, start, end });
 }
 
-/** LMDB has no empty key, and none before this one. */
+/** LMDB has no empty key. This is the first possible key. */
 function atLeastOneByte(bound: Buffer): Buffer {
   return bound.length === 0 ? Buffer.of(0) : bound;
 }
 
-/** A bound longer than every key is cut, which no key can tell: but not so that a key of the full length falls out. */
+/** Cuts a bound that is longer than every key. It stays longer than the longest key, so that the range does not change. */
 function atMostAKey(bound: Buffer): Buffer {
   return bound.length > KEY_LIMIT + 1 ? bound.subarray(0, KEY_LIMIT + 1) : bound;
 }

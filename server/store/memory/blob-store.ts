@@ -1,6 +1,13 @@
-import { Readable } from 'node:stream';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
-import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
+import {
+  BlobAltered,
+  type BlobRange,
+  type BlobId,
+  BlobMissing,
+  type BlobStore,
+  BlobTruncated,
+  type WriteOptions,
+} from '../blob-store.ts';
 import { closed, StoreUnavailable } from '../record-store.ts';
 import { Faults } from './faults.ts';
 
@@ -10,7 +17,7 @@ interface Blob {
   readonly written: number;
 }
 
-/** The blob store for tests: in memory, failing as its `Faults` say. */
+/** A blob store in memory, for tests. It fails as its `Faults` say. */
 export class MemoryBlobStore implements BlobStore {
   readonly faults: Faults;
   readonly #blobs: Map<BlobId, Blob>;
@@ -25,25 +32,31 @@ export class MemoryBlobStore implements BlobStore {
     this.#blobs = (options.disk as Map<BlobId, Blob> | undefined) ?? new Map<BlobId, Blob>();
   }
 
-  /** The power is cut: whole blobs stay, half-written ones are found as such. The returned store is what the next start finds. */
+  /** Simulates a power cut: whole blobs survive, and half-written ones are listed. Returns the store of the next start. */
   crash(): MemoryBlobStore {
     this.#closed = true;
     return new MemoryBlobStore({ faults: this.faults, now: this.#now, disk: this.#blobs });
   }
 
-  async write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+  async write(
+    id: BlobId,
+    body: AsyncIterable<Buffer>,
+    { release }: WriteOptions = {},
+  ): Promise<{ readonly size: number }> {
     await this.#begin();
-    if (this.#blobs.has(id)) throw new Error(`blob ${id} is there already: ids are never used twice`);
+    if (this.#blobs.has(id)) throw new Error(`blob ${id} exists already: ids are never used twice`);
     const written = this.#now();
     const failAfter = this.faults.strike(['blobWrite']) === undefined ? undefined : this.faults.upTo(3);
     const chunks: Buffer[] = [];
     this.#blobs.set(id, { bytes: Buffer.alloc(0), whole: false, written });
     try {
       for await (const chunk of body) {
+        // The copy is made because streams reuse their buffers.
+        const copy = Buffer.from(chunk);
+        release?.(chunk);
         this.#refuseWhenClosed();
         if (chunks.length === failAfter) throw full();
-        // A copy: streams use their buffers again.
-        chunks.push(Buffer.from(chunk));
+        chunks.push(copy);
         await this.faults.delay();
       }
       this.#refuseWhenClosed();
@@ -57,24 +70,20 @@ export class MemoryBlobStore implements BlobStore {
     return { size: bytes.length };
   }
 
-  read(id: BlobId, range: BlobBytes): Readable {
-    return Readable.from(this.#chunks(id, range), { objectMode: false });
-  }
-
-  /** Wipes each piece when the next is asked for, so that tests notice who kept it. */
-  lend(id: BlobId, range: BlobBytes): Pieces {
+  /** Overwrites each chunk when the next is requested, so that tests notice a caller that keeps it. */
+  read(id: BlobId, range: BlobRange): Pieces {
     const pieces = ownPieces(this.#chunks(id, range));
-    let lent: Buffer | undefined;
+    let borrowed: Buffer | undefined;
     const wipe = () => {
-      lent?.fill(0xdd);
-      lent = undefined;
+      borrowed?.fill(0xdd);
+      borrowed = undefined;
     };
     return {
       tenure: 'lent',
       async next() {
         wipe();
-        lent = await pieces.next();
-        return lent;
+        borrowed = await pieces.next();
+        return borrowed;
       },
       close() {
         wipe();
@@ -98,7 +107,7 @@ export class MemoryBlobStore implements BlobStore {
     return undefined;
   }
 
-  async *#chunks(id: BlobId, range: BlobBytes): AsyncIterable<Buffer> {
+  async *#chunks(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
     await this.#begin();
     const blob = this.#blobs.get(id);
     if (blob?.whole !== true) throw new BlobMissing(id);

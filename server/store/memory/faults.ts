@@ -1,26 +1,26 @@
 /**
- * What goes wrong in the memory engines, and when: by chance from a seed, so that a failing run can be run again, or by a script,
- * for a test of one fault. No clock is involved: latency is counted in turns of the event loop.
+ * Decides when the memory engines fail: at random from a seed, so that a failing run can be repeated, or by a script, for a test of one
+ * fault. It uses no clock: latency is counted in turns of the event loop.
  */
 
 /** Probabilities from 0 to 1; absent is 0. */
 export interface FaultPlan {
   readonly seed?: number;
-  /** Every operation, and every chunk of a body, waits up to so many turns of the event loop. */
+  /** Every operation and every chunk of a body waits for up to this many turns of the event loop. */
   readonly latencyTurns?: number;
-  /** A commit that expects something is answered `conflict` for its first expectation, nothing changed. */
+  /** A commit with expectations returns `conflict` for its first expectation and changes nothing. */
   readonly conflict?: number;
-  /** A commit takes effect and is answered `unknown`. */
+  /** A commit takes effect and returns `unknown`. */
   readonly lostAfter?: number;
-  /** A commit is answered `unknown` and never takes effect. */
+  /** A commit returns `unknown` and never takes effect. */
   readonly lostBefore?: number;
-  /** A commit is answered `unknown` and takes effect some turns later, unless `outcome` was asked before. */
+  /** A commit returns `unknown` and takes effect some turns later, unless `outcome` is called first. */
   readonly late?: number;
-  /** An operation throws `StoreUnavailable('unreachable')`, nothing changed. */
+  /** An operation throws `StoreUnavailable('unreachable')` and changes nothing. */
   readonly unavailable?: number;
-  /** A blob's write fails after some of its bytes with `StoreUnavailable('full')`. */
+  /** The write of a blob fails after some of its bytes with `StoreUnavailable('full')`. */
   readonly blobWrite?: number;
-  /** A blob's read breaks off after some of its bytes. */
+  /** The read of a blob fails after some of its bytes. */
   readonly blobRead?: number;
 }
 
@@ -36,12 +36,12 @@ export class Faults {
     this.#state = (plan.seed ?? 1) | 0;
   }
 
-  /** The next operations that can suffer these faults do, in this order; chance has its turn again when all are used. */
+  /** Injects these faults, in this order, into the next operations that can have them. Random faults resume after that. */
   script(...faults: readonly Fault[]): void {
     this.#scripted.push(...faults);
   }
 
-  /** The fault this operation suffers, of those it can. */
+  /** Returns the fault of this operation, if any. */
   strike(possible: readonly Fault[]): Fault | undefined {
     const scripted = this.#scripted[0];
     if (scripted !== undefined) {
@@ -52,19 +52,19 @@ export class Faults {
     return possible.find((fault) => this.#random() < (this.#plan[fault] ?? 0));
   }
 
-  /** Waits as long as the plan says an operation takes. */
+  /** Waits for the latency of the plan. */
   async delay(): Promise<void> {
     const most = this.#plan.latencyTurns ?? 0;
     if (most === 0) return;
     for (let turns = this.upTo(most); turns > 0; turns -= 1) await turn();
   }
 
-  /** A whole number from 0 to `most`, inclusive. */
+  /** Returns an integer from 0 to `most`, inclusive. */
   upTo(most: number): number {
     return Math.floor(this.#random() * (most + 1));
   }
 
-  /** Mulberry32: small, and good enough to scatter faults. */
+  /** The generator is Mulberry32, which is good enough for faults. */
   #random(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -73,7 +73,7 @@ export class Faults {
   }
 }
 
-/** One turn of the event loop. */
+/** Waits for one turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -15,7 +15,7 @@ import {
 import { endOf } from '../keys.ts';
 import { type Fault, Faults, turn } from './faults.ts';
 
-/** Records in memory under ordered keys. Bytes travel as latin1 strings, whose order is the order of the bytes. */
+/** Keeps records in memory under ordered keys. Keys are latin1 strings, whose order is that of the bytes. */
 class SortedRecords<T> {
   readonly #keys: string[] = [];
   readonly #values = new Map<string, T>();
@@ -33,17 +33,17 @@ class SortedRecords<T> {
     if (this.#values.delete(key)) this.#keys.splice(this.#position(key), 1);
   }
 
-  /** The first key at or after this one. */
+  /** Returns the first key at or after this one. */
   atOrAfter(key: string): string | undefined {
     return this.#keys[this.#position(key)];
   }
 
-  /** The last key before this one. */
+  /** Returns the last key before this one. */
   before(key: string): string | undefined {
     return this.#keys[this.#position(key) - 1];
   }
 
-  /** How many keys sort before this one. */
+  /** Returns the number of keys before this one. */
   #position(key: string): number {
     let low = 0;
     let high = this.#keys.length;
@@ -61,14 +61,14 @@ interface Stored {
   readonly revision: number;
 }
 
-/** What survives `crash()`: the disk. */
+/** The simulated disk, which survives `crash()`. */
 class Disk {
   readonly records = new SortedRecords<Stored>();
   readonly outcomes = new Map<CommitId, 'committed' | 'not-committed'>();
   sequence = 0;
 }
 
-/** The record store for tests: exact, in memory, failing as its `Faults` say. */
+/** A record store in memory, for tests. It fails as its `Faults` say. */
 export class MemoryRecordStore implements RecordStore {
   readonly faults: Faults;
   readonly #disk: Disk;
@@ -79,7 +79,7 @@ export class MemoryRecordStore implements RecordStore {
     this.#disk = options.disk instanceof Disk ? options.disk : new Disk();
   }
 
-  /** The power is cut: this store answers nothing any more; the returned one is what the next start finds. */
+  /** Simulates a power cut: this store stops answering. Returns the store of the next start. */
   crash(): MemoryRecordStore {
     this.#closed = true;
     return new MemoryRecordStore({ faults: this.faults, disk: this.#disk });
@@ -124,7 +124,7 @@ export class MemoryRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
-    // Taken now: what the caller does to its buffers while the commit is on its way must not change what is committed.
+    // The copy protects the commit from later changes of the caller's buffers.
     const own = copyOf(batch);
     await this.#begin();
     const answered = this.#disk.outcomes.get(own.id);
@@ -170,11 +170,11 @@ export class MemoryRecordStore implements RecordStore {
     if (!this.#closed) this.#takeEffect(batch);
   }
 
-  /** In one turn, so all or nothing. */
+  /** Applies a batch in one turn of the event loop, so that it is atomic. */
   #takeEffect(batch: Batch): Outcome {
     const disk = this.#disk;
     const { records } = disk;
-    // `outcome` was asked and said no: that is final.
+    // `outcome` has returned `not-committed`, which is final.
     if (disk.outcomes.get(batch.id) === 'not-committed') return { kind: 'unknown' };
     for (const expectation of batch.expect ?? []) {
       const revision = records.get(latin1(expectation.key))?.revision;

@@ -26,7 +26,7 @@ describe('the address of PostgreSQL', () => {
     ['me@db', /not of the form/u],
     ['postgres://db/d', /names no user/u],
     ['postgres://me@db/', /no database/u],
-    ['postgres://me@db/d?sslmode=prefer', /would go on in the clear/u],
+    ['postgres://me@db/d?sslmode=prefer', /let an attacker/u],
     ['postgres://me@db/d?sslmode=verify-ca', /needs sslrootcert/u],
     ['postgres://me@db/d?search_path=x', /has an option "search_path"/u],
     ['postgres://me:secret@db/d', /holds a password/u],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 
-/** Where a PostgreSQL is and how to speak to it, as its URL says. */
+/** The parsed URL of a PostgreSQL. */
 export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
@@ -9,7 +9,7 @@ export interface PostgresAddress {
   readonly database: string;
   readonly applicationName: string;
   readonly tls: TlsMode;
-  /** Whoever runs the server says that it is durable though it says `fsync=off` (Neon's does). */
+  /** The administrator states that the server is durable although it reports `fsync=off`, as Neon does. */
   readonly trustFsyncOff: boolean;
 }
 
@@ -22,7 +22,7 @@ type TlsMode =
       readonly key?: string;
     };
 
-/** A URL that is none of ours. Its message never shows the URL: it may hold a password by mistake. */
+/** The URL is invalid. The message never contains the URL, which may hold a password by mistake. */
 export class InvalidPostgresAddress extends Error {
   override readonly name = 'InvalidPostgresAddress';
 }
@@ -51,7 +51,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
     throw new InvalidPostgresAddress('the address of PostgreSQL names no user or no database');
   }
   return {
-    // A folder, for a Unix socket, has slashes: it comes as an option.
+    // The folder of a Unix socket has slashes, so it is an option.
     host: url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/u, '$1'),
     port: url.port === '' ? 5432 : Number(url.port),
     user,
@@ -68,7 +68,7 @@ function tlsMode(options: URLSearchParams): TlsMode {
   if (mode !== 'require' && mode !== 'verify-ca' && mode !== 'verify-full') {
     throw new InvalidPostgresAddress(
       `the address of PostgreSQL has sslmode=${mode}, known are disable, require, verify-ca and verify-full ` +
-        '(allow and prefer would go on in the clear where somebody on the way wants it)',
+        '(allow and prefer would let an attacker on the network turn encryption off)',
     );
   }
   const rootCert = options.get('sslrootcert');
@@ -79,20 +79,20 @@ function tlsMode(options: URLSearchParams): TlsMode {
   return { kind: mode, ...(rootCert && { rootCert }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-/** For each connection anew, so that renewed certificates are used without a restart. */
+/** Reads the certificates again for each connection, so that renewed ones are used without a restart. */
 export function tlsOptions(mode: TlsMode): ConnectionOptions | false {
   if (mode.kind === 'off') return false;
   return {
     ...(mode.rootCert !== undefined && { ca: readFileSync(mode.rootCert) }),
     ...(mode.cert !== undefined && { cert: readFileSync(mode.cert) }),
     ...(mode.key !== undefined && { key: readFileSync(mode.key) }),
-    // As libpq: `require` with a root certificate verifies the chain.
+    // Like libpq, `require` with a root certificate verifies the chain.
     rejectUnauthorized: mode.kind !== 'require' || mode.rootCert !== undefined,
     ...(mode.kind !== 'verify-full' && { checkServerIdentity: () => undefined }),
   };
 }
 
-/** What stands in a log or an error. */
+/** Describes an address for logs and errors. */
 export function describeAddress(address: PostgresAddress): string {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return `PostgreSQL at ${host}:${address.port}/${address.database}`;

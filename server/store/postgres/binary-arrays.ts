@@ -1,6 +1,6 @@
 /**
- * Arrays as PostgreSQL's binary format has them. As text every byte of a value would be written as two and read back again: a body
- * of 16 MiB would be a string of 32 million characters.
+ * Encodes arrays in PostgreSQL's binary format. In the text format each byte of a value takes two characters: a body of 16 MiB would be
+ * a string of 32 million characters.
  * @see `array_send` and `array_recv` of PostgreSQL; CockroachDB and YugabyteDB read the same
  */
 const OID = { bytea: 17, bigint: 20 } as const;
@@ -9,7 +9,7 @@ export function byteaArray(items: readonly (Uint8Array | null)[]): Buffer {
   return arrayOf(OID.bytea, items);
 }
 
-/** Numbers as their 8 bytes, big-endian. */
+/** Takes numbers as 8 bytes, big-endian. */
 export function rawBigintArray(items: readonly (Uint8Array | null)[]): Buffer {
   return arrayOf(OID.bigint, items);
 }
@@ -28,7 +28,7 @@ function arrayOf(type: number, items: readonly (Uint8Array | null)[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** Whole numbers up to 2^53. */
+/** Takes integers up to 2^53. */
 export function bigintArray(items: readonly (number | null)[]): Buffer {
   const bytes = Buffer.allocUnsafe(HEADER + 12 * items.length);
   let at = writeHeader(bytes, OID.bigint, items.length);
@@ -45,12 +45,12 @@ export function bigint(value: number): Buffer {
   return bytes;
 }
 
-/** A `bigint` of a result; exact up to 2^53. */
+/** Reads a `bigint` of a result, exact up to 2^53. */
 export function readBigint(bytes: Buffer): number {
   return bytes.readInt32BE(0) * 2 ** 32 + bytes.readUInt32BE(4);
 }
 
-/** Dimensions, whether there are nulls, the type, the length, the lower bound: 20 bytes, of which an empty array has the first 12. */
+/** Dimensions, flags, type, length and lower bound: 20 bytes, of which an empty array has the first 12. */
 const HEADER = 20;
 
 function writeHeader(bytes: Buffer, type: number, length: number): number {
@@ -62,7 +62,7 @@ function writeHeader(bytes: Buffer, type: number, length: number): number {
   return bytes.writeInt32BE(1, 16);
 }
 
-/** In two halves, which costs no BigInt. */
+/** Writes two halves, which avoids a BigInt. */
 function writeBigint(bytes: Buffer, value: number, at: number): number {
   const high = Math.floor(value / 2 ** 32);
   return bytes.writeUInt32BE(value - high * 2 ** 32, bytes.writeInt32BE(high, at));

@@ -4,34 +4,34 @@ import { bigint, bigintArray, byteaArray, rawBigintArray, readBigint } from './b
 import type { Row, Statement } from './connection.ts';
 
 /**
- * A commit is one statement, so that it is one round trip and a transaction of its own: nothing is left open when a server or its
- * client dies. It changes the table of records by one INSERT alone: CockroachDB refuses a statement that changes a table twice, and
- * one INSERT in the order of the keys takes all its locks in one order.
+ * A commit is one statement: one round trip and one transaction, so that nothing stays open if a server or its client dies. It changes
+ * the table of records by a single INSERT: CockroachDB refuses a statement that changes a table twice, and one INSERT in the order of
+ * the keys takes all locks in one order.
  *
- * How its expectations hold until it takes effect, at READ COMMITTED (`docs/decisions/0010-postgresql.md` has the reasons):
- * - the row of a key that is expected and not changed is locked FOR SHARE; what is compared is the row that was locked;
- * - the row of a key that is changed is looked at first and changed only if it still has the revision that was seen: the update
- *   divides by zero otherwise, which undoes the statement, and it is made again;
- * - a key that is expected absent and not changed is deleted: a deletion leaves a row, which can be locked.
+ * Its expectations hold until it takes effect, at READ COMMITTED (`docs/decisions/0010-postgresql.md` has the reasons):
+ * - the row of a key that is expected but not changed is locked FOR SHARE, and the locked row is compared;
+ * - the row of a changed key is read first, and changed only if its revision is still the same. Otherwise the update divides by zero,
+ *   which rolls the statement back, and the commit tries again;
+ * - a key that is expected absent but not changed is deleted, because a deletion leaves a row that can be locked.
  *
- * A deleted key's row stays for some minutes with no value, so that its revision goes on growing, whatever the clock does.
+ * The row of a deleted key remains for some minutes without a value, so that the revision of the key grows whatever the clock does.
  */
 
-/** Microseconds since 1970: revisions of one key grow also where its row is long gone. Exact in a double until the year 2255. */
+/** Microseconds since 1970. A key's revision grows even after its row is gone. Exact in a double until the year 2255. */
 export const CLOCK = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
-/** Parts that most commits do without; what is left out costs nothing to prepare for each execution. */
+/** Optional parts of the statement. Most commits need few of them, and omitted parts cost nothing at execution. */
 interface Shape {
   readonly guards: boolean;
   readonly deletions: boolean;
   readonly additions: boolean;
-  /** Queues for the rows it changes, where looking first failed: one of many who change a key gets its turn for certain. */
+  /** Locks the rows before it reads them, after optimistic attempts failed. Of many writers of one key, each then gets its turn. */
   readonly queueing: boolean;
 }
 
 /**
- * `number` is a value of 8 bytes as a number, so that additions need not take bytes apart. `$6` says of each change whether it is an
- * addition (1); the revision before is -1 where any will do.
+ * `number` is a value of 8 bytes as a number, so that additions need not parse bytes. `$6` is 1 for each change that is an addition. The
+ * previous revision is -1 if it does not matter.
  */
 function commitText({ guards, deletions, additions, queueing }: Shape): string {
   return `
@@ -112,7 +112,7 @@ union all
 select what, key, null::bigint from problem`;
 }
 
-/** Big-endian, by functions that all three engines have. */
+/** Encodes a sum big-endian, with functions that all three databases have. */
 function counter(sum: string): string {
   return `decode(lpad(to_hex(${sum}), 16, '0'), 'hex')`;
 }
@@ -129,7 +129,7 @@ function statementOf(shape: Shape): Statement {
   return made;
 }
 
-/** A batch as the statement takes it. Bytes are taken when it is made: what the caller does to its buffers afterwards changes nothing. */
+/** A batch as parameters of the statement. The constructor copies the bytes, so the caller may change its buffers afterwards. */
 export class CommitRequest {
   readonly #batch: Batch;
   readonly #shape: Omit<Shape, 'queueing'>;
@@ -162,7 +162,7 @@ export class CommitRequest {
     return statementOf({ ...this.#shape, queueing });
   }
 
-  /** `floor`: no revision is made that is not above it. */
+  /** Every new revision is above `floor`. */
   parameters(floor: number): readonly Buffer[] {
     return [bigint(floor), ...this.#changes, ...this.#guards];
   }
@@ -184,7 +184,7 @@ interface Guard {
   readonly expected: number;
 }
 
-/** What is changed, with what is expected of it, and what is only expected. */
+/** Returns the changes with their expectations, and the expectations of keys without a change. */
 function expectedChanges(batch: Batch): { readonly changes: readonly Change[]; readonly guards: readonly Guard[] } {
   const changes = changesOf(batch);
   const guards: Guard[] = [];
@@ -210,17 +210,17 @@ function changesOf(batch: Batch): Map<string, Change> {
   return changes;
 }
 
-/** Counters last: many writers share them, and the time that one is locked is what its writers wait for each other. */
+/** Sorts counters last, so that they are locked for the shortest time: many writers share them. */
 function byAdditionThenKey(left: Change, right: Change): number {
   return left.added - right.added || left.key.compare(right.key);
 }
 
-/** No key has a revision of -1: what cannot be a revision never holds. */
+/** Maps an invalid revision to -1, which no key has. */
 function revisionNumber(revision: number): number {
   return Number.isSafeInteger(revision) && revision > 0 ? revision : -1;
 }
 
-/** What the statement answered. */
+/** The result of the statement. */
 type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: number }
   | { readonly kind: 'conflict'; readonly key: Key }
@@ -238,12 +238,12 @@ function answerOf(batch: Batch, rows: readonly Row[]): CommitAnswer {
   const first = (batch.expect ?? []).find(({ key }) => failed.has(key.toString('latin1')));
   if (first !== undefined) return { kind: 'conflict', key: Buffer.from(first.key) };
   if (noCounter !== undefined) return { kind: 'no-counter', key: noCounter };
-  throw new Error('the commit statement answered nothing that it can answer');
+  throw new Error('the commit statement returned no result');
 }
 
 /**
- * Rules the commit out unless it was made: its own row of this id then fails, and the whole commit with it. A commit on its way that
- * has written its row already is waited for.
+ * Rules a commit out unless it took effect: its row with this id would then violate the primary key. If the commit is in flight and has
+ * written its row, the statement waits for it.
  */
 export const outcomeStatement: Statement = {
   name: 'coffer_outcome',

@@ -4,19 +4,18 @@ import type { PostgresConnection, Row, Statement } from './connection.ts';
 import { ConnectionLost, meaningOf, unavailable, tryAgain } from './errors.ts';
 
 export interface PoolOptions {
-  /** Opened when first needed, and again after they were lost. */
+  /** Opens a connection: when it is first needed, and again after it was lost. */
   readonly open: () => Promise<PostgresConnection>;
   readonly connections: number;
-  /** What stands in errors. */
+  /** The description of the database in errors. */
   readonly where: string;
-  /** Milliseconds that a commit waits for its turn. */
-  readonly patience: number;
+  /** The maximum time in milliseconds that a commit waits for a connection. */
+  readonly timeout: number;
 }
 
 /**
- * The connections of one handle. Reads share a few, one behind the other without waiting for answers: they are short and wait for
- * nobody. Commits have the others, each alone on its connection while it lasts: it may wait for another's lock and for the disk, and
- * nothing should stand behind it.
+ * The connections of one handle. Reads share a few connections and are pipelined, because they are short and take no locks. Each commit
+ * has one of the other connections to itself, because it may wait for a lock and for the disk.
  */
 export class ConnectionPool {
   readonly #options: PoolOptions;
@@ -35,7 +34,7 @@ export class ConnectionPool {
     this.#idle = [...this.#writers];
   }
 
-  /** A statement that changes nothing: sent again on a new connection when the old one died. */
+  /** Runs a statement that only reads. The caller may repeat it after `ConnectionLost`. */
   async read(statement: Statement, values: readonly Buffer[]): Promise<readonly Row[]> {
     const slot = this.#readers.reduce((best, other) => (other.load < best.load ? other : best));
     const connection = await this.#connected(slot);
@@ -50,7 +49,7 @@ export class ConnectionPool {
     }
   }
 
-  /** One connection for one commit. What `use` throws is not judged here. */
+  /** Runs `use` with a connection of its own. Errors of `use` pass through. */
   async exclusively<T>(use: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const slot = await this.#turn();
     try {
@@ -63,7 +62,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Waits for the commits on their way; refuses those that still wait for their turn. */
+  /** Waits for the commits in flight, and rejects those that still wait for a connection. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiting of this.#waiting.splice(0)) waiting.reject(closed('record'));
@@ -75,15 +74,15 @@ export class ConnectionPool {
   }
 
   async #connected(slot: Slot): Promise<PostgresConnection> {
-    const { where, patience } = this.#options;
-    return tryAgain({ attempts: Infinity, milliseconds: patience / 2, random: Math.random }, async () => {
+    const { where, timeout } = this.#options;
+    return tryAgain({ attempts: Infinity, milliseconds: timeout / 2, random: Math.random }, async () => {
       if (this.#closed) throw closed('record');
       try {
         return { kind: 'done', result: await slot.connection() };
       } catch (error) {
-        const told = unavailable(error, where);
-        if (!isStarting(error)) throw told;
-        return { kind: 'again', error: told };
+        const failure = unavailable(error, where);
+        if (!isStarting(error)) throw failure;
+        return { kind: 'again', error: failure };
       }
     });
   }
@@ -94,28 +93,28 @@ export class ConnectionPool {
     if (slot !== undefined) return slot;
     const turn = Promise.withResolvers<Slot>();
     this.#waiting.push(turn);
-    const impatience = setTimeout(() => {
+    const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(turn), 1);
-      const { where, patience } = this.#options;
+      const { where, timeout } = this.#options;
       turn.reject(
-        new StoreUnavailable('unreachable', `${where}: every connection was busy for ${patience / 1000} seconds`),
+        new StoreUnavailable('unreachable', `${where}: every connection was busy for ${timeout / 1000} seconds`),
       );
-    }, this.#options.patience);
+    }, this.#options.timeout);
     try {
       return await turn.promise;
     } finally {
-      clearTimeout(impatience);
+      clearTimeout(timer);
     }
   }
 }
 
-/** A server that is being restarted is back in a moment: nothing was sent to it yet, so waiting costs only time. */
+/** Returns true if the server is restarting. Nothing was sent to it yet, so a repetition is safe. */
 function isStarting(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code === '57P03' || error.code === '53300' || error.code === '57P01';
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
-/** A place for a connection. */
+/** Holds one connection, and opens it again after it was lost. */
 class Slot {
   readonly #open: () => Promise<PostgresConnection>;
   #current: PostgresConnection | undefined;
@@ -130,7 +129,7 @@ class Slot {
     return this.#current?.load ?? 0;
   }
 
-  /** Everybody who asks while it is being opened waits for the same one. */
+  /** Returns the connection. Concurrent callers wait for the same one to open. */
   async connection(): Promise<PostgresConnection> {
     if (this.#current?.alive === true) return this.#current;
     this.#opening ??= this.#open();

@@ -4,22 +4,22 @@ import { type PostgresAddress, tlsOptions } from './address.ts';
 import { ConnectionLost } from './errors.ts';
 
 const DATA_ROW = 0x44;
-/** A letter and the length, which counts itself but not the letter. */
+/** The header is a letter and a length. The length counts itself but not the letter. */
 const HEADER = 5;
 
-/** What pg's reader of messages needs of a stream. */
+/** The part of a stream that pg's message parser uses. */
 interface MessageSource {
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
 }
 
-/** `attachListeners` is pg's own seam between a socket and its reader of messages; its types leave it out. */
+/** `attachListeners` connects pg's socket and its message parser. The types of pg do not have it. */
 const Base = Connection as unknown as new (config: object) => Connection & {
   attachListeners(stream: MessageSource): void;
 };
 
 /**
- * A connection whose rows are bytes. pg reads every column as text, so that a `bytea` comes as hexadecimal digits in a string; here
- * rows are taken out before, and all else is left to pg.
+ * A connection whose rows are bytes. pg parses every column as text, so a `bytea` becomes a string of hexadecimal digits. This parses
+ * rows itself and passes all other messages to pg.
  */
 export class BinaryRowsConnection extends Base {
   #parts: Buffer[] = [];
@@ -35,7 +35,7 @@ export class BinaryRowsConnection extends Base {
   #take(chunk: Buffer, others: EventEmitter): void {
     this.#parts.push(chunk);
     this.#held += chunk.length;
-    // A body of 16 MiB comes in hundreds of chunks: they are put together once.
+    // A body of 16 MiB arrives in hundreds of chunks, which are concatenated once.
     if (this.#held < this.#needed) return;
     const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts);
     let at = 0;
@@ -60,7 +60,7 @@ export class BinaryRowsConnection extends Base {
   }
 }
 
-/** Copied once, so that a small row keeps no large chunk alive. */
+/** Copies the row once, so that a small row does not keep a large chunk alive. */
 function fieldsOf(message: Buffer): (Buffer | null)[] {
   const row = Buffer.from(message);
   const count = row.readUInt16BE(0);
@@ -79,17 +79,17 @@ function fieldsOf(message: Buffer): (Buffer | null)[] {
   return fields;
 }
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Timeouts {
   /** Until a connection is ready for statements. */
   readonly connect: number;
-  /** That the server gives a statement. */
+  /** `statement_timeout` of the server. */
   readonly statement: number;
-  /** Without an answer, after which a connection is taken for dead; more than `statement`, which the server keeps itself. */
+  /** Without a response, after which the connection counts as dead. It is longer than `statement`. */
   readonly answer: number;
 }
 
-/** Prepared once for each connection, under its name. */
+/** A statement, prepared once per connection under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -101,16 +101,16 @@ interface BinaryQuery extends QueryArrayConfig<unknown[]> {
   readonly binary: true;
 }
 
-/** How long a statement stood when the watch last looked; coarse, so that no statement costs a timer. */
+/** Milliseconds between checks of `Timeouts.answer`. One interval per connection avoids a timer per statement. */
 const WATCH_INTERVAL = 250;
 const KEEP_ALIVE = 10_000;
 
-/** Columns are bytes; who asked knows their types. */
+/** Returns columns as bytes. The caller knows their types. */
 const bytesAsTheyAre = { getTypeParser: () => (value: unknown) => value };
 
 /**
- * One session. Statements may be sent before the last one was answered (pg's pipeline mode); each is a transaction of its own. What
- * stands still longer than `timeouts.answer` is dead: a half-open connection would otherwise keep its callers for hours.
+ * One session. Statements may be sent before the previous one has a result (pg's pipeline mode); each is its own transaction. After
+ * `timeouts.answer` without a response the connection is closed, since a half-open one would block its callers for hours.
  */
 export class PostgresConnection {
   readonly #client: Client;
@@ -141,7 +141,7 @@ export class PostgresConnection {
       port: address.port,
       user: address.user,
       database: address.database,
-      // A function, so that neither the environment nor a file of the user's is asked for another one.
+      // With a function, pg does not look for a password in the environment or in the user's files.
       password: () => password ?? '',
       application_name: address.applicationName,
       ssl,
@@ -165,12 +165,12 @@ export class PostgresConnection {
     return this.#alive;
   }
 
-  /** Statements without an answer yet. */
+  /** The number of statements without a result. */
   get load(): number {
     return this.#sent.length;
   }
 
-  /** Throws pg's `DatabaseError` for what the server says, `ConnectionLost` when nobody said anything. */
+  /** Runs a statement. Throws pg's `DatabaseError` for an error of the server, and `ConnectionLost` for a broken connection. */
   async run(statement: Statement, values: readonly Buffer[] = []): Promise<readonly Row[]> {
     const query: BinaryQuery = { ...statement, values: [...values], binary: true, rowMode: 'array' };
     this.#sent.push(performance.now());
@@ -181,12 +181,12 @@ export class PostgresConnection {
       this.#end();
       throw new ConnectionLost(error instanceof Error ? error.message : String(error));
     } finally {
-      // Answers come in the order of the statements.
+      // Results arrive in the order of the statements.
       this.#sent.shift();
     }
   }
 
-  /** Statements of the connection's own making, several in one text; their last result's rows as bytes of text. */
+  /** Runs a text of several statements. Returns the rows of the last one, as bytes of text. */
   async runText(text: string): Promise<readonly Row[]> {
     this.#sent.push(performance.now());
     try {
@@ -204,7 +204,7 @@ export class PostgresConnection {
 
   close(): void {
     this.#end();
-    // Who closes has waited for the answers that matter.
+    // The caller has waited for the results that it needs.
     void this.#client.end().catch(() => undefined);
   }
 

@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../record-store.ts';
 
-/** The connection is gone or stands still: whether the statement took effect is not known. */
+/** The connection broke or timed out. It is unknown whether the statement took effect. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** What an error of the server means for a statement that is a transaction of its own. */
+/** The class of a server error, for a statement that is its own transaction. */
 type Meaning =
-  /** It met others and was undone: worth another try. */
+  /** A conflict with other transactions; rolled back. A retry may succeed. */
   | 'again'
-  /** A row changed between the look at it and its lock (`commit-statement.ts` divides by zero then); undone. */
+  /** A row changed between its read and its lock (`commit.ts` divides by zero then); rolled back. */
   | 'changed-meanwhile'
-  /** The commit's id is taken: it was ruled out, or made before; undone. */
+  /** The id of the commit exists: the commit was ruled out or took effect before; rolled back. */
   | 'id-taken'
-  /** The session has ended, at a moment that is not known. */
+  /** The session ended. It is unknown whether the statement took effect. */
   | 'session-ended'
-  /** A counter would leave 64 bits; undone. */
+  /** A counter would exceed 64 bits; rolled back. */
   | 'out-of-range'
   | 'full'
-  /** The server refuses for now, and the session is of no use (a standby, for example). */
+  /** The server refuses statements, and the session must be closed. The server may be a standby. */
   | 'refused';
 
 /** @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -47,9 +47,7 @@ export function meaningOf(error: DatabaseError): Meaning {
   }
 }
 
-/**
- * What callers see. The server's detail, hint and context stay out of it: they may quote a row.
- */
+/** Translates an error for callers. The detail, hint and context of the server are left out, because they may quote a row. */
 export function unavailable(error: unknown, where: string): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   if (error instanceof DatabaseError) {
@@ -62,18 +60,18 @@ export function unavailable(error: unknown, where: string): StoreUnavailable {
   return new StoreUnavailable('unreachable', `${where} cannot be reached: ${said}`);
 }
 
-/** Bounded: who still meets others after so many tries, or so many milliseconds, is told so. */
+/** The limits of retries. */
 interface Patience {
   readonly attempts: number;
   readonly milliseconds: number;
   readonly random: () => number;
 }
 
-/** What an attempt came to: a result, or a reason for another one. */
+/** The result of an attempt, or the reason for another one. */
 export type Attempt<T> =
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'again'; readonly error: Error };
 
-/** Waits between attempts, longer each time and by chance, so that those who met do not meet again. Throws the last error. */
+/** Repeats an attempt with random, growing pauses, which spread conflicting writers. Throws the last error at the limit. */
 export async function tryAgain<T>(patience: Patience, attempt: (number: number) => Promise<Attempt<T>>): Promise<T> {
   const deadline = performance.now() + patience.milliseconds;
   for (let number = 1; ; number += 1) {

@@ -3,22 +3,22 @@ import { bigint, readBigint } from './binary-arrays.ts';
 import { CLOCK } from './commit.ts';
 import type { PostgresConnection, Statement } from './connection.ts';
 
-/** Microseconds, as revisions are. A commit's outcome is answered for an hour. */
+/** In microseconds, like revisions. The outcome of a commit is known for an hour. */
 const KEEP_COMMITS = 3_600_000_000;
 /**
- * A deleted key's row outlives every statement that may have begun before the deletion, which the server ends after seconds: none
- * can put a lower revision in its place afterwards.
+ * The row of a deleted key outlives every statement that began before the deletion, since the server ends statements after seconds. So
+ * none of them can write a lower revision afterwards.
  */
 const KEEP_DELETED = 300_000_000;
 const BATCH = 500;
 const PAGE = 5000;
 
-/** Milliseconds between two rounds; each handle of each replica makes its own, and they meet without harm. */
+/** Milliseconds between two rounds. Each handle of each server runs its own rounds, which may overlap. */
 const INTERVAL = 10_000;
-/** Statements of one round, so that it stays in the background. */
-const MOST_STATEMENTS = 20;
+/** The maximum number of statements of each kind in a round. */
+const MAX_STATEMENTS = 20;
 
-/** Oldest first. The highest revision that is forgotten is kept: no later one may be lower, whatever a new primary's clock says. */
+/** Removes the oldest first. It stores the highest removed revision, because later ones must be higher whatever a new primary's clock says. */
 const forgetDeleted: Statement = {
   name: 'coffer_forget_deleted',
   text: `with old as (
@@ -34,7 +34,7 @@ const forgetDeleted: Statement = {
   select count(*) from old`,
 };
 
-/** Ids are random: a page of them holds as many old ones as any other. No index by age has to be kept for it. */
+/** Walks through the ids in pages. Ids are random, so every page has as many old ones, and no index by age is needed. */
 const forgetCommits: Statement = {
   name: 'coffer_forget_commits',
   text: `with page as (
@@ -54,7 +54,7 @@ interface TidyOptions {
   readonly keepDeleted?: number;
 }
 
-/** Removes what nobody can ask for any more, a little at a time. */
+/** Removes rows of deleted keys and old commits, a few at a time. */
 export class Tidy {
   readonly #options: TidyOptions;
   #after: Buffer;
@@ -66,7 +66,7 @@ export class Tidy {
   }
 
   start(): void {
-    // By chance, so that replicas started together do not tidy together.
+    // The random delay spreads servers that were started together.
     this.#timer = setTimeout(() => void this.#round(), INTERVAL * (0.5 + this.#options.random()));
     this.#timer.unref();
   }
@@ -80,19 +80,22 @@ export class Tidy {
     try {
       await this.tidy();
     } catch (error) {
-      this.#options.log.debug({ err: error }, 'what is no longer needed could not be removed from PostgreSQL; later');
+      this.#options.log.debug(
+        { err: error },
+        'old rows could not be removed from PostgreSQL; the next round tries again',
+      );
     }
     if (this.#timer !== undefined) this.start();
   }
 
-  /** One round. */
+  /** Runs one round. */
   async tidy(): Promise<void> {
     const { run, keepDeleted = KEEP_DELETED, keepCommits = KEEP_COMMITS } = this.#options;
-    for (let statements = 0; statements < MOST_STATEMENTS; statements += 1) {
+    for (let statements = 0; statements < MAX_STATEMENTS; statements += 1) {
       const [row] = await run((connection) => connection.run(forgetDeleted, [bigint(keepDeleted), bigint(BATCH)]));
       if (countOf(row?.[0]) < BATCH) break;
     }
-    for (let statements = 0; statements < MOST_STATEMENTS; statements += 1) {
+    for (let statements = 0; statements < MAX_STATEMENTS; statements += 1) {
       const [row] = await run((connection) =>
         connection.run(forgetCommits, [this.#after, bigint(PAGE), bigint(keepCommits)]),
       );

@@ -4,8 +4,8 @@ import { after, endOf, KEY_LIMIT } from '../keys.ts';
 import { bigint, readBigint } from './binary-arrays.ts';
 
 /**
- * Reads by key. A page of a scan is one statement that begins where the last one ended: no cursor is held open between them, so no
- * old row is kept for a slow reader. Its bytes are bounded by the lengths of the values, which are known without reading them.
+ * Reads by key. Each page of a scan is one statement that starts where the last one ended. No cursor stays open between pages, so the
+ * database keeps no old rows for a slow reader. The lengths of the values, which are known without reading them, limit a page's bytes.
  */
 
 const LIVE = 'value is not null';
@@ -20,7 +20,7 @@ export const getAllStatement: Statement = {
   text: `select key, value, revision from coffer_records where key = any($1::bytea[]) and ${LIVE}`,
 };
 
-/** `$1` inclusive, `$2` exclusive, at most `$3` rows, and no more after `$4` bytes of values. */
+/** `$1` is inclusive and `$2` exclusive. A page has at most `$3` rows, and ends after `$4` bytes of values. */
 function pageText(direction: 'asc' | 'desc'): string {
   return `select key, value, revision from (
     select key, value, revision,
@@ -35,9 +35,9 @@ const pageStatement: Statement = { name: 'coffer_page', text: pageText('asc') };
 const reversePageStatement: Statement = { name: 'coffer_reverse_page', text: pageText('desc') };
 
 /**
- * A page of a collapsing scan: from one entry or group to the next by the index, never through a group. `$5` is the prefix, `$6` the
- * delimiter; a group's keys end before what comes before its delimiter, followed by `$7`. `groupOf` of `collapse.ts` is the same
- * rule: the delimiter counts only within the part that the prefix ends in.
+ * Reads a page of a collapsing scan: it steps from one entry or group to the next by the index and skips the keys of a group. `$5` is
+ * the prefix and `$6` the delimiter. The keys of a group sort before the bytes in front of its delimiter followed by `$7`. The rule is
+ * that of `groupOf`: the delimiter counts only within the part that the prefix ends in.
  */
 const collapsingPageStatement: Statement = {
   name: 'coffer_collapsing_page',
@@ -67,22 +67,22 @@ const collapsingPageStatement: Statement = {
   select key, value, revision, grouped, next from page where items > 0 order by items`,
 };
 
-/** A page is one round trip, and what a scan holds in memory; one value more than the bytes may come. */
+/** The limits of a page, which is one round trip and stays in memory. A page may exceed the bytes by one value. */
 const PAGE_ITEMS = 1000;
 const PAGE_BYTES = 1024 * 1024;
 
 type Collapse = NonNullable<ScanRange['collapse']>;
 
-/** A page is mostly groups, or mostly not, where so many times more of one were read. */
+/** The way of reading changes if there are this many times more rows than items, or more items than groups. */
 const MOSTLY = 4;
 
 type Read = (statement: Statement, values: readonly Buffer[]) => Promise<readonly Row[]>;
 
 interface Page {
   readonly items: readonly ScanItem[];
-  /** Where the next page begins (its exclusive end when scanning in reverse); undefined after the last. */
+  /** The start of the next page (its exclusive end in a reverse scan). Undefined after the last page. */
   readonly next: Key | undefined;
-  /** How the next page is better read: row by row, or by stepping from group to group. */
+  /** The better way to read the next page: true to step from group to group, false to read row by row. */
   readonly stepping: boolean;
 }
 
@@ -117,7 +117,7 @@ async function readPage(read: Read, range: ScanRange, limit: number, stepping: b
   return { items: rows.map(entryItem), next, stepping: false };
 }
 
-/** Row by row, which is five times cheaper for what is in no group; what is left of the last group is skipped. */
+/** Reads row by row, which is five times cheaper for keys without a group. It skips the rest of the last group. */
 async function readCollapsing(read: Read, bounds: Buffer[], collapse: Collapse, limit: number): Promise<Page> {
   const rows = await read(pageStatement, bounds);
   const items: ScanItem[] = [];
@@ -134,7 +134,7 @@ async function readCollapsing(read: Read, bounds: Buffer[], collapse: Collapse, 
   return { items, next, stepping: items.length * MOSTLY < rows.length };
 }
 
-/** From one item to the next by the index, which costs the same whatever a group holds. */
+/** Steps from one item to the next by the index, which costs the same for groups of any size. */
 async function readStepping(read: Read, bounds: Buffer[], collapse: Collapse, limit: number): Promise<Page> {
   const { prefix, delimiter } = collapse;
   const rows = await read(collapsingPageStatement, [...bounds, prefix, delimiter, endOfDelimited(delimiter)]);
@@ -144,12 +144,12 @@ async function readStepping(read: Read, bounds: Buffer[], collapse: Collapse, li
   return { items, next, stepping: groups * MOSTLY >= items.length };
 }
 
-/** A page that neither bound ended has reached the end of its range. */
+/** A page below both limits has reached the end of its range. */
 function isLast(rows: readonly Row[], limit: number): boolean {
   return rows.length < limit && rows.reduce((bytes, [, value]) => bytes + (value?.length ?? 0), 0) < PAGE_BYTES;
 }
 
-/** What follows the bytes before a delimiter in the first key after its group; more than every key where nothing but FF is in it. */
+/** Returns the bytes that replace the delimiter in the first key after a group. For a delimiter of FF alone they sort after every key. */
 function endOfDelimited(delimiter: Buffer): Buffer {
   return delimiter.every((byte) => byte === 0xff)
     ? Buffer.alloc(delimiter.length + KEY_LIMIT + 1, 0xff)
@@ -167,6 +167,6 @@ function entryItem(row: Row): ScanItem {
 
 /** `key`, `value`, `revision`. */
 export function entryOf([key, value, revision]: Row): { key: Key; value: Buffer; revision: number } {
-  if (!key || !value || !revision) throw new Error('a record came without its key, value or revision');
+  if (!key || !value || !revision) throw new Error('a row has no key, value or revision');
   return { key, value, revision: readBigint(revision) };
 }

@@ -28,22 +28,22 @@ export interface PostgresOptions {
   readonly url: string;
   readonly password?: string;
   readonly log: Logger;
-  /** Connections of this handle; a server has one handle for each thread. 8 by default. */
+  /** The number of connections of this handle, 8 by default. A server has one handle per thread. */
   readonly connections?: number;
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** A commit that meets others is tried again so often, and so long (milliseconds). */
+/** The limits of retries of a commit that conflicts with others. */
 const COMMIT_ATTEMPTS = 12;
-const COMMIT_PATIENCE = 10_000;
-/** After so many tries it queues for its rows. */
-const TRIES_BEFORE_QUEUEING = 2;
-/** A read whose connection died is sent again. */
+const COMMIT_TIMEOUT = 10_000;
+/** After this many optimistic attempts a commit locks its rows first. */
+const OPTIMISTIC_ATTEMPTS = 2;
+/** Attempts of a read whose connection broke. */
 const READ_ATTEMPTS = 4;
 
 /**
- * Records in a PostgreSQL, or in one of those that speak its language: CockroachDB and YugabyteDB. Several replicas share it.
- * Throws `InvalidPostgresAddress`, `DatabaseFormatError`, or `StoreUnavailable` when the server cannot be reached.
+ * Opens records in PostgreSQL, CockroachDB or YugabyteDB. Several servers may share them. Throws `InvalidPostgresAddress`,
+ * `DatabaseFormatError`, or `StoreUnavailable` if the database cannot be reached.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const address = parsePostgresAddress(options.url);
@@ -67,7 +67,7 @@ class PostgresRecordStore implements RecordStore {
   readonly #pool: ConnectionPool;
   readonly #tidy: Tidy;
   readonly #open: () => ReturnType<typeof openSession>;
-  /** No revision is made that is not above this one, whatever the server's clock says. */
+  /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
 
   constructor(address: PostgresAddress, options: PostgresOptions, timeouts: Timeouts) {
@@ -77,7 +77,7 @@ class PostgresRecordStore implements RecordStore {
     this.#pool = new ConnectionPool({
       connections,
       where: this.#where,
-      patience: timeouts.connect,
+      timeout: timeouts.connect,
       open: async () => {
         const { connection } = await this.#open();
         await this.#readFloor(connection);
@@ -120,10 +120,10 @@ class PostgresRecordStore implements RecordStore {
     checkBatch(batch);
     const request = new CommitRequest(batch);
     return tryAgain(
-      { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_PATIENCE, random: Math.random },
+      { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_TIMEOUT, random: Math.random },
       (attempt): Promise<Attempt<Outcome>> =>
         this.#pool.exclusively(async (connection) => {
-          const statement = request.statement(attempt > TRIES_BEFORE_QUEUEING);
+          const statement = request.statement(attempt > OPTIMISTIC_ATTEMPTS);
           let rows;
           try {
             rows = await connection.run(statement, request.parameters(this.#floor));
@@ -136,7 +136,7 @@ class PostgresRecordStore implements RecordStore {
   }
 
   async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
-    const rows = await this.#patiently(() =>
+    const rows = await this.#withRetries(() =>
       this.#pool.exclusively((connection) => connection.run(outcomeStatement, [Buffer.from(id, 'hex')])),
     );
     return rows[0]?.[0]?.[0] === 1 ? 'committed' : 'not-committed';
@@ -155,7 +155,7 @@ class PostgresRecordStore implements RecordStore {
         connection.close();
         return { kind: 'done', result: { kind: 'unknown' } };
       case 'id-taken':
-        // Ruled out by who asked for its outcome, and so never in effect; `outcome` says so again.
+        // A call of `outcome` has ruled the commit out. The caller gets the same result from `outcome`.
         return { kind: 'done', result: { kind: 'unknown' } };
       case 'again':
       case 'changed-meanwhile':
@@ -163,13 +163,13 @@ class PostgresRecordStore implements RecordStore {
           kind: 'again',
           error: new StoreUnavailable(
             'unreachable',
-            `a commit met others of the same records in ${this.#where} again and again`,
+            `a commit to ${this.#where} conflicted with others in every attempt`,
           ),
         };
       case 'out-of-range':
-        throw new RangeError('a counter would leave the 64 bits that it has');
+        throw new RangeError('a counter would exceed 64 bits');
       case 'refused':
-        // It may have become a standby: the next statement finds out on a new connection.
+        // The database may have become a standby. The next statement opens a new connection.
         connection.close();
         throw unavailable(error, this.#where);
       case 'full':
@@ -178,27 +178,27 @@ class PostgresRecordStore implements RecordStore {
   }
 
   #read(statement: Statement, values: readonly Buffer[]): Promise<readonly Row[]> {
-    return this.#patiently(() => this.#pool.read(statement, values));
+    return this.#withRetries(() => this.#pool.read(statement, values));
   }
 
-  /** For statements that may be run twice. */
-  #patiently(run: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
-    const patience = { attempts: READ_ATTEMPTS, milliseconds: COMMIT_PATIENCE, random: Math.random };
-    return tryAgain(patience, async (): Promise<Attempt<readonly Row[]>> => {
+  /** Runs a statement that is safe to repeat, with retries. */
+  #withRetries(run: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    const limits = { attempts: READ_ATTEMPTS, milliseconds: COMMIT_TIMEOUT, random: Math.random };
+    return tryAgain(limits, async (): Promise<Attempt<readonly Row[]>> => {
       try {
         return { kind: 'done', result: await run() };
       } catch (error) {
         if (error instanceof ConnectionLost) return { kind: 'again', error: unavailable(error, this.#where) };
         if (!(error instanceof DatabaseError)) throw error;
-        const told = unavailable(error, this.#where);
+        const failure = unavailable(error, this.#where);
         const meaning = meaningOf(error);
-        if (meaning === 'again' || meaning === 'session-ended') return { kind: 'again', error: told };
-        throw told;
+        if (meaning === 'again' || meaning === 'session-ended') return { kind: 'again', error: failure };
+        throw failure;
       }
     });
   }
 
-  /** After a failover the new primary's clock may be behind what the old one's made. */
+  /** Reads the highest forgotten revision: after a failover the clock of the new primary may be behind it. */
   async #readFloor(connection: PostgresConnection): Promise<void> {
     const [row] = await connection.runText(`select value from coffer_meta where name = 'floor'`);
     this.#floor = Math.max(this.#floor, Number(row?.[0]?.toString() ?? 0));
@@ -212,5 +212,5 @@ function isLocal(address: PostgresAddress): boolean {
 function answered(request: CommitRequest, rows: readonly Row[]): Outcome {
   const answer = request.answer(rows);
   if (answer.kind !== 'no-counter') return answer;
-  throw new RangeError(`the record ${answer.key.toString('hex')} is no counter: counters have 8 bytes`);
+  throw new RangeError(`the record ${answer.key.toString('hex')} is not a counter: counters have 8 bytes`);
 }

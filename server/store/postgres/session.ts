@@ -3,20 +3,20 @@ import { StoreUnavailable } from '../record-store.ts';
 import { describeAddress, type PostgresAddress } from './address.ts';
 import { PostgresConnection, type Timeouts } from './connection.ts';
 
-/** Which of those who speak PostgreSQL's language this one is. */
+/** The database product. All of them use the protocol of PostgreSQL. */
 export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';
 
-/** What a session says of its server. */
+/** The settings that a session reads from its server. */
 export interface ServerFacts {
   readonly version: string;
   readonly readOnly: boolean;
-  /** Absent where the server has no such setting. */
+  /** Absent if the server has no such setting. */
   readonly fsync?: string;
   readonly fullPageWrites?: string;
   readonly synchronousCommit?: string;
 }
 
-/** Throws for a server that cannot keep what it answers; says how the session must differ from the server's defaults. */
+/** Throws if the server does not make commits durable. Returns the settings that the session must change. */
 export function judge(facts: ServerFacts, address: PostgresAddress): { readonly turnOnSynchronousCommit: boolean } {
   const where = describeAddress(address);
   if (facts.readOnly) {
@@ -29,8 +29,8 @@ export function judge(facts: ServerFacts, address: PostgresAddress): { readonly 
     if (value === 'off' && !address.trustFsyncOff) {
       throw new StoreUnavailable(
         'unreachable',
-        `${where} runs with ${name}=off: a power cut would take back what it answered. Turn it on, or add ` +
-          'trust_fsync_off=true to the address where storage below the server makes it durable',
+        `${where} runs with ${name}=off: a power cut would lose acknowledged commits. Turn it on, or add ` +
+          'trust_fsync_off=true to the address if the storage of the server is durable by itself',
       );
     }
   }
@@ -43,8 +43,8 @@ export function dialectOf(version: string): Dialect {
 }
 
 /**
- * A connection whose session is as the store needs it. Each setting is the session's own: neither the role's nor the database's
- * defaults matter.
+ * Opens a connection and sets what the store needs. The settings are those of the session, so the defaults of the role and of the
+ * database do not matter.
  */
 export async function openSession(
   address: PostgresAddress,
@@ -59,7 +59,7 @@ export async function openSession(
     if (judge(facts, address).turnOnSynchronousCommit) {
       log.warn(
         { postgres: describeAddress(address) },
-        'PostgreSQL has synchronous_commit=off, which answers before it is durable: it is on for the sessions of this store',
+        'PostgreSQL has synchronous_commit=off, which answers before a commit is durable: the sessions of this store turn it on',
       );
       await connection.runText('set synchronous_commit = on');
     }
@@ -72,9 +72,9 @@ export async function openSession(
 }
 
 /**
- * The locks that the commit takes are all it needs (CockroachDB stays at its own level, where it needs none). The statements are
- * few, always the same and always by key. Planning the commit costs more than running it, so its one plan is kept; and a plan made
- * while the table was empty must not read all of it when it is not. Compiling never pays for a few rows.
+ * READ COMMITTED suffices, because the commit takes its own locks (CockroachDB keeps its own level, where it needs none). The statements
+ * are few and always use a key. A generic plan is kept, because planning the commit costs more than running it. Without sequential
+ * scans a plan that was made for an empty table stays good. Compiling never pays for a few rows.
  */
 const SETTINGS =
   "set default_transaction_isolation = 'read committed'; " +

@@ -8,38 +8,38 @@ import {
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
-import type { BlobId, BlobStore, BlobBytes } from '../blob-store.ts';
+import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.ts';
 import { S3CallFailed, S3Connection, type Patience, usualPatience, type S3Address } from './connection.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import { eachPiece, type Pieces } from '../../../platform/pieces.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
-import { lendBlob, readBlob } from './read-blob.ts';
+import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
 
 /**
- * Does once what the server will have to do: what is wrong with the address, the credentials or their rights shows at the start and
- * not at the first upload. Its blob is one without an owner, should it stay.
+ * Makes each kind of call once, so that a wrong address, credential or permission shows at the start and not at the first upload. If
+ * its blob remains, garbage collection removes it, since it has no owner.
  *
  * Throws `S3CallFailed`.
  */
 export async function checkBucket(connection: S3Connection, store: BlobStore, log: Logger): Promise<void> {
   const { bucket, prefix } = connection.address;
-  // Before all else: where only the bucket's name is wrong, it says so.
+  // This call comes first, because it reports a wrong bucket name.
   await connection.call('list', (client, options) =>
     client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), options),
   );
   const id = probeId();
   await store.write(id, Readable.from([Buffer.from('Coffer was here')]));
-  await store.read(id, { start: 0, end: 1 }).toArray();
+  for await (const _chunk of eachPiece(store.read(id, { start: 0, end: 1 })));
   await store.remove(id);
   await warnOfVersions(connection, log);
 }
 
-/** Each removal would leave a version, and the space would never come back. Whoever may not ask is not warned. */
+/** Warns of a bucket with versioning, where removals free no space. Without permission to ask there is no warning. */
 async function warnOfVersions(connection: S3Connection, log: Logger): Promise<void> {
   const { bucket } = connection.address;
   try {
-    const { Status } = await connection.call('see about versions', (client, options) =>
+    const { Status } = await connection.call('read the versioning', (client, options) =>
       client.send(new GetBucketVersioningCommand({ Bucket: bucket }), options),
     );
     if (Status !== 'Enabled') return;
@@ -49,8 +49,16 @@ async function warnOfVersions(connection: S3Connection, log: Logger): Promise<vo
   }
   log.warn(
     { bucket },
-    'the bucket for blobs keeps versions: what is deleted goes on taking space; suspend its versioning, or let a lifecycle rule expire noncurrent versions',
+    'the bucket for blobs keeps versions: removals free no space; suspend its versioning, or let a lifecycle rule expire noncurrent versions',
   );
+}
+
+async function* copied(body: AsyncIterable<Buffer>, release: (chunk: Buffer) => void): AsyncIterable<Buffer> {
+  for await (const chunk of body) {
+    const copy = Buffer.from(chunk);
+    release(chunk);
+    yield copy;
+  }
 }
 
 function probeId(): BlobId {
@@ -61,19 +69,19 @@ export interface S3BlobOptions extends S3Address {
   readonly log: Logger;
   /** For tests. */
   readonly patience?: Patience;
-  /** Bytes of each part of a multipart upload but the last, and the most that goes in one request. */
+  /** The size of each part of a multipart upload except the last, and the maximum size of a single request. */
   readonly partBytes?: number;
 }
 
-/** 10,000 of them, as many as an upload may have, are 78 GiB; AWS takes none below 5 MiB. */
+/** An upload may have 10,000 parts, which are 78 GiB. AWS requires at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** With the parts above: 64 MiB on their way, beside the one that each upload may always have. */
+/** Parts in flight: 64 MiB, in addition to the one part of each upload. */
 const SLOTS = 8;
 
 /**
- * Blobs as objects of a bucket of another S3. Tries at once whether all that the store needs is there and allowed.
+ * Keeps blobs as objects in a bucket of another S3. It checks at once that every call that the store needs is allowed.
  *
- * Throws `StoreUnavailable`, whose message says where, what that S3 answered and what to do.
+ * Throws `StoreUnavailable`. The message names the place, the response of that S3 and what to do.
  */
 export async function openS3BlobStore({ log, patience, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
   const connection = new S3Connection(address, patience ?? usualPatience);
@@ -91,7 +99,7 @@ class S3BlobStore implements BlobStore {
   readonly #connection: S3Connection;
   readonly #partBytes: number;
   readonly #slots = new Slots(SLOTS);
-  /** Blobs that `list` saw as uploads: there are few, and only they need more than one request to be removed. */
+  /** The blobs that `list` saw as uploads. They are few, and only they need more than one request to be removed. */
   readonly #halfWritten = new Set<BlobId>();
 
   constructor(connection: S3Connection, partBytes: number) {
@@ -99,21 +107,19 @@ class S3BlobStore implements BlobStore {
     this.#partBytes = partBytes;
   }
 
-  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
-    return writeBlob(this.#connection, id, body, { partBytes: this.#partBytes, slots: this.#slots });
+  write(id: BlobId, body: AsyncIterable<Buffer>, { release }: WriteOptions = {}): Promise<{ readonly size: number }> {
+    // A part is sent as a whole, so its chunks must be copied if their memory is only borrowed.
+    const chunks = release === undefined ? body : copied(body, release);
+    return writeBlob(this.#connection, id, chunks, { partBytes: this.#partBytes, slots: this.#slots });
   }
 
-  read(id: BlobId, range: BlobBytes): Readable {
+  read(id: BlobId, range: BlobRange): Pieces {
     return readBlob(this.#connection, id, range);
-  }
-
-  lend(id: BlobId, range: BlobBytes): Pieces {
-    return lendBlob(this.#connection, id, range);
   }
 
   async remove(id: BlobId): Promise<void> {
     const target = { Bucket: this.#connection.address.bucket, Key: blobObjectKey(this.#connection.address.prefix, id) };
-    // Uploads first: completed in between, one would leave an object.
+    // Uploads come first: one that is completed in between leaves an object, which is removed next.
     if (this.#halfWritten.has(id)) await this.#abortUploads(target);
     await this.#unlessAbsent(
       this.#connection.call(`remove blob ${id}`, (client, options) =>
@@ -123,7 +129,7 @@ class S3BlobStore implements BlobStore {
     this.#halfWritten.delete(id);
   }
 
-  /** Uploads before objects: one that is completed in between is seen twice, and never not at all. */
+  /** Lists uploads before objects, so that an upload that is completed in between is listed twice and never missed. */
   async *list(): AsyncIterable<ListedBlob> {
     for await (const blob of listUploads(this.#connection)) {
       this.#halfWritten.add(blob.id);
@@ -132,7 +138,7 @@ class S3BlobStore implements BlobStore {
     yield* listObjects(this.#connection);
   }
 
-  /** A bucket does not tell. */
+  /** S3 does not report free space. */
   space(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

@@ -29,7 +29,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
       try {
         await writing({ IfNoneMatch: '*' });
       } catch (error) {
-        // Some do not know the condition. The record of the deployment decides between its own servers all the same.
+        // Some servers do not support the condition. The record of the deployment still decides between its own servers.
         if (!(error instanceof S3CallFailed) || !notImplemented.has(error.failure.code)) throw error;
         await writing({});
       }
@@ -48,7 +48,7 @@ async function connected<T>(address: BucketAddress, work: (connection: S3Connect
   }
 }
 
-/** Takes a failure of one kind as an answer. */
+/** Turns a failure of one kind into undefined. */
 function unless(kind: S3CallFailed['failure']['kind']): (error: unknown) => undefined {
   return (error) => {
     if (error instanceof S3CallFailed && error.failure.kind === kind) return undefined;

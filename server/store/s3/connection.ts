@@ -8,26 +8,26 @@ import { StoreAddressError, type BlobsAddress } from '../store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type S3Failure, s3Failure } from './errors.ts';
 
-/** How long another server is waited for. Milliseconds. */
+/** Timeouts for calls of another S3, in milliseconds. */
 export interface Patience {
-  /** From the first attempt on; no further one begins after it. */
+  /** For all attempts of a call together. */
   readonly total: number;
-  /** For the head of an answer to a request without a body. */
+  /** For the response headers of a request without a body. */
   readonly answer: number;
-  /** For a body to be sent and answered. */
+  /** For a request with a body. */
   readonly upload: number;
-  /** Between two pieces of a body that is read. */
+  /** Between two chunks of a response body. */
   readonly silence: number;
-  /** The first pause between two attempts, at most; each further one is at most twice as long. */
+  /** The maximum of the first pause between two attempts. It doubles with each attempt. */
   readonly pause: number;
 }
 
-/** A restart of that S3 is waited for; what lasts longer is answered, before clients give up by themselves and requests pile up. */
+/** A restart of that S3 takes less than the total. A longer outage is reported before clients time out and requests accumulate. */
 export const usualPatience: Patience = { total: 15_000, answer: 10_000, upload: 30_000, silence: 10_000, pause: 50 };
 
 const LONGEST_PAUSE = 2_000;
 
-/** Attempts that belong together: says whether there is time for another one, and waits until then. */
+/** Counts the attempts of one call and waits between them. */
 export class Attempts {
   readonly #patience: Patience;
   #began = performance.now();
@@ -37,15 +37,15 @@ export class Attempts {
     this.#patience = patience;
   }
 
-  /** Something was got: the time begins anew. */
+  /** Restarts the timeout after progress. */
   progressed(): void {
     this.#began = performance.now();
     this.#made = 0;
   }
 
   /**
-   * Waits for a random part of a pause that doubles each time, so that those who were refused together don't come back together; at
-   * least as long as the server asked for. Resolves with whether another attempt is to be made.
+   * Waits before another attempt: a random part of a pause that doubles each time, and at least as long as the server asked for. The
+   * random part spreads calls that were refused together. Returns false if the timeout leaves no time for another attempt.
    */
   async another(leastMs = 0): Promise<boolean> {
     const most = Math.min(LONGEST_PAUSE, this.#patience.pause * 2 ** this.#made);
@@ -64,10 +64,10 @@ interface CallOptions {
   readonly requestTimeout: number;
 }
 
-/** Another S3 did not do what it was asked to; `failure` says why, the message also where and what to do. */
+/** A call of another S3 failed. `failure` says why; the message also says where and what to do. */
 export class S3CallFailed extends StoreUnavailable {
   readonly failure: S3Failure;
-  /** Whether an earlier attempt may have taken effect though it was not answered. */
+  /** True if an earlier attempt got no response and may have taken effect. */
   readonly repeated: boolean;
   constructor(failure: S3Failure, repeated: boolean, message: string, options: ErrorOptions) {
     super(failure.kind === 'full' ? 'full' : 'unreachable', message, options);
@@ -76,17 +76,17 @@ export class S3CallFailed extends StoreUnavailable {
   }
 }
 
-/** Calls of one bucket of another S3, each repeated while what goes wrong may pass. */
+/** Calls one bucket of another S3, and repeats calls after temporary failures. */
 export class S3Connection {
   readonly address: S3Address;
   readonly patience: Patience;
   readonly #client: S3Client;
-  // As many connections as requests ask for: what bounds those is the server's own limit. Reads by slow clients hold theirs.
+  // The number of connections is not limited here. The server limits its requests, and reads by slow clients hold their connections.
   readonly #agents: readonly [HttpAgent, HttpsAgent];
 
   readonly #times = new WeakMap<object, number>();
 
-  /** Throws `StoreAddressError` where the authorities cannot be read. */
+  /** Throws `StoreAddressError` if the certificate authorities cannot be read. */
   constructor(address: S3Address, patience: Patience) {
     this.address = address;
     this.patience = patience;
@@ -96,9 +96,9 @@ export class S3Connection {
       ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint, forcePathStyle: true }),
       region: address.region,
       credentials: { accessKeyId: address.accessKey, secretAccessKey: address.secretKey },
-      // Attempts are counted here, where it is known which of them may be repeated and what a lost answer means.
+      // `call` repeats attempts, because it knows which may be repeated and what a lost response means.
       maxAttempts: 1,
-      // Bodies carry their MD5, which every S3 compares: docs/decisions/0011-blobs-elsewhere.md.
+      // Bodies have a Content-MD5, which every S3 checks: docs/decisions/0011-blobs-elsewhere.md.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       // It costs a round trip for each part.
@@ -110,7 +110,7 @@ export class S3Connection {
     this.#client.middlewareStack.add(
       (next) => async (args) => {
         const headers = headersOf(args.request);
-        // The signature covers the MD5, and so the body: hashing it by SHA-256 as well costs most of a write.
+        // The signature covers the MD5 and so the body. A SHA-256 of the body would be most of the cost of a write.
         if (headers['content-md5'] !== undefined) headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
         return next(args);
       },
@@ -127,7 +127,7 @@ export class S3Connection {
     );
   }
 
-  /** When an answer was given by the other server's clock, in milliseconds since 1970. */
+  /** Returns the time of a response by the clock of the other server, in milliseconds since 1970. */
   timeOf(answer: object): number {
     return this.#times.get(answer) ?? Date.now();
   }
@@ -138,7 +138,7 @@ export class S3Connection {
   }
 
   /**
-   * Does one thing, again while what fails may pass and there is time. `doing` completes "could not …" in the error's message.
+   * Makes a call, and repeats it after temporary failures until the timeout. `doing` completes "could not …" in the error's message.
    *
    * Throws `S3CallFailed`.
    */
@@ -166,7 +166,7 @@ export class S3Connection {
     }
   }
 
-  /** Where a server went away without a word, the other connections to it are as dead as the one that showed it. */
+  /** Drops idle connections. If the server went away silently, they are as dead as the one that failed. */
   #forgetIdleConnections(): void {
     for (const agent of this.#agents) {
       for (const sockets of Object.values(agent.freeSockets)) {
@@ -183,7 +183,7 @@ export class S3Connection {
   }
 }
 
-/** Of a request or an answer of the SDK's, whose names are in lower case. */
+/** Returns the headers of a request or response of the SDK. Their names are in lower case. */
 function headersOf(message: unknown): Record<string, string> {
   const { headers = {} }: { headers?: Record<string, string> } = message ?? {};
   return headers;
@@ -193,7 +193,7 @@ function authorities({ caFile }: S3Address): { readonly ca?: string[] } {
   if (caFile === undefined) return {};
   try {
     const own = readFileSync(caFile, 'utf8');
-    // Reads every certificate: a file without one would trust nobody more, and the refusal would come from far away.
+    // This parses every certificate, so that a wrong file is reported here and not by a failed handshake.
     createSecureContext({ ca: own });
     if (!own.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate (PEM)');
     return { ca: [...getCACertificates('default'), own] };

@@ -1,20 +1,20 @@
-/** What an attempt at another S3 came to, in the terms of the one who has to decide what next. */
+/** The failure of an attempt at another S3, classified by what the caller does next. */
 export type S3Failure =
-  /** No such object, or no such upload. */
+  /** There is no such object or upload. */
   | { readonly kind: 'absent'; readonly code: string }
   /** `If-Match` or `If-None-Match` did not hold. */
   | { readonly kind: 'condition'; readonly code: string }
-  /** The object has no byte in the range. */
+  /** The object ends before the range. */
   | { readonly kind: 'range'; readonly code: string }
   | { readonly kind: 'full'; readonly code: string; readonly advice: string }
-  /** May go well the next time, after `afterMs` where the server said so. */
+  /** A temporary failure. The server may have asked to wait for `afterMs`. */
   | { readonly kind: 'passing'; readonly code: string; readonly afterMs: number }
-  /** Stays so until somebody changes something. */
+  /** A failure that lasts until an administrator acts. */
   | { readonly kind: 'refused'; readonly code: string; readonly advice: string };
 
 const full = new Set(['XMinioStorageFull', 'InsufficientStorage', 'QuotaExceeded', 'XMinioAdminBucketQuotaExceeded']);
 
-/** Refusals by name that are no answer to what was asked: a damaged or late body, a clock that the client sets right, a race. */
+/** Error codes of temporary failures: a damaged or late body, a clock skew that the SDK corrects, a race. */
 const passing = new Set([
   'BadDigest',
   'ConditionalRequestConflict',
@@ -35,7 +35,7 @@ const advice: Readonly<Record<string, string>> = {
   NoSuchBucket: 'make the bucket, or correct its name',
   AccessDenied:
     'allow the access key s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads',
-  AllAccessDisabled: 'the bucket is closed to everybody; ask who runs that S3',
+  AllAccessDisabled: 'the bucket is closed; ask the administrator of that S3',
   InvalidAccessKeyId: 'that S3 does not know the access key; correct it',
   SignatureDoesNotMatch: 'the secret key is not the one of the access key, or a proxy changes the request; correct it',
   AuthorizationHeaderMalformed: 'the region is wrong; write the one of the bucket',
@@ -45,7 +45,7 @@ const advice: Readonly<Record<string, string>> = {
   MethodNotAllowed: 'what answers there is no S3; correct the endpoint',
 };
 
-/** Why a certificate was refused, by Node's code. */
+/** Advice for a refused certificate, by the error code of Node. */
 const ofCertificate: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired; have it renewed, and see that the clock here is right',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; see that the clocks are right',
@@ -54,7 +54,7 @@ const ofCertificate: Readonly<Record<string, string>> = {
 const untrusted = 'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
 const ask = 'see what that S3 logged';
 
-/** Reads an error of the SDK or of a socket; `undefined` for one that is neither: a mistake of ours, to be thrown on as it is. */
+/** Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown. */
 export function s3Failure(error: unknown): S3Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   const status = statusOf(error);
@@ -76,12 +76,12 @@ function withoutAnswer(error: Error): S3Failure | undefined {
   if (code === undefined) return undefined;
   if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code))
     return { kind: 'refused', code, advice: ofCertificate[code] ?? untrusted };
-  // What Node says of its own arguments: asking again would not help.
+  // Node refuses an argument: a repetition would not help.
   if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return undefined;
   return { kind: 'passing', code, afterMs: 0 };
 }
 
-/** What the SDK adds to its errors. */
+/** The fields that the SDK adds to its errors. */
 interface Answered extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
@@ -91,7 +91,7 @@ function statusOf({ $metadata, $response }: Answered): number | undefined {
   return $metadata?.httpStatusCode ?? $response?.statusCode;
 }
 
-/** Seconds; the other form, a date, is not worth trusting two clocks for. */
+/** Reads the header as seconds. The other form, a date, would depend on two clocks. */
 function retryAfter({ $response }: Answered): number {
   const seconds = Number($response?.headers?.['retry-after']);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;

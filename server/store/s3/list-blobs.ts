@@ -7,16 +7,16 @@ import { isBlobId, type BlobId } from '../blob-store.ts';
 import { S3CallFailed, type S3Connection } from './connection.ts';
 
 /**
- * The key of a blob's object: by the last byte of the id, which is random, before the whole id, which begins with the time. An S3
- * that keeps ranges of keys together would have one busy range otherwise.
+ * Returns the key of a blob's object. The last byte of the id, which is random, comes before the whole id, which begins with the time.
+ * Without it, an S3 that partitions by ranges of keys would have one busy range.
  */
 export function blobObjectKey(prefix: string, id: BlobId): string {
-  // An id becomes a key: nothing else may.
-  if (!isBlobId(id)) throw new TypeError(`${JSON.stringify(id)} is no blob id`);
+  // The id becomes part of a key.
+  if (!isBlobId(id)) throw new TypeError(`${JSON.stringify(id)} is not a blob id`);
   return `${prefix}${id.slice(-2)}/${id}`;
 }
 
-/** The blob whose object has the key; `undefined` for a key of somebody else's. */
+/** Returns the blob whose object has the key, or undefined for any other key. */
 function blobOfKey(prefix: string, key: string | undefined): BlobId | undefined {
   const id = key?.slice(prefix.length + 3);
   return id !== undefined && isBlobId(id) && key === blobObjectKey(prefix, id) ? id : undefined;
@@ -28,7 +28,7 @@ export interface ListedBlob {
   readonly ageMs: number;
 }
 
-/** Whole blobs, page by page. */
+/** Lists the whole blobs. */
 export async function* listObjects(connection: S3Connection): AsyncGenerator<ListedBlob> {
   const { bucket, prefix } = connection.address;
   let token: string | undefined;
@@ -47,9 +47,9 @@ export async function* listObjects(connection: S3Connection): AsyncGenerator<Lis
 }
 
 /**
- * Uploads that were begun and not completed. The size of what they hold is not told.
+ * Lists unfinished multipart uploads, with size 0: S3 does not list the size of their parts.
  *
- * Those of the whole bucket are asked for: MinIO takes a prefix for the name of an object.
+ * This lists the uploads of the whole bucket, because MinIO treats the prefix as the name of an object.
  */
 export async function* listUploads(connection: S3Connection): AsyncGenerator<ListedBlob> {
   const { bucket, prefix } = connection.address;
@@ -75,12 +75,12 @@ export async function* listUploads(connection: S3Connection): AsyncGenerator<Lis
   } while (after !== undefined);
 }
 
-/** By the other server's clock alone: it dates objects to the second, and its answers too. */
+/** Uses only the clock of the other server, which dates both objects and responses. */
 function age(since: Date | undefined, now: number): number {
   return since === undefined ? 0 : Math.max(0, now - since.getTime());
 }
 
-/** Some servers cannot list uploads, and end old ones by themselves. */
+/** Some servers cannot list uploads and abort old ones by themselves. */
 function unlessUnknown(error: unknown): ListMultipartUploadsCommandOutput {
   if (error instanceof S3CallFailed && error.failure.code === 'NotImplemented') return { $metadata: {} };
   throw error;

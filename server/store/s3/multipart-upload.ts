@@ -8,18 +8,21 @@ import {
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { S3CallFailed, type S3Connection } from './connection.ts';
 
-/** A client may send single bytes: so many pieces are joined at once however small, or their buffers would outweigh them. */
-const PIECES = 1024;
-const SMALL = 4096;
+/** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */
+const MAX_SMALL_CHUNKS = 1024;
+const SMALL_CHUNK = 4096;
 
 export interface BodyPart {
   readonly bytes: Buffer;
-  /** In base64, as `Content-MD5` wants it. */
+  /** Base64, the form of `Content-MD5`. */
   readonly md5: string;
   readonly last: boolean;
 }
 
-/** A body in parts of exactly `size` bytes, the last one shorter or as long; at least one. A part is yielded when it is known whether it is the last. */
+/**
+ * Splits a body into parts of exactly `size` bytes; the last one may be shorter. There is at least one part. A part is yielded only when
+ * `last` is known.
+ */
 export async function* inParts(body: AsyncIterable<Buffer>, size: number): AsyncGenerator<BodyPart> {
   let part = new Gathered();
   for await (const chunk of body) {
@@ -46,12 +49,12 @@ class Gathered {
   add(piece: Buffer): void {
     if (piece.length === 0) return;
     this.size += piece.length;
-    if (piece.length >= SMALL) {
+    if (piece.length >= SMALL_CHUNK) {
       this.#joinSmall();
       this.#take(piece);
       return;
     }
-    if (this.#small.push(piece) >= PIECES) this.#joinSmall();
+    if (this.#small.push(piece) >= MAX_SMALL_CHUNKS) this.#joinSmall();
   }
 
   join(): { readonly bytes: Buffer; readonly md5: string } {
@@ -67,14 +70,14 @@ class Gathered {
     this.#small = [];
   }
 
-  /** Hashed as it comes: a whole part at once would hold up the event loop for 15 ms. */
+  /** Hashes each block as it arrives. Hashing a whole part at once would block the event loop for 15 ms. */
   #take(block: Buffer): void {
     this.#hash.update(block);
     this.#blocks.push(block);
   }
 }
 
-/** How many parts may be on their way beyond the one that every upload may send at any time. */
+/** Limits the parts in flight, in addition to the one part that each upload may always send. */
 export class Slots {
   #free: number;
 
@@ -82,7 +85,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Takes a slot if one is free; what is returned gives it back. */
+  /** Takes a permit if one is free. Returns the function that gives it back. */
   take(): (() => void) | undefined {
     if (this.#free === 0) return undefined;
     this.#free -= 1;
@@ -92,7 +95,7 @@ export class Slots {
   }
 }
 
-/** An object to be written; `Metadata.write` is this write's own, by which it recognises its object after a lost answer. */
+/** An object to write. `Metadata.write` is unique to the write, which recognises its object by it after a lost response. */
 export interface ObjectWrite {
   readonly Bucket: string;
   readonly Key: string;
@@ -100,12 +103,12 @@ export interface ObjectWrite {
   readonly ContentType: string;
 }
 
-/** S3's own limit. */
-const MOST_PARTS = 10_000;
-/** Of one upload: the slots are everybody's. */
+/** The limit of S3. */
+const MAX_PARTS = 10_000;
+/** The limit for one upload. All uploads share the slots. */
 const PARTS_AT_ONCE = 3;
 
-/** One upload of a large body. Nothing of it can be read before `complete` has resolved. */
+/** A multipart upload of a large body. The object becomes visible when `complete` resolves. */
 export class MultipartUpload {
   readonly #connection: S3Connection;
   readonly #slots: Slots;
@@ -131,19 +134,19 @@ export class MultipartUpload {
   }
 
   /**
-   * Takes the next part. Resolves when the caller may gather the next one: at once where a slot is free, else when this part has been
-   * sent, so that an upload always gets on with the memory of a single part, however many others there are.
+   * Sends the next part. Resolves when the caller may gather the next one: at once if a slot is free, else when this part was sent. So
+   * an upload always makes progress with the memory of a single part, however many other uploads run.
    */
   async add(part: BodyPart): Promise<void> {
     while (this.#sending.size >= PARTS_AT_ONCE) await Promise.race(this.#sending);
     this.#throwFailure();
     this.#count += 1;
-    if (this.#count > MOST_PARTS)
-      throw new Error(`the body has more than ${MOST_PARTS} parts of ${part.bytes.length} bytes: upload it in parts`);
+    if (this.#count > MAX_PARTS)
+      throw new Error(`the body has more than ${MAX_PARTS} parts of ${part.bytes.length} bytes: upload it in parts`);
     const release = this.#slots.take();
     const sent = this.#send(this.#count, part);
     if (release === undefined) return sent;
-    // Looked at by the next `add` or by `complete`.
+    // The next `add` or `complete` throws the failure.
     const sending: Promise<void> = sent
       .catch((error: unknown) => {
         this.#failure ??= { error };
@@ -156,7 +159,7 @@ export class MultipartUpload {
     return undefined;
   }
 
-  /** Throws `S3CallFailed`, `absent` where an earlier attempt may have completed it. */
+  /** Throws `S3CallFailed`, of kind `absent` if an earlier attempt may have completed the upload. */
   async complete(): Promise<void> {
     await Promise.all(this.#sending);
     this.#throwFailure();
@@ -168,15 +171,15 @@ export class MultipartUpload {
           new CompleteMultipartUploadCommand({ ...this.#target, IfNoneMatch: '*', MultipartUpload: { Parts } }),
           options,
         ),
-      // Some servers copy all parts before they answer.
+      // Some servers copy all parts before they respond.
       { timeout: this.#connection.patience.upload },
     );
   }
 
-  /** Takes back what was sent. Where that cannot be done now, the sweeper finds the upload. */
+  /** Aborts the upload. If that fails, garbage collection finds the upload. */
   async abort(): Promise<void> {
     this.#stop.abort();
-    // A part that comes after the end of its upload would stay.
+    // A part that arrives after the abort would remain.
     await Promise.allSettled(this.#sending);
     try {
       await this.#connection.call('abort an upload', (client, options) =>

@@ -1,27 +1,18 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
-import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
+import { BlobAltered, type BlobRange, type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { Attempts, S3CallFailed, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
 
-/** What is read ahead of a slow reader. */
-const READ_AHEAD = 256 * 1024;
-
-/** The bytes of a blob's object from `start` to `end`, exclusive. A connection that breaks is taken up again at the right byte. */
-export function readBlob(connection: S3Connection, id: BlobId, range: BlobBytes): Readable {
-  const key = blobObjectKey(connection.address.prefix, id);
-  return Readable.from(pieces(connection, key, id, range), { objectMode: false, highWaterMark: READ_AHEAD });
-}
-
-/** The same without a stream in between, and so without reading ahead beyond what the connection does. */
-export function lendBlob(connection: S3Connection, id: BlobId, range: BlobBytes): Pieces {
+/** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
+export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Pieces {
   return ownPieces(pieces(connection, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
-async function* pieces(connection: S3Connection, key: string, id: BlobId, range: BlobBytes): AsyncIterable<Buffer> {
+async function* pieces(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
   if (range.start >= range.end) {
     await mustExist(connection, key, id);
     return;
@@ -44,7 +35,7 @@ async function* pieces(connection: S3Connection, key: string, id: BlobId, range:
     } catch (error) {
       if (s3Failure(error)?.kind !== 'passing') throw error;
     }
-    // Cut short: without an error by a proxy, or with one.
+    // The body ended early, with or without an error.
     if (!(await attempts.another())) throw brokenOff(connection, id, at);
   }
 }
@@ -53,7 +44,7 @@ async function ask(
   connection: S3Connection,
   key: string,
   id: BlobId,
-  range: BlobBytes,
+  range: BlobRange,
   etag: string | undefined,
 ): Promise<GetObjectCommandOutput> {
   const { start, end } = range;
@@ -79,8 +70,8 @@ async function ask(
   }
 }
 
-/** Whoever is given other bytes than those that were asked for must not pass them on. */
-function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, range: BlobBytes): void {
+/** Throws unless the response has exactly the requested bytes. */
+function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, range: BlobRange): void {
   const { start, end } = range;
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
   const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
@@ -119,7 +110,7 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
   }
 }
 
-/** Gives up on a server that sends nothing for so long while we wait; a reader who is slow himself may take his time. */
+/** Fails if the server sends nothing for `silenceMs` while this waits. The time that a slow reader takes does not count. */
 async function* arriving(body: Readable, silenceMs: number): AsyncIterable<Buffer> {
   let waiting = true;
   const timer = setTimeout(() => {

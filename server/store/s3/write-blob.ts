@@ -6,10 +6,9 @@ import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite }
 import { S3CallFailed, type S3Connection } from './connection.ts';
 
 /**
- * Writes a blob as one object: in one request where it fits into a part, else as a multipart upload with parts of `partBytes`.
+ * Writes a blob as one object: in one request if it fits in a part, else as a multipart upload with parts of `partBytes`.
  *
- * Memory: one part that is being gathered or sent, its pieces and the joined bytes at most at once; further parts on their way only
- * as far as there are slots.
+ * It holds the chunks and the joined bytes of one part in memory, and sends further parts concurrently only while `slots` has permits.
  */
 export async function writeBlob(
   connection: S3Connection,
@@ -62,7 +61,7 @@ function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyP
   );
 }
 
-/** Makes the object appear, and settles what a lost answer leaves open: whether it did. */
+/** Runs the request that makes the object visible. After a lost response it checks if the object is there. */
 async function appear(
   connection: S3Connection,
   id: BlobId,
@@ -74,10 +73,9 @@ async function appear(
   } catch (error) {
     if (!(error instanceof S3CallFailed)) throw error;
     const { kind } = error.failure;
-    // The object is there, or the upload is gone: by an attempt whose answer was lost, or somebody else's doing.
+    // The object exists, or the upload is gone. Either an earlier attempt did that and its response was lost, or another client did.
     if ((kind === 'condition' || kind === 'absent') && (await isOurs(connection, write))) return;
-    if (kind === 'condition')
-      throw new Error(`blob ${id} is there already: ids are never used twice`, { cause: error });
+    if (kind === 'condition') throw new Error(`blob ${id} exists already: ids are never used twice`, { cause: error });
     if (kind === 'passing') await takeBack(connection, write);
     throw error;
   }
@@ -97,7 +95,7 @@ async function isOurs(connection: S3Connection, write: ObjectWrite, once = false
   }
 }
 
-/** The request fails though its object may be there: one attempt to remove it. Otherwise it has no owner, and the sweeper does. */
+/** Removes the object of a failed write, in one attempt. If that fails too, garbage collection removes it, since it has no owner. */
 async function takeBack(connection: S3Connection, write: ObjectWrite): Promise<void> {
   try {
     if (!(await isOurs(connection, write, true))) return;

@@ -71,7 +71,7 @@ export async function valueOf({ records }: TestLayer, key: Key): Promise<Buffer>
 
 export async function readBlob({ blobs }: Pick<Stores, 'blobs'>, blob: BlobId): Promise<Buffer> {
   for await (const { id, size } of blobs.list()) {
-    if (id === blob) return readAll(blobs.lend(blob, { start: 0, end: size }));
+    if (id === blob) return readAll(blobs.read(blob, { start: 0, end: size }));
   }
   throw new Error(`no blob ${blob}`);
 }

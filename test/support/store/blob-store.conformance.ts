@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eachPiece } from '../../../platform/pieces.ts';
+import { keptPieces } from '../../../platform/pieces.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../../server/store/blob-store.ts';
 
 interface BlobEngine {
@@ -87,6 +87,27 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
       });
     });
 
+    describe('write with `release`', () => {
+      it('releases every chunk once, and stores it before its memory is reused', async () => {
+        const bytes = randomBytes(2_500_000);
+        const released: number[] = [];
+        let count = 0;
+        async function* borrowed() {
+          for await (const chunk of inPieces(bytes, 262_144)) {
+            count += 1;
+            yield Buffer.from(chunk);
+          }
+        }
+        const release = (chunk: Buffer) => {
+          released.push(chunk.length);
+          chunk.fill(0);
+        };
+        expect(await store.write(id, borrowed(), { release })).toEqual({ size: bytes.length });
+        expect((await read(store, id, 0, bytes.length)).equals(bytes)).toBe(true);
+        expect(released).toHaveLength(count);
+      });
+    });
+
     describe('read', () => {
       const bytes = randomBytes(2_500_000);
 
@@ -120,59 +141,18 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
         );
       });
 
-      it('can be given up halfway', async () => {
-        const stream = store.read(id, { start: 0, end: bytes.length });
-        for await (const chunk of stream) {
-          expect(chunk).toBeInstanceOf(Buffer);
-          break;
-        }
-        expect(stream.destroyed).toBe(true);
-      });
-
-      it('serves many readers of one blob', async () => {
-        const sums = await Promise.all(
-          Array.from({ length: 8 }, async () => sha256(await read(store, id, 0, bytes.length))),
-        );
-        expect(new Set(sums)).toEqual(new Set([sha256(bytes)]));
-      });
-    });
-
-    describe('lend', () => {
-      const bytes = randomBytes(2_500_000);
-
-      beforeEach(() => store.write(id, inPieces(bytes, 70_000)).then(() => undefined));
-
-      it.each([
-        [0, 0],
-        [0, 1],
-        [2_499_999, 2_500_000],
-        [1_048_575, 1_048_577],
-        [100, 2_400_000],
-        [2_500_000, 2_500_000],
-      ])('gives exactly the bytes from %i to %i', async (start, end) => {
-        expect((await borrowed(store, id, start, end)).equals(bytes.subarray(start, end))).toBe(true);
-      });
-
-      it('fails where the blob ends before the range', async () => {
-        await expect(borrowed(store, id, 2_400_000, 2_500_001)).rejects.toThrow(BlobTruncated);
-      });
-
-      it('fails for a blob that is not there', async () => {
-        await expect(borrowed(store, someBlobId(), 0, 1)).rejects.toThrow(BlobMissing);
-      });
-
-      it('can be given up halfway', async () => {
-        const pieces = store.lend(id, { start: 0, end: bytes.length });
+      it('can be closed halfway', async () => {
+        const pieces = store.read(id, { start: 0, end: bytes.length });
         await pieces.next();
         await pieces.close();
         expect(await pieces.next()).toBeUndefined();
       });
 
       it('keeps a piece as it is while others read', async () => {
-        const pieces = store.lend(id, { start: 0, end: bytes.length });
+        const pieces = store.read(id, { start: 0, end: bytes.length });
         const piece = await pieces.next();
         const copy = Buffer.from(piece ?? '');
-        await Promise.all(Array.from({ length: 20 }, (_, n) => borrowed(store, id, n * 100_000, bytes.length)));
+        await Promise.all(Array.from({ length: 20 }, (_, n) => read(store, id, n * 100_000, bytes.length)));
         const kept = piece?.equals(copy);
         await pieces.close();
         expect(kept).toBe(true);
@@ -180,7 +160,7 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
 
       it('serves many readers of one blob', async () => {
         const sums = await Promise.all(
-          Array.from({ length: 20 }, async () => sha256(await borrowed(store, id, 0, bytes.length))),
+          Array.from({ length: 20 }, async () => sha256(await read(store, id, 0, bytes.length))),
         );
         expect(new Set(sums)).toEqual(new Set([sha256(bytes)]));
       });
@@ -246,15 +226,9 @@ export async function* from(chunks: readonly Buffer[]): AsyncIterable<Buffer> {
   }
 }
 
+/** Reads a range, and copies each chunk before it asks for the next. */
 export async function read(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
-  return Buffer.concat((await Array.fromAsync(store.read(id, { start, end }))) as Buffer[]);
-}
-
-/** By lent pieces, each copied before the next is asked for. */
-async function borrowed(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
-  const copies: Buffer[] = [];
-  for await (const piece of eachPiece(store.lend(id, { start, end }))) copies.push(Buffer.from(piece));
-  return Buffer.concat(copies);
+  return Buffer.concat(await Array.fromAsync(keptPieces(store.read(id, { start, end }))));
 }
 
 export async function listed(store: BlobStore): Promise<BlobId[]> {
