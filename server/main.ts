@@ -17,7 +17,7 @@ import { requestCounterMemory } from './observability/metrics/request-counters.t
 import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
-import { describeAddress, StoreAddressError, storePlaces, type StorePlaces } from './store/store-address.ts';
+import { describeAddress, StoreConfigError, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
@@ -215,10 +215,10 @@ function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOption
 function isExpected(error: unknown): error is Error {
   return (
     error instanceof SettingsError ||
-    error instanceof StoreAddressError ||
+    error instanceof StoreConfigError ||
     error instanceof ListenError ||
     error instanceof TlsFilesError ||
-    (error instanceof Error && (error.name === 'DataFolderError' || error.name === 'AuditError'))
+    (error instanceof Error && error.name === 'AuditError')
   );
 }
 

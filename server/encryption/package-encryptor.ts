@@ -1,11 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 import { freeNow, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 
-/** The plaintext has another length than announced. The caller must discard the ciphertext. */
-export class UnexpectedSize extends Error {
-  override readonly name = 'UnexpectedSize';
-}
-
 const options = { authTagLength: TAG_SIZE };
 
 /**
@@ -29,11 +24,11 @@ export class PackageEncryptor {
     this.#cipher = this.#newCipher();
   }
 
-  /** Throws `UnexpectedSize` if there are more bytes than announced. */
+  /** Throws `RangeError` if there are more bytes than announced. */
   *update(chunk: Buffer): Generator<Buffer> {
     if (this.#total === 0 && chunk.length > 0) yield header();
     this.#total += chunk.length;
-    if (this.#total > this.#size) throw new UnexpectedSize(`the body has more than the ${this.#size} bytes announced`);
+    if (this.#total > this.#size) throw new RangeError(`the body has more than the ${this.#size} bytes announced`);
     for (let at = 0; at < chunk.length;) {
       // A full package ends only when more bytes follow, because `final` ends the last one.
       if (this.#inPackage === PACKAGE_SIZE) {
@@ -51,10 +46,10 @@ export class PackageEncryptor {
     }
   }
 
-  /** Yields the rest. Throws `UnexpectedSize` if there were fewer bytes than announced. */
+  /** Yields the rest. Throws `RangeError` if there were fewer bytes than announced. */
   *final(): Generator<Buffer> {
     if (this.#total !== this.#size) {
-      throw new UnexpectedSize(`the body has ${this.#total} bytes, not the ${this.#size} announced`);
+      throw new RangeError(`the body has ${this.#total} bytes, not the ${this.#size} announced`);
     }
     if (this.#size === 0) yield header();
     yield this.#endPackage();

@@ -51,7 +51,6 @@ export function openOnlyPackage(ciphertext: Buffer, key: Buffer): Buffer {
 
 export { DamagedCiphertext } from './package-format.ts';
 export type { Decryption } from './package-decryptor.ts';
-export { UnexpectedSize } from './package-encryptor.ts';
 
 /**
  * The body format of encrypted objects: AES-256-GCM in packages (see `package-format.ts`). Each stream has its own key. The nonce of a
@@ -75,7 +74,7 @@ export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
 const BLOCK_BYTES = 8 * packageCuts.every;
 
 /**
- * Encrypts a body of exactly `size` bytes, with chunks of any length. `key` comes from `streamKey()`. Throws `UnexpectedSize` if the
+ * Encrypts a body of exactly `size` bytes, with chunks of any length. `key` comes from `streamKey()`. Throws `RangeError` if the
  * body is longer or shorter.
  */
 export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, size: number): AsyncGenerator<Buffer> {

@@ -4,11 +4,11 @@ import { createLogger } from '../../platform/logger.ts';
 import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { openDataFolder, DataFolderError } from '../store/data-folder.ts';
+import { openDataFolder } from '../store/data-folder.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
-import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces, StoreConfigError } from '../store/store-address.ts';
 import { isReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { ToolError, UsageError } from './report.ts';
@@ -131,7 +131,7 @@ async function lockFolders(places: StorePlaces, readOnlyWillDo: boolean) {
     return { folders, locked: true };
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));
-    if (!(error instanceof DataFolderError && error.message.includes('in use'))) throw error;
+    if (!(error instanceof StoreConfigError && error.code === 'in-use')) throw error;
     if (readOnlyWillDo) return { folders: places.dataFolders.map(formatOnly), locked: false };
     throw new ToolError(`${error.message}. To work on a server that runs, ask it: --server URL`, { cause: error });
   }

@@ -1,9 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { SettingsError } from '../../platform/settings/load-settings.ts';
-import { DataFolderError } from '../store/data-folder.ts';
-import { DeploymentError } from '../store/deployment.ts';
-import { StoreAddressError } from '../store/store-address.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
 import { readOnlyCommand } from './commands/read-only.ts';
@@ -11,6 +8,7 @@ import { restoreCommand, snapshotCommand, type SnapshotArguments } from './comma
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
 import { type Io, ToolError, UsageError } from './report.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { StoreConfigError } from '../store/store-address.ts';
 
 /** Runs one command line. Returns the exit code: 0 clean, 1 findings or a failure, 2 an invalid command line. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -29,20 +27,12 @@ function fail(error: unknown, io: Io, json: boolean): number {
   const message = explained(error, io);
   if (json) io.stdout.write(`${JSON.stringify({ type: 'error', message })}\n`);
   else io.stderr.write(`coffer-store: ${message}\n`);
-  return error instanceof UsageError || error instanceof StoreAddressError || error instanceof SettingsError ? 2 : 1;
+  const isUsage = error instanceof StoreConfigError ? error.code === 'address' : error instanceof UsageError;
+  return isUsage || error instanceof SettingsError ? 2 : 1;
 }
 
 /** Errors whose message suffices for a user. Any other error is a defect and is shown with its stack. */
-const expected = [
-  DataFolderError,
-  DeploymentError,
-  SettingsError,
-  MaintenanceError,
-  StoreAddressError,
-  StoreUnavailable,
-  ToolError,
-  UsageError,
-];
+const expected = [SettingsError, MaintenanceError, StoreConfigError, StoreUnavailable, ToolError, UsageError];
 
 function explained(error: unknown, io: Io): string {
   if (io.signal.aborted) return 'interrupted; run the same again, and it goes on where it can';

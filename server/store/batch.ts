@@ -4,17 +4,12 @@ import type { Batch, Key } from './record-store.ts';
 /** The maximum length of a value in bytes. */
 export const VALUE_LIMIT = 16 * 1024 * 1024;
 
-/** The batch is malformed. This is a mistake of the caller; nothing was changed. */
-export class InvalidBatch extends Error {
-  override readonly name = 'InvalidBatch';
-}
-
-/** Throws `InvalidBatch` unless keys and values are within limits and no key is changed twice. */
+/** Throws `RangeError` unless keys and values are within limits and no key is changed twice. */
 export function checkBatch(batch: Batch): void {
   const changed: Key[] = [];
   for (const { key, value } of batch.put ?? []) {
     if (value.length > VALUE_LIMIT) {
-      throw new InvalidBatch(`a value of ${value.length} bytes is longer than the ${VALUE_LIMIT} a record may have`);
+      throw new RangeError(`a value of ${value.length} bytes is longer than the ${VALUE_LIMIT} a record may have`);
     }
     changed.push(key);
   }
@@ -23,7 +18,7 @@ export function checkBatch(batch: Batch): void {
   for (const key of changed) checkKey(key);
   for (const { key } of batch.expect ?? []) checkKey(key);
   // Engines would apply two changes of one key in different orders.
-  if (hasTwice(changed)) throw new InvalidBatch('a batch changes one key twice');
+  if (hasTwice(changed)) throw new RangeError('a batch changes one key twice');
 }
 
 /** Up to this many keys are compared pairwise. Most batches have two to four keys, and a set needs a string for each. */
@@ -36,7 +31,7 @@ function hasTwice(keys: readonly Key[]): boolean {
 
 export function checkKey(key: Key): void {
   if (key.length === 0 || key.length > KEY_LIMIT) {
-    throw new InvalidBatch(`a key of ${key.length} bytes is not between 1 and ${KEY_LIMIT} bytes long`);
+    throw new RangeError(`a key of ${key.length} bytes is not between 1 and ${KEY_LIMIT} bytes long`);
   }
 }
 

@@ -23,8 +23,8 @@ export interface BlobStore {
    * Reads a range of a blob in borrowed chunks: the caller may overwrite a chunk, and the next call of `next` or `close` reuses its buffer.
    * `keptPieces` copies them into chunks that the caller may keep. With `cuts`, chunks end there if that costs the store nothing.
    *
-   * Before the first byte it fails with `BlobMissing` if there is no such blob, with `BlobTruncated` if the blob ends before the range, and
-   * with `BlobAltered` if it is not a regular file or has another size than `range.size`.
+   * Before the first byte it fails with `BlobError` `missing` if there is no such blob, with `BlobError` `truncated` if the blob ends before the range, and
+   * with `BlobError` `altered` if it is not a regular file or has another size than `range.size`.
    *
    * @example
    *     for await (const chunk of eachPiece(blobs.read(id, { start: 0, end: size, size }))) hash.update(chunk);
@@ -76,29 +76,39 @@ export function blamesBlobs(error: unknown): never {
   throw new BlobsUnavailable(error.reason, error.message, { cause: error });
 }
 
-export class BlobMissing extends Error {
-  override readonly name = 'BlobMissing';
-  constructor(id: BlobId) {
-    super(`blob ${id} is missing`);
-  }
-}
-
-/** The size or the kind of a blob's file differs from what was written. */
-export class BlobAltered extends Error {
-  override readonly name: string = 'BlobAltered';
-  constructor(id: BlobId, what: string) {
-    super(`blob ${id} ${what}`);
-  }
-}
-
-/** The blob is shorter than what was written. */
-export class BlobTruncated extends BlobAltered {
-  override readonly name = 'BlobTruncated';
-  constructor(id: BlobId, at: number) {
-    super(id, `ends before byte ${at}, which was written`);
-  }
-}
-
 export function isBlobId(text: string): text is BlobId {
   return /^[0-9a-f]{32}$/.test(text);
+}
+
+/**
+ * A blob is not what was written. This shows without reading its bytes.
+ *
+ * - `missing`: there is no such blob;
+ * - `truncated`: it is shorter than what was written;
+ * - `altered`: its size or kind differs in another way.
+ */
+export class BlobError extends Error {
+  override readonly name = 'BlobError';
+  readonly code: 'missing' | 'truncated' | 'altered';
+  constructor(code: BlobError['code'], id: BlobId, what: string) {
+    super(`blob ${id} ${what}`);
+    this.code = code;
+  }
+}
+
+export function blobMissing(id: BlobId): BlobError {
+  return new BlobError('missing', id, 'is missing');
+}
+
+export function blobTruncated(id: BlobId, at: number): BlobError {
+  return new BlobError('truncated', id, `ends before byte ${at}, which was written`);
+}
+
+export function blobAltered(id: BlobId, what: string): BlobError {
+  return new BlobError('altered', id, what);
+}
+
+/** Returns true if the error says that a blob is there but truncated or altered. */
+export function isDamagedBlob(error: unknown): error is BlobError {
+  return error instanceof BlobError && error.code !== 'missing';
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DataFolderError, openDataFolder, bringForward, readFormat } from './data-folder.ts';
+import { openDataFolder, bringForward, readFormat } from './data-folder.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -56,7 +56,7 @@ describe('a data folder', () => {
 
   it('is refused where a file is in the way', async () => {
     await writeFile(join(base.path, 'deep'), 'x');
-    await expect(openDataFolder(path)).rejects.toThrow(DataFolderError);
+    await expect(openDataFolder(path)).rejects.toMatchObject({ code: 'data-folder' });
   });
 });
 

@@ -6,7 +6,7 @@ import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
 import { StoreUnavailable } from './record-store.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
-import { DeploymentError, deploymentKey, joinDeployment } from './deployment.ts';
+import { deploymentKey, joinDeployment } from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -72,7 +72,7 @@ describe('stores that do not belong together', () => {
     await joined(first);
     await joined(second, { blobs: join(base.path, 'others') });
     await expect(joined(second)).rejects.toThrow(/belong to the deployment .* and the blobs at .* to /);
-    await expect(joined(second)).rejects.toThrow(DeploymentError);
+    await expect(joined(second)).rejects.toMatchObject({ code: 'deployment' });
   });
 
   it('are refused where the records are new', async () => {

@@ -5,11 +5,7 @@ import { commitOnce } from './commit-once.ts';
 import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
-
-/** The stores belong to different deployments, or to a newer server. This server must not change them. The message says what to do. */
-export class DeploymentError extends Error {
-  override readonly name = 'DeploymentError';
-}
+import { StoreConfigError } from './store-address.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
 export const deploymentKey = key('system', 'deployment');
@@ -30,12 +26,13 @@ export function encodeDeployment(record: DeploymentRecord): Buffer {
   return Buffer.from(JSON.stringify({ format: RECORDS_FORMAT, ...record }));
 }
 
-/** Throws `DeploymentError` for the record of a newer server. */
+/** Throws `StoreConfigError` for the record of a newer server. */
 export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
   const read: unknown = JSON.parse(value.toString('utf8'));
   const { format } = z.object({ format: z.int().min(1) }).parse(read);
   if (format > RECORDS_FORMAT) {
-    throw new DeploymentError(
+    throw new StoreConfigError(
+      'newer-format',
       `the records at ${place} have format ${format}, this server knows formats up to ${RECORDS_FORMAT}: start the newer server that wrote them`,
     );
   }
@@ -60,13 +57,14 @@ interface JoinOptions {
  * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
  * start at once, the first commit wins.
  *
- * Throws `DeploymentError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
+ * Throws `StoreConfigError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
  * `BlobsUnavailable` if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
   if ((await records.get(copyKey)) !== undefined) {
-    throw new DeploymentError(
+    throw new StoreConfigError(
+      'deployment',
       `a copy to the records at ${places.records} is not finished: run "coffer-store copy" again, which goes on where it stopped`,
     );
   }
@@ -103,22 +101,25 @@ async function change(records: RecordStore, expectation: Expectation, record: De
 
 async function refuseForeign({ records, places, sameFolder }: JoinOptions, marker: string | undefined): Promise<void> {
   if (marker !== undefined && !sameFolder) {
-    throw new DeploymentError(
+    throw new StoreConfigError(
+      'deployment',
       `the blobs at ${places.blobs} belong to the deployment ${marker}, and the records at ${places.records} are new: ` +
         'name the records of that deployment, or other blobs',
     );
   }
   if (sameFolder) return;
   for await (const _bucket of records.scan({ ...within('b'), limit: 1 })) {
-    throw new DeploymentError(
+    throw new StoreConfigError(
+      'deployment',
       `the records at ${places.records} hold buckets whose blobs are in their data folder, and not at ${places.blobs}: ` +
         'start the server once as before, stop it, and move the blobs by coffer-store',
     );
   }
 }
 
-function different(places: JoinOptions['places'], deploymentId: string, found: string): DeploymentError {
-  return new DeploymentError(
+function different(places: JoinOptions['places'], deploymentId: string, found: string): StoreConfigError {
+  return new StoreConfigError(
+    'deployment',
     `the records at ${places.records} belong to the deployment ${deploymentId}, and the blobs at ${places.blobs} to ${found}: ` +
       'name the two stores of one deployment',
   );

@@ -1,5 +1,5 @@
 import { keptPieces } from '../../../platform/pieces.ts';
-import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
+import { BlobError, type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
 export interface BlobCopy {
@@ -56,8 +56,9 @@ async function copyOnce(
   try {
     await to.write(blob, bytes());
   } catch (error) {
-    if (atSource instanceof BlobMissing) return { kind: 'missing', message: 'is missing' };
-    if (atSource instanceof BlobTruncated) return { kind: 'damaged', message: 'is shorter than what was written' };
+    if (atSource instanceof BlobError && atSource.code === 'missing') return { kind: 'missing', message: 'is missing' };
+    if (atSource instanceof BlobError && atSource.code === 'truncated')
+      return { kind: 'damaged', message: 'is shorter than what was written' };
     throw error;
   }
   return check?.holds() === false ? { kind: 'damaged', message: 'does not have its checksum' } : undefined;

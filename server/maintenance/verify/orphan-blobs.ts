@@ -1,6 +1,6 @@
 import { eachPiece } from '../../../platform/pieces.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
-import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
+import { type BlobId, type BlobStore, BlobError } from '../../store/blob-store.ts';
 import type { VerifyContext } from './check-object.ts';
 import type { Finding } from './finding.ts';
 
@@ -52,8 +52,8 @@ async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
     for await (const _chunk of eachPiece(blobs.read(blob, { start: 0, end: 1 })));
     return true;
   } catch (error) {
-    if (error instanceof BlobMissing) return false;
-    if (error instanceof BlobTruncated) return true;
+    if (error instanceof BlobError && error.code === 'missing') return false;
+    if (error instanceof BlobError && error.code === 'truncated') return true;
     throw error;
   }
 }

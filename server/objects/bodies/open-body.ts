@@ -4,7 +4,7 @@ import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.t
 import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
 import { DamagedCiphertext, decryptBuffer } from '../../encryption/packages.ts';
-import { BlobAltered, type BlobId } from '../../store/blob-store.ts';
+import { type BlobId, isDamagedBlob } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
@@ -134,7 +134,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
       return new DecryptedPieces(ciphertext, { ...cipher, key, size });
     },
     // The error of a truncated blob names only the blob.
-    (error) => (error instanceof DamagedCiphertext || error instanceof BlobAltered ? damaged(what, error) : error),
+    (error) => (error instanceof DamagedCiphertext || isDamagedBlob(error) ? damaged(what, error) : error),
   );
 }
 
@@ -154,7 +154,7 @@ function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: str
         return sums;
       },
     });
-  return new LazyPieces(open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
+  return new LazyPieces(open, (error) => (isDamagedBlob(error) ? damaged(what, error) : error));
 }
 
 function readParts(

@@ -9,9 +9,9 @@ import type { ObjectInfo, ReadableObject, ReadConditions } from '../object-layer
 import { openBody } from '../bodies/open-body.ts';
 import { objectInfo } from '../records/object-record.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
-import { BlobAltered } from '../../store/blob-store.ts';
 import { quarantineRead } from './quarantine.ts';
 import { StoredDataError } from '../stored-data-error.ts';
+import { isDamagedBlob } from '../../store/blob-store.ts';
 
 const ATTEMPTS = 10;
 
@@ -77,7 +77,7 @@ export async function getIntactObject(
   const { info, read } = await getObject(context, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   const note = (error: unknown) => {
-    if ((error instanceof StoredDataError && error.code === 'damaged-body') || error instanceof BlobAltered)
+    if ((error instanceof StoredDataError && error.code === 'damaged-body') || isDamagedBlob(error))
       void mark(context, info, error);
   };
   return {

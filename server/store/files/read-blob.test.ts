@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { BufferPool } from '../../../platform/body-buffers.ts';
-import { BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
 import { BlobChunks } from './read-blob.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
@@ -107,13 +106,13 @@ describe('a blob that is lent', () => {
 
   it('gives nothing of a file that ends early, and has given its buffer back', async () => {
     const { pieces, buffers, counts } = await lent('abc', 0, 20);
-    await expect(pieces.next()).rejects.toThrow(BlobTruncated);
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'truncated' });
     await pieces.close();
     expect([buffers.lent, counts]).toEqual([0, { opened: 1, closed: 1 }]);
   });
 
   it('fails where there is no file', async () => {
     const pieces = new BlobChunks({ fs: new SimulatedDisk('/blobs'), path, id, start: 0, end: 1 }, pool());
-    await expect(pieces.next()).rejects.toThrow(BlobMissing);
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'missing' });
   });
 });

@@ -1,6 +1,6 @@
 import { bodyBuffers, type BufferPool } from '../../../platform/body-buffers.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
-import { BlobAltered, type BlobId, BlobMissing, BlobTruncated, type Cuts } from '../blob-store.ts';
+import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 
 /** A range of the file of a blob: the bytes from `start` to `end` (exclusive). */
@@ -49,7 +49,7 @@ export class BlobChunks implements Pieces<'lent'> {
     this.#buffer = buffer;
     const bytes = pieceLength(this.#range, this.#position, buffer.length);
     const count = await this.#file.read(buffer.subarray(0, bytes), this.#position);
-    if (count === 0) throw new BlobTruncated(id, end);
+    if (count === 0) throw blobTruncated(id, end);
     this.#position += count;
     return buffer.subarray(0, count);
   }
@@ -93,17 +93,17 @@ async function openedFile({ fs, path, id }: FileRange): Promise<OpenFile> {
   try {
     return await fs.open(path);
   } catch (error) {
-    if (isNoSuchFile(error)) throw new BlobMissing(id);
-    if (codeOf(error) === 'ELOOP') throw new BlobAltered(id, 'is a symbolic link instead of a file');
+    if (isNoSuchFile(error)) throw blobMissing(id);
+    if (codeOf(error) === 'ELOOP') throw blobAltered(id, 'is a symbolic link instead of a file');
     // The file is a socket.
-    if (codeOf(error) === 'ENXIO') throw new BlobAltered(id, 'is no regular file');
+    if (codeOf(error) === 'ENXIO') throw blobAltered(id, 'is no regular file');
     throw error;
   }
 }
 
 async function checkSize(file: OpenFile, { id, end, size }: FileRange): Promise<void> {
   const found = await file.size();
-  if (found === undefined) throw new BlobAltered(id, 'is no regular file');
-  if (found < end) throw new BlobTruncated(id, end);
-  if (size !== undefined && found !== size) throw new BlobAltered(id, `has ${found} bytes instead of ${size}`);
+  if (found === undefined) throw blobAltered(id, 'is no regular file');
+  if (found < end) throw blobTruncated(id, end);
+  if (size !== undefined && found !== size) throw blobAltered(id, `has ${found} bytes instead of ${size}`);
 }

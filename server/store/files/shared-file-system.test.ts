@@ -7,7 +7,7 @@ import {
   read,
   someBlobId,
 } from '../../../test/support/store/blob-store.conformance.ts';
-import { type BlobId, BlobMissing, type BlobStore } from '../blob-store.ts';
+import { type BlobId, type BlobStore } from '../blob-store.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import type { BlobFileSystem } from './file-system.ts';
 import { openFilesBlobStore } from './blob-store.ts';
@@ -71,7 +71,7 @@ describe('a shared file system', () => {
   });
 
   it('is believed at last that a blob is missing', async () => {
-    await expect(read(over({}), id, 0, 1)).rejects.toThrow(BlobMissing);
+    await expect(read(over({}), id, 0, 1)).rejects.toMatchObject({ code: 'missing' });
     expect(pauses).toEqual([100, 500, 1500]);
   });
 

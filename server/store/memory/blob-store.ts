@@ -1,12 +1,12 @@
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import {
-  BlobAltered,
   type BlobRange,
   type BlobId,
-  BlobMissing,
   type BlobStore,
-  BlobTruncated,
   type WriteOptions,
+  blobMissing,
+  blobTruncated,
+  blobAltered,
 } from '../blob-store.ts';
 import { closed, StoreUnavailable } from '../record-store.ts';
 import { Faults } from './faults.ts';
@@ -110,10 +110,10 @@ export class MemoryBlobStore implements BlobStore {
   async *#chunks(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
     await this.#begin();
     const blob = this.#blobs.get(id);
-    if (blob?.whole !== true) throw new BlobMissing(id);
-    if (range.end > blob.bytes.length) throw new BlobTruncated(id, range.end);
+    if (blob?.whole !== true) throw blobMissing(id);
+    if (range.end > blob.bytes.length) throw blobTruncated(id, range.end);
     if (range.size !== undefined && range.size !== blob.bytes.length) {
-      throw new BlobAltered(id, `has ${blob.bytes.length} bytes instead of ${range.size}`);
+      throw blobAltered(id, `has ${blob.bytes.length} bytes instead of ${range.size}`);
     }
     const bytes = Buffer.from(blob.bytes.subarray(range.start, range.end));
     const end = this.faults.strike(['blobRead']) === undefined ? undefined : this.faults.upTo(bytes.length);

@@ -4,7 +4,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
-import { StoreAddressError, type BlobsAddress } from '../store-address.ts';
+import { type BlobsAddress, StoreConfigError } from '../store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type S3Failure, s3Failure } from './errors.ts';
 
@@ -86,7 +86,7 @@ export class S3Connection {
 
   readonly #times = new WeakMap<object, number>();
 
-  /** Throws `StoreAddressError` if the certificate authorities cannot be read. */
+  /** Throws `StoreConfigError` if the certificate authorities cannot be read. */
   constructor(address: S3Address, patience: Patience) {
     this.address = address;
     this.patience = patience;
@@ -199,7 +199,7 @@ function authorities({ caFile }: S3Address): { readonly ca?: string[] } {
     return { ca: [...getCACertificates('default'), own] };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StoreAddressError(`SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
+    throw new StoreConfigError('address', `SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
       cause: error,
     });
   }

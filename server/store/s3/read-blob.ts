@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
-import { BlobAltered, type BlobRange, type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
+import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { Attempts, S3CallFailed, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
@@ -76,9 +76,9 @@ function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id:
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
   const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
   const size = match === null ? whole : Number(match[3]);
-  if (size !== undefined && size < end) throw new BlobTruncated(id, end);
+  if (size !== undefined && size < end) throw blobTruncated(id, end);
   if (size !== undefined && range.size !== undefined && size !== range.size) {
-    throw new BlobAltered(id, `has ${size} bytes instead of ${range.size}`);
+    throw blobAltered(id, `has ${size} bytes instead of ${range.size}`);
   }
   if (whole !== undefined || (match !== null && Number(match[1]) === start && Number(match[2]) === end - 1)) return;
   throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, the blobs' S3 gave ${ContentRange ?? 'all'}`);
@@ -88,9 +88,9 @@ function translated(error: unknown, id: BlobId, end: number): unknown {
   if (!(error instanceof S3CallFailed)) return error;
   switch (error.failure.kind) {
     case 'absent':
-      return new BlobMissing(id);
+      return blobMissing(id);
     case 'range':
-      return new BlobTruncated(id, end);
+      return blobTruncated(id, end);
     case 'condition':
       return new Error(`blob ${id} was replaced in the blobs' S3 while it was read`, { cause: error });
     case 'full':
