@@ -1,9 +1,9 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { adminPath, json, type Route } from './call.ts';
 
-/** What clients ask about, which this server answers by that it has none of it. */
+/** Calls about features that this server does not have. It answers with an empty state. */
 const empty: readonly Route[] = [
-  // Nothing here takes a lock that outlives a request.
+  // No lock of this server outlives a request.
   { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: () => Promise.resolve(json([])) },
   {
     method: 'GET',
@@ -28,7 +28,7 @@ const empty: readonly Route[] = [
   },
 ];
 
-/** Calls of MinIO for what Coffer does in another way, or not at all: the right to them, and what to do instead. */
+/** MinIO calls that Coffer does not offer, with the right that they need and the alternative. */
 const absent: readonly (readonly [call: string, action: string, instead: string])[] = [
   [
     'heal/.*|background-heal/status',
@@ -68,7 +68,7 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
   ['update', 'admin:ServerUpdate', 'Coffer is updated by its image or package, which the operator rolls.'],
 ];
 
-/** Answered at once and in so many words, so that no client waits, retries, or takes an empty answer for a promise. */
+/** These calls fail at once with an explanation, so that no client waits, retries, or takes an empty answer for success. */
 export const absentFeatureRoutes: readonly Route[] = [
   ...empty,
   ...absent.map(([call, action, instead]) => ({

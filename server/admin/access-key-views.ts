@@ -9,7 +9,7 @@ import type { AdminServices } from '../administration/services.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import type { AdminCall } from './call.ts';
 
-/** An access key in a list. */
+/** Returns an access key for a list. */
 export function listedAccount(account: ServiceAccount, rootUser: string) {
   const { accessKey, name, description, expiration } = account;
   return {
@@ -33,7 +33,7 @@ function listedTemporary({ accessKey, principal }: TemporaryCredentials, rootUse
   };
 }
 
-/** All about an access key but its secret. `policy`: its own, else what its owner may do. */
+/** Returns an access key without its secret. `policy` is its own policy, else that of its owner. */
 export async function shownAccount(
   { identities, root }: Pick<AdminServices, 'identities' | 'root'>,
   account: ServiceAccount,
@@ -69,7 +69,7 @@ export async function shownTemporary(
   };
 }
 
-/** Who vouches for the owner, in the words of the clients; `certificate` and `custom` are of Coffer's own. */
+/** Returns the provider of the owner in the terms of MinIO's clients; `certificate` and `custom` exist only in Coffer. */
 export function providerFields(subject: Subject) {
   const federated = subject.kind === 'federated' ? subject : undefined;
   const openid = federated?.source === 'openid' ? federated : undefined;
@@ -89,7 +89,7 @@ function shownStatus({ status }: ServiceAccount): string {
   return status === 'enabled' ? 'on' : 'off';
 }
 
-/** What of somebody's is listed, and whether people who have none of it are. */
+/** The kinds of access keys in a list, and whether it has owners without any. */
 interface ListType {
   readonly accounts: boolean;
   readonly temporary: boolean;
@@ -113,13 +113,13 @@ export function listTypeOf({ query }: AdminCall): ListType {
   );
 }
 
-/** Clients tell an empty list from none. */
+/** Clients distinguish null from an empty list. */
 interface ListedKeys {
   readonly serviceAccounts: readonly object[] | null;
   readonly stsKeys: readonly object[] | null;
 }
 
-/** The access keys of an owner; undefined where the type leaves out who has none. */
+/** Returns the access keys of an owner; undefined if the list type leaves out owners without any. */
 export async function keysOf(call: AdminCall, owner: string, listed: ListType): Promise<ListedKeys | undefined> {
   const serviceAccounts = listed.accounts ? await accountsOf(call, owner) : [];
   const stsKeys = listed.temporary ? await temporaryOf(call, owner) : [];

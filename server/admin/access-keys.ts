@@ -5,7 +5,7 @@ import { keysOf, listTypeOf, providerFields, shownAccount, shownTemporary } from
 import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../administration/caller.ts';
 import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
 
-/** Access keys of either kind: those of service accounts, which last, and temporary ones. */
+/** Access keys of service accounts, and temporary ones. */
 export const accessKeyRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -17,7 +17,7 @@ export const accessKeyRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: adminPath('info-access-key'),
-    // Whoever holds a key may know what it is.
+    // A key may describe itself.
     action: (call) => (isKeyItself(call) ? [] : 'admin:ListServiceAccounts'),
     own: true,
     serve: info,
@@ -34,23 +34,23 @@ export const accessKeyRoutes: readonly Route[] = [
 async function list(call: AdminCall): Promise<AdminAnswer> {
   const listed = listTypeOf(call);
   const found = new Map<string, object>();
-  for (const [name, owner] of await askedFor(call)) {
+  for (const [name, owner] of await requestedOwners(call)) {
     const keys = await keysOf(call, owner, listed);
     if (keys !== undefined) found.set(name, keys);
   }
   return sealed(Object.fromEntries(found));
 }
 
-/** Names and owners: everybody here, those whom the query names and who exist, or the caller. */
-async function askedFor(call: AdminCall): Promise<ReadonlyMap<string, string>> {
+/** Returns names and owners: all users, existing users named in the query, or the caller. */
+async function requestedOwners(call: AdminCall): Promise<ReadonlyMap<string, string>> {
   const { identities, root } = call.services;
   const names = call.query.getAll('users').filter((name) => name !== '');
-  const everybody = call.query.get('all') === 'true';
-  if (everybody && names.length > 0) {
+  const all = call.query.get('all') === 'true';
+  if (all && names.length > 0) {
     throw new AdminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
   }
   const asked = new Map<string, string>();
-  if (everybody) {
+  if (all) {
     await call.require('admin:ListServiceAccounts');
     await call.require('admin:ListUsers');
     asked.set(root.user, ownerOf({ kind: 'root' }));
@@ -68,7 +68,7 @@ async function askedFor(call: AdminCall): Promise<ReadonlyMap<string, string>> {
   return asked;
 }
 
-/** Without a name: of the credentials that ask. */
+/** Without a name it describes the caller's credentials. */
 async function info(call: AdminCall): Promise<AdminAnswer> {
   const { identities, temporary } = call.services;
   const accessKey = call.query.get('accessKey') || call.principal.accessKey;
@@ -106,8 +106,8 @@ function noSuchKey(accessKey: string): AdminError {
 }
 
 /**
- * Ends temporary credentials: all of a subject's (`fullRevoke`), or those that were made with a label (`tokenRevokeType`). Everybody may
- * end their own; temporary credentials without a parameter end those with their own label.
+ * Revokes temporary credentials: all of a subject (`fullRevoke`), or those with a label (`tokenRevokeType`). Callers may revoke their own;
+ * temporary credentials without a parameter revoke those with their own label.
  */
 export const revokeTokensRoutes: readonly Route[] = [
   {
@@ -128,7 +128,7 @@ async function revoke(call: AdminCall): Promise<AdminAnswer> {
     throw new AdminError('XCofferInvalidRequest', 'Give either fullRevoke=true or a tokenRevokeType, not both.');
   }
   const owner = user === undefined ? callerOwner(call) : await ownerOfUser(call, user);
-  // Who is narrowed by a policy has nothing of their own: elsewhere too they would need the right.
+  // A caller with a permission boundary needs the right even for own credentials.
   if (owner !== callerOwner(call) || boundaryOf(call.principal) !== undefined) {
     await call.require('admin:RemoveServiceAccount');
   }
@@ -143,7 +143,7 @@ async function revoke(call: AdminCall): Promise<AdminAnswer> {
   return { kind: 'none', status: 204 };
 }
 
-/** The label that the caller's own credentials have. */
+/** Returns the label of the caller's credentials. */
 async function ownLabel({ principal, services }: AdminCall): Promise<string | undefined> {
   if (principal.kind !== 'temporary') return undefined;
   return (await services.temporary.find(principal.accessKey))?.revokeType;
@@ -153,7 +153,7 @@ async function ownerOfUser(call: AdminCall, user: string): Promise<string> {
   const { root, identities } = call.services;
   const kind = call.parts[0];
   if (kind === 'ldap') return normalizeDn(user) ?? unknown(user);
-  // As MinIO names people of a provider; names of owners of another kind are none of theirs.
+  // MinIO's name of an external user; names of other owners are refused.
   if (kind === 'openid') return /^(root$|user:)/.test(user) ? unknown(user) : user;
   if (user === root.user) return ownerOf({ kind: 'root' });
   return (await identities.user(user)) === undefined ? unknown(user) : ownerOf({ kind: 'user', name: user });

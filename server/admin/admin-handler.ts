@@ -1,6 +1,6 @@
 import { encryptPayload } from '../../protocol/admin-payload.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
-import { secretOf, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
+import { callerSecret, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { type AdminError, asAdminError } from '../administration/admin-error.ts';
 import { accessKeyRoutes, revokeTokensRoutes } from './access-keys.ts';
@@ -16,7 +16,7 @@ import { logRoutes } from './logs.ts';
 import { serviceRoutes } from './service.ts';
 import { traceRoutes } from './trace.ts';
 import { keyRoutes } from './keys.ts';
-import { idpConfigRoutes, ldapTestRoutes, openIdTestRoutes, personCheckRoutes } from './identity-providers.ts';
+import { idpConfigRoutes, ldapTestRoutes, openIdTestRoutes, userStatusCheckRoutes } from './identity-providers.ts';
 import { infoRoutes } from './info.ts';
 import { ldapRoutes } from './ldap.ts';
 import { maintenanceRoutes } from './maintenance.ts';
@@ -24,10 +24,10 @@ import { serviceAccountRoutes } from './service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { usageRoutes } from './usage.ts';
 
-/** Bytes of one piece: a client that reads slowly holds up no more. */
+/** Bytes per chunk, which bounds the memory of a slow client. */
 const mostAtOnce = 64 * 1024;
 
-/** Each value on a line of its own, in pieces of whole lines: those that are there together go out together. */
+/** Writes each value on a line, in chunks of whole lines. Values of one batch go out together. */
 async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Buffer, void> {
   for await (const values of batches) {
     let text = '';
@@ -41,7 +41,7 @@ async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGener
   }
 }
 
-/** From what a call answers to what is sent. */
+/** Makes the HTTP answer of a call. */
 async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
   switch (answer.kind) {
     case 'none':
@@ -49,7 +49,7 @@ async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
     case 'json':
       return bytes(Buffer.from(JSON.stringify(answer.value)), 'application/json', answer.headers);
     case 'sealed': {
-      const secret = await secretOf(call.services, call.principal);
+      const secret = await callerSecret(call.services, call.principal);
       return bytes(await encryptPayload(secret, Buffer.from(answer.value)), 'application/octet-stream', answer.headers);
     }
     case 'bytes':
@@ -73,7 +73,7 @@ function bytes(content: Buffer, contentType: string, headers: Readonly<Record<st
   return { status: 200, headers: { 'content-type': contentType, ...headers }, body: { kind: 'bytes', bytes: content } };
 }
 
-/** Every call that there is. */
+/** All calls of the admin API. */
 export const routes: readonly Route[] = [
   ...infoRoutes,
   ...usageRoutes,
@@ -84,7 +84,7 @@ export const routes: readonly Route[] = [
   ...logRoutes,
   ...idpConfigRoutes,
   ...configRoutes,
-  ...personCheckRoutes,
+  ...userStatusCheckRoutes,
   ...openIdTestRoutes,
   ...ldapTestRoutes,
   ...userRoutes,
@@ -101,16 +101,16 @@ export const routes: readonly Route[] = [
   ...identityArchiveRoutes,
   ...explainRoutes,
   ...bucketArchiveRoutes,
-  // Last: what there is of these stands above.
+  // Last, because it also matches calls that are listed above.
   ...absentFeatureRoutes,
 ];
 
-/** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */
+/** The admin API. It answers its own errors and rejects with an `S3Error` otherwise, which the listener answers as JSON. */
 export function createAdminHandler(services: AdminServices): RequestHandler {
   return async (request) => {
     const authenticated = await services.authenticate(request);
     const { principal } = authenticated;
-    request.watch?.isFrom(principal);
+    request.audit?.setPrincipal(principal);
     if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
     const { route, parts } = routeOf(request);
     const call = createCall(services, request, authenticated, principal, parts);
@@ -130,13 +130,12 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
 }
 
 async function authorizeRoute({ action: asked, own, keys }: Route, call: AdminCall): Promise<void> {
-  const { services, request, principal } = call;
   const action = [typeof asked === 'function' ? asked(call) : asked].flat();
-  // By the name that policies know: `admin:CreateUser` is CreateUser.
-  request.watch?.isFor((action[0] ?? '').replace(/^.*:/, ''));
+  // The operation is the action without its prefix: CreateUser for `admin:CreateUser`.
+  call.request.audit?.setOperation((action[0] ?? '').replace(/^.*:/, ''));
   const resources = keys === undefined ? [''] : keys(call);
   for (const resource of resources) {
-    await authorizeCall(services, request, principal, { action, resource, own: own === true });
+    await authorizeCall(call, { action, resource, allowedByDefault: own });
   }
 }
 
@@ -146,12 +145,12 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
   } catch (error) {
     const refused = asAdminError(error);
     if (refused === undefined) throw error;
-    call.request.watch?.refused({ code: refused.code, message: refused.message });
+    call.request.audit?.setError({ code: refused.code, message: refused.message });
     return refusal(refused, call.request, call.services);
   }
 }
 
-/** An administrator who waited for long is told what went wrong, whatever it was. */
+/** Answers any error of a slow call with its message, because the status was sent long before. */
 function failure(error: unknown, request: IncomingRequest, { server }: AdminServices): Answer {
   return errorAnswer(500, {
     Code: 'InternalError',

@@ -2,16 +2,16 @@ import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route, n
 import { AdminError } from '../administration/admin-error.ts';
 import { bucketArchiveLimits, exportBuckets, importBuckets } from '../administration/bucket-archive.ts';
 import type { AdminServices } from '../administration/services.ts';
-import { readZip, ZipError, type ZipEntry } from '../administration/zip.ts';
+import { invalidArchive, readZip } from '../administration/zip.ts';
 import { exportIdentities } from '../administration/export-identities.ts';
 import { importIdentities } from '../administration/import-identities.ts';
 import { type ImportReport, readIdentityArchive } from '../administration/identity-archive.ts';
-import { isWholeRoot, mayOneOf } from '../administration/caller.ts';
+import { isUnrestrictedRoot, mayOneOf } from '../administration/caller.ts';
 
-/** Bytes, packed. */
-const longestArchive = 16 * 1024 * 1024;
+/** Bytes of the compressed archive. */
+const maxArchiveBytes = 16 * 1024 * 1024;
 
-/** `mc admin cluster bucket export|import`: what is set for buckets, not what is in them. */
+/** `mc admin cluster bucket export|import`: the configuration of buckets, without their objects. */
 export const bucketArchiveRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -31,7 +31,7 @@ export const bucketArchiveRoutes: readonly Route[] = [
 ];
 
 async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
-  const entries = unpacked(await call.body(longestArchive));
+  const entries = readZip(await call.body(maxArchiveBytes), bucketArchiveLimits);
   const { server } = call.services;
   const only = call.query.get('bucket') || undefined;
   const buckets = await importBuckets(bucketsOf(call.services), entries, {
@@ -39,7 +39,8 @@ async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
     region: server.region,
     require: (action, bucket) => call.require(action, bucket),
   });
-  if (Object.keys(buckets).length === 0) throw refused(only === undefined ? 'it holds no bucket' : `it has no ${only}`);
+  if (Object.keys(buckets).length === 0)
+    throw invalidArchive(only === undefined ? 'it holds no bucket' : `it has no ${only}`);
   return json({ buckets });
 }
 
@@ -48,22 +49,9 @@ function bucketsOf({ buckets }: AdminServices): NonNullable<AdminServices['bucke
   throw new AdminError('XCofferRefused', 'This server moves no buckets.');
 }
 
-function unpacked(bytes: Buffer): ZipEntry[] {
-  try {
-    return readZip(bytes, bucketArchiveLimits);
-  } catch (error) {
-    if (error instanceof ZipError) throw refused(error.message, error);
-    throw error;
-  }
-}
+/** Bytes of the compressed archive. */
 
-function refused(why: string, cause?: unknown): AdminError {
-  return new AdminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
-}
-
-/** Bytes, packed. */
-
-/** Neither gives more than the caller has: secret keys and changes take the rights that the calls for one of them take. */
+/** Export and import need the rights of the single calls for each secret key and change. */
 export const identityArchiveRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('export-iam'), action: 'admin:ExportIAM', serve: exported },
   {
@@ -77,12 +65,12 @@ export const identityArchiveRoutes: readonly Route[] = [
 
 async function exported(call: AdminCall): Promise<AdminAnswer> {
   const { services, principal } = call;
-  // Whoever may give another secret key may know the present one.
+  // A caller who may replace a secret key may read it.
   const [ofUsers, ofAccounts] = [
     await mayOneOf(call, ['admin:CreateUser']),
     await mayOneOf(call, ['admin:UpdateServiceAccount']),
   ];
-  const asRoot = isWholeRoot(principal);
+  const asRoot = isUnrestrictedRoot(principal);
   const bytes = await exportIdentities(services.identities, {
     rootUser: services.root.user,
     now: nowOf(services),
@@ -92,12 +80,12 @@ async function exported(call: AdminCall): Promise<AdminAnswer> {
 }
 
 async function importIdentityArchive(call: AdminCall): Promise<ImportReport> {
-  const archive = readIdentityArchive(await call.body(longestArchive));
+  const archive = readIdentityArchive(await call.body(maxArchiveBytes));
   const { identities, root } = call.services;
   return importIdentities(archive, { identities, rootUser: root.user, caller: call });
 }
 
-/** Older clients read no report: they are told what could not be taken by a refusal, though the rest is there. */
+/** Older clients do not read the report, so the answer is an error that names what failed. The rest was imported. */
 async function importedOrRefused(call: AdminCall): Promise<AdminAnswer> {
   const { reasons } = await importIdentityArchive(call);
   if (reasons.length === 0) return nothing;

@@ -8,10 +8,7 @@ import {
   type IdentityProviderConfigurations,
 } from '../federation/configurations/provider-configurations.ts';
 
-/**
- * The configuration as `mc admin config get|export` prints it: a line for each subsystem and name, after it has been said by comments
- * which of its keys the environment gives.
- */
+/** Formats a subsystem for `mc admin config get|export`: comments with the settings of the environment, then a line per name. */
 export function environmentText(subsystem: ConfigSubsystem, given: ReadonlyMap<string, GivenSetting>): string {
   if (!subsystem.multiple) return targetText(subsystem, given, nameless);
   const names = environmentTargets(subsystem, given);
@@ -19,7 +16,7 @@ export function environmentText(subsystem: ConfigSubsystem, given: ReadonlyMap<s
   return names.map((name) => targetText(subsystem, given, name)).join('\n');
 }
 
-/** The one of this name, of those of which there are several. */
+/** Formats the target of this name. */
 export function targetText(
   subsystem: ConfigSubsystem,
   given: ReadonlyMap<string, GivenSetting>,
@@ -27,7 +24,7 @@ export function targetText(
 ): string {
   const comments = subsystem.keys.flatMap(({ row }) => {
     const set = given.get(settingOf(row, target));
-    // An address may have a password or a token in it.
+    // A URL may contain a password or a token.
     return set === undefined ? [] : [`# ${set.variable}=${redactText(set.value ?? redacted)}`];
   });
   const values = subsystem.keys.map(({ key, row }) => [key, row.secret ? '' : (row.default ?? '')] as const);
@@ -35,10 +32,10 @@ export function targetText(
   return [...comments, `${name} ${formatKeyValues(values)}`].join('\n');
 }
 
-/** What clients call the one without a name. */
+/** The name that clients give to the unnamed target. */
 const nameless = '_';
 
-/** The names for which the environment says something, the one without a name first. */
+/** Returns the targets that the environment sets, the unnamed one first. */
 export function environmentTargets({ keys }: ConfigSubsystem, given: ReadonlyMap<string, GivenSetting>): string[] {
   const rows = keys.map(({ row }) => row.name).sort((a, b) => b.length - a.length);
   const found = new Set<string>();
@@ -49,7 +46,7 @@ export function environmentTargets({ keys }: ConfigSubsystem, given: ReadonlyMap
   return [...found].sort((a, b) => Number(b === nameless) - Number(a === nameless) || (a < b ? -1 : 1));
 }
 
-/** As `given` names it. */
+/** Returns the key of a setting in `given`. */
 export function settingOf(row: { readonly name: string }, target: string): string {
   return target === nameless ? row.name : `${row.name}_${target}`;
 }
@@ -76,7 +73,7 @@ function providerText(
   return [...comments, named].join('\n');
 }
 
-/** A text of lines without its secrets. */
+/** Redacts the secrets of configuration lines. */
 export function withoutSecrets(text: string, kinds: readonly IdentityProviderConfigurations[]): string {
   return parseConfigLines(text)
     .map(({ subsystem, target, values }) => {
@@ -90,11 +87,11 @@ export function withoutSecrets(text: string, kinds: readonly IdentityProviderCon
     .join('\n');
 }
 
-/** All that the environment alone sets. */
+/** All subsystems that only the environment sets. */
 export const environmentSubsystems: readonly ConfigSubsystem[] = [...configSubsystems, ...targetSubsystems];
 
 export function environmentSubsystem(name: string): ConfigSubsystem | undefined {
-  // Releases before 2022 called it region.
+  // MinIO releases before 2022 called it region.
   return environmentSubsystems.find((one) => one.name === (name === 'region' ? 'site' : name));
 }
 
@@ -111,7 +108,7 @@ interface Help {
   }[];
 }
 
-/** What can be asked about. */
+/** Lists all subsystems. */
 export function helpOfAll(
   kinds: readonly IdentityProviderConfigurations[],
   subsystems: readonly ConfigSubsystem[],
@@ -138,7 +135,7 @@ export function helpOfAll(
   };
 }
 
-/** With `variables`, keys are named as the environment has them. */
+/** With `variables`, keys have the names of environment variables. */
 export function helpOfProviders(kind: IdentityProviderConfigurations, key: string, variables: boolean): Help {
   return {
     subSys: kind.subsystem,

@@ -243,7 +243,7 @@ describe('identity-check', () => {
       asked.push(who);
       return Promise.resolve({ checked: 1, active: 1, cutOff: [], unreachable: [] });
     };
-    const ask = await configurationsTest({ personCheck: { run, admit, confirm: admit } });
+    const ask = await configurationsTest({ userStatusCheck: { run, admit, confirm: admit } });
     const { status, text } = await ask('POST', '/minio/admin/coffer/v1/identity-check?user=ann');
     expect({ status, report: JSON.parse(text) as unknown }).toMatchObject({ status: 200, report: { checked: 1 } });
     await ask('POST', '/minio/admin/coffer/v1/identity-check');

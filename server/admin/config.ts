@@ -1,8 +1,8 @@
+import { IdentityError } from '../auth/identity-error.ts';
 import { type ConfigLine, parseConfigLines } from '../../protocol/settings/key-values.ts';
 import {
   type IdentityProviderConfigurations,
   type SaveMode,
-  ConfigurationError,
 } from '../federation/configurations/provider-configurations.ts';
 import {
   helpOfAll,
@@ -62,7 +62,7 @@ export const configRoutes: readonly Route[] = [
     async serve(call) {
       const id = call.required('restoreId');
       const entry = await call.services.configurationHistory?.historyEntry(id);
-      if (entry === undefined) throw new ConfigurationError('no-such-history', `There is no entry ${id.slice(0, 64)}.`);
+      if (entry === undefined) throw new IdentityError('no-such-history', `There is no entry ${id.slice(0, 64)}.`);
       return applyLines(call, parseConfigLines(entry.text), 'replace');
     },
   },
@@ -78,7 +78,7 @@ export const configRoutes: readonly Route[] = [
   },
 ];
 
-/** What `mc support` and `mc license` read first. They then say that the deployment is not registered, which is so. */
+/** `mc support` and `mc license` read these first, and then report that the deployment is not registered. */
 const absentSubsystems: ReadonlyMap<string, string> = new Map([
   ['subnet', 'subnet license= api_key= proxy='],
   ['callhome', 'callhome enable=off frequency=24h'],
@@ -111,8 +111,8 @@ async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
 }
 
 /**
- * An export of MinIO has a line for each of its subsystems, most of which are not here. What can be taken is taken, and the refusal lists
- * the rest: stock clients print nothing of an answer that is no error.
+ * An export of MinIO has lines for subsystems that Coffer does not have. The import takes the others, and the error lists what was left
+ * out, because clients print no successful answer.
  */
 async function importLines(call: AdminCall): Promise<AdminAnswer> {
   const lines = parseConfigLines((await call.sealedBody()).toString());
@@ -125,31 +125,31 @@ async function importLines(call: AdminCall): Promise<AdminAnswer> {
       if (kindOf(call.services, subsystem) === undefined) refuseChange(call.services, { ...line, mode: 'replace' });
       taken.push({ subsystem, target, values });
     } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
+      if (!(error instanceof IdentityError)) throw error;
       leftOut.push(error.code === 'no-such-subsystem' ? name : `${name} (${error.message.replace(/\.$/, '')})`);
     }
   }
   const answer = await applyLines(call, taken, 'replace');
   if (leftOut.length === 0) return answer;
   const imported = taken.map(({ subsystem }) => subsystem);
-  throw new ConfigurationError(
-    'invalid',
+  throw new IdentityError(
+    'invalid-configuration',
     `Imported: ${imported.length === 0 ? 'nothing' : [...new Set(imported)].join(', ')}. ` +
       `Left out, since this server cannot set it: ${leftOut.join(', ')}. Remove these lines to import without this message.`,
   );
 }
 
-/** Everything is looked at before anything is changed: the name of a subsystem, and that it can be set at all. */
+/** Checks all lines before it changes anything. */
 async function applyLines(call: AdminCall, lines: readonly ConfigLine[], mode: SaveMode): Promise<AdminAnswer> {
   const { services } = call;
   const changes = [];
   for (const { subsystem, target, values } of lines) {
     const kind = kindOf(services, subsystem);
     if (kind === undefined) refuseChange(services, { subsystem, target, values, mode });
-    // What an export says of a kind without any, and of one that the environment gives.
+    // An export has this line for a kind without configurations, and for one of the environment.
     else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
   }
-  // A provider says who has which policies.
+  // A provider decides which users get which policies.
   if (changes.length > 0) await requireOneOf(call, mayAttach);
   let applied = true;
   for (const { kind, target, values } of changes) applied &&= (await kind.save(target, values, mode)).applied;
@@ -169,19 +169,19 @@ async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
     refuseChange(call.services, { subsystem: name, target, values: new Map([['', '']]), mode: 'set' });
     return nothing;
   }
-  // Without a provider nobody has more; without a role policy or a claim name, others may.
+  // Removing a provider gives no rights. Removing its role policy or claim name may give some.
   if (keys.length > 0) await requireOneOf(call, mayAttach);
   return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
 }
 
-/** What an export said may come back unchanged; anything else belongs into the environment. */
+/** Throws for a value that only the environment can set. An exported value may come back unchanged. */
 function refuseChange(
   { given }: AdminServices,
   { subsystem: name, target, values, mode }: ConfigLine & { readonly mode: SaveMode },
 ): void {
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
-  // As `environmentText` says that there are none.
+  // `environmentText` writes this for no targets.
   if (subsystem.multiple && mode === 'replace' && isOff(values)) return;
   for (const [key, value] of values) {
     const row = subsystem.keys.find((known) => known.key === key)?.row;
@@ -189,7 +189,7 @@ function refuseChange(
     if (row !== undefined && value === given?.get(settingOf(row, target))?.value) continue;
     const rows = row === undefined ? subsystem.keys.map((known) => known.row) : [row];
     const variable = rows.map((one) => settingOf(one, target)).join(', ');
-    throw new ConfigurationError(
+    throw new IdentityError(
       'from-environment',
       `${name} comes from the environment and is not set here: set ${variable} there and restart the server.`,
     );
@@ -225,9 +225,9 @@ function kindOf({ identityProviders = [] }: AdminServices, name: string): Identi
   return identityProviders.find(({ subsystem }) => subsystem === name);
 }
 
-function noSuch(name: string): ConfigurationError {
+function noSuch(name: string): IdentityError {
   const known = environmentSubsystems.map((subsystem) => subsystem.name).join(', ');
-  return new ConfigurationError(
+  return new IdentityError(
     'no-such-subsystem',
     `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, identity_ldap, ${known}.`,
   );

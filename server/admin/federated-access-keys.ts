@@ -5,7 +5,7 @@ import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from 
 import { AdminError } from '../administration/admin-error.ts';
 import { callerSubject } from '../administration/caller.ts';
 
-/** Access keys of people whom a provider or a directory knows: `mc idp openid|ldap accesskey ls`. */
+/** Access keys of external users: `mc idp openid|ldap accesskey ls`. */
 export const federatedAccessKeyRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -33,19 +33,19 @@ export const federatedAccessKeyRoutes: readonly Route[] = [
   },
 ];
 
-interface ListedPerson {
+interface ListedUser {
   readonly minioAccessKey: string;
   readonly ID: string;
   readonly readableName: string;
 }
 
-/** By configuration; of one alone where the query names it. */
+/** Lists by configuration, or only the one in the query. */
 async function listOpenId(call: AdminCall): Promise<AdminAnswer> {
   const listed = listTypeOf(call);
   const only = call.query.get('allConfigs') === 'true' ? '' : (call.query.get('configName') ?? '');
-  const people = await askedFor(call, 'openid', namesOf(call, 'users'));
-  const configurations = new Map<string, ListedPerson[]>();
-  for (const { provider, parent, subjectId, displayName } of people) {
+  const subjects = await requestedUsers(call, 'openid', namesOf(call, 'users'));
+  const configurations = new Map<string, ListedUser[]>();
+  for (const { provider, parent, subjectId, displayName } of subjects) {
     if (only !== '' && provider !== only) continue;
     const keys = await keysOf(call, parent, listed);
     if (keys === undefined) continue;
@@ -56,52 +56,52 @@ async function listOpenId(call: AdminCall): Promise<AdminAnswer> {
   return sealed([...configurations].map(([configName, users]) => ({ configName, users })));
 }
 
-/** By DN. */
+/** Lists by DN. */
 async function listLdap(call: AdminCall, names: readonly string[]): Promise<readonly (readonly [string, object])[]> {
   const listed = listTypeOf(call);
   const found: (readonly [string, object])[] = [];
-  for (const { parent } of await askedFor(call, 'ldap', names)) {
+  for (const { parent } of await requestedUsers(call, 'ldap', names)) {
     const keys = await keysOf(call, parent, listed);
     if (keys !== undefined) found.push([parent, keys]);
   }
   return found;
 }
 
-/** Everybody of the source who has any, those of them whom the query names, or the caller. */
-async function askedFor(
+/** Returns all external users of the source with access keys, those named in the query, or the caller. */
+async function requestedUsers(
   call: AdminCall,
   source: 'openid' | 'ldap',
   names: readonly string[],
 ): Promise<readonly FederatedSubject[]> {
-  const everybody = call.query.get('all') === 'true';
-  if (everybody && names.length > 0) {
+  const all = call.query.get('all') === 'true';
+  if (all && names.length > 0) {
     throw new AdminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
   }
   const caller = callerSubject(call.principal);
   const own = isOf(caller, source) ? caller : undefined;
-  if (!everybody && names.length === 0) {
+  if (!all && names.length === 0) {
     if (own !== undefined) return [own];
     throw new AdminError(
       'XCofferInvalidRequest',
-      'You are nobody of this provider: ask for users by name, or for all by all=true.',
+      'The caller is no user of this provider: ask for users by name, or for all by all=true.',
     );
   }
-  if (everybody || own === undefined || names.some((name) => !isCalled(own, name))) {
+  if (all || own === undefined || names.some((name) => !isCalled(own, name))) {
     await call.require('admin:ListServiceAccounts');
   }
-  const people = new Map<string, FederatedSubject>();
+  const subjects = new Map<string, FederatedSubject>();
   for await (const subject of subjectsOf(call, source)) {
-    const asked = everybody || names.some((name) => isCalled(subject, name));
-    if (asked && !people.has(subject.parent)) people.set(subject.parent, subject);
+    const asked = all || names.some((name) => isCalled(subject, name));
+    if (asked && !subjects.has(subject.parent)) subjects.set(subject.parent, subject);
   }
-  return [...people.values()];
+  return [...subjects.values()];
 }
 
 async function* subjectsOf({ services }: AdminCall, source: 'openid' | 'ldap'): AsyncIterable<FederatedSubject> {
   for await (const owner of services.temporary.owners()) {
     for await (const { principal } of services.temporary.ofOwner(owner)) {
       if (isOf(principal.subject, source)) yield principal.subject;
-      // All of an owner are of one person.
+      // All credentials of an owner have the same subject.
       break;
     }
   }
@@ -112,7 +112,7 @@ function isOf(subject: Subject, source: 'openid' | 'ldap'): subject is Federated
   return subject.kind === 'federated' && subject.source === source;
 }
 
-/** By what things of theirs are found, by what the provider calls them, or by what people do; DNs in any spelling. */
+/** Matches the parent, the provider's ID, the display name, or the DN in any spelling. */
 function isCalled({ parent, subjectId, displayName }: FederatedSubject, name: string): boolean {
   return [parent, subjectId, displayName].includes(name) || normalizeDn(name) === parent;
 }

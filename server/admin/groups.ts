@@ -17,7 +17,7 @@ const memberChange = z.object({
   isRemove: z.boolean().optional(),
 });
 
-/** Adding makes the group where there is none; removing nobody in particular removes the group itself. */
+/** An addition creates the group if needed. A removal without names removes the group. */
 async function updateMembers(call: AdminCall): Promise<AdminAnswer> {
   const { identities } = call.services;
   const { group, members, isRemove = false } = await jsonBody(call, memberChange);
@@ -28,7 +28,7 @@ async function updateMembers(call: AdminCall): Promise<AdminAnswer> {
   return nothing;
 }
 
-/** Users who are no members need not be removed, so that scripts may repeat themselves; names of nobody are refused. */
+/** Removing a user who is no member succeeds, so that scripts can repeat; unknown names fail. */
 async function withoutStrangers(identities: Identities, group: string, names: readonly string[]): Promise<string[]> {
   const members = (await identities.group(group))?.members ?? [];
   const kept: string[] = [];

@@ -5,9 +5,9 @@ import { mayAttach, requireOneOf } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from './call.ts';
 import { z } from 'zod';
 import { OpenIdProblem } from '../../platform/openid/errors.ts';
-import type { SignInProof, SignInTrial } from '../federation/sign-in-test.ts';
+import type { SignInProof, SignInTest } from '../federation/sign-in-test.ts';
 
-/** Identity providers as `mc idp openid` and `mc idp ldap` configure them: `idp-config/TYPE[/NAME]`. */
+/** Identity providers for `mc idp openid` and `mc idp ldap`: `idp-config/TYPE[/NAME]`. */
 export const idpConfigRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -40,7 +40,7 @@ export const idpConfigRoutes: readonly Route[] = [
     path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
     action: 'admin:ConfigUpdate',
     async serve(call) {
-      // A provider says who has which policies.
+      // A provider decides which users get which policies.
       await requireOneOf(call, mayAttach);
       const values = parseKeyValues((await call.sealedBody()).toString());
       const mode = call.request.method === 'PUT' ? 'add' : 'update';
@@ -56,7 +56,7 @@ export const idpConfigRoutes: readonly Route[] = [
   },
 ];
 
-/** Clients that are not told so ask their user to restart the server. */
+/** Without this header, clients tell the user to restart the server. */
 export function saved({ applied }: Saved): AdminAnswer {
   return applied ? { kind: 'none', headers: { 'x-minio-config-applied': 'true' } } : { kind: 'none' };
 }
@@ -76,7 +76,7 @@ function roleEntry(value: string) {
   return { key: 'roleARN', value, isCfg: false, isEnv: false };
 }
 
-/** Coffer's own call: the way of a sign-in at the directory, step by step, without a password: `coffer idp ldap test`. */
+/** Coffer's own call: tests a sign-in at the directory without a password: `coffer idp ldap test`. */
 export const ldapTestRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('ldap-test'), action: 'admin:ConfigUpdate', serve: testLdap },
 ];
@@ -93,39 +93,39 @@ async function testLdap(call: AdminCall): Promise<AdminAnswer> {
   return sealed({ steps: await kind.test('_', undefined, person) });
 }
 
-/** Coffer's own call: the way of a sign-in by an OpenID provider, step by step, with a person or as far as it goes without one. */
+/** Coffer's own call: tests a sign-in at an OpenID provider, with a user or as far as possible without one. */
 export const openIdTestRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('openid-test/([^/]+)'), action: 'admin:ConfigUpdate', serve: testOpenId },
 ];
 
 const text = z.string().min(1).max(20_000);
 
-/** One way of several to come by a token; none asks for what can be tried without one. */
+/** One way to get a token. Without any, it tests the steps that need no user. */
 const openIdQuestion = z.strictObject({
   token: text.optional(),
   user: text.optional(),
   password: text.optional(),
   deviceCode: text.optional(),
-  /** Begins a login by a code. */
+  /** Begins a device login. */
   device: z.literal(true).optional(),
 });
 
 async function testOpenId(call: AdminCall): Promise<AdminAnswer> {
   const [name = '_'] = call.parts;
   const asked = await sealedJsonBody(call, openIdQuestion);
-  const trial = trialOf(call);
-  if (asked.device) return sealed({ device: await beginDevice(trial, name) });
+  const signInTest = signInTestOf(call);
+  if (asked.device) return sealed({ device: await beginDevice(signInTest, name) });
   const proof = proofOf(asked);
-  // While somebody is at their browser, the rest was told before.
-  if (proof?.kind === 'device') return sealed(answerOf(await trial.walk(name, proof)));
-  const before = await withoutPerson(call, name);
+  // A poll during a device login repeats no earlier steps.
+  if (proof?.kind === 'device') return sealed(answerOf(await signInTest.run(name, proof)));
+  const before = await testProvider(call, name);
   const broke = before.some(({ outcome }) => outcome === 'failed');
   if (proof === undefined || broke) return sealed({ steps: before });
-  const walked = answerOf(await trial.walk(name, proof));
-  return sealed(walked.steps === undefined ? walked : { steps: [...before, ...walked.steps] });
+  const result = answerOf(await signInTest.run(name, proof));
+  return sealed(result.steps === undefined ? result : { steps: [...before, ...result.steps] });
 }
 
-async function withoutPerson({ services }: AdminCall, name: string) {
+async function testProvider({ services }: AdminCall, name: string) {
   const kind = services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_openid');
   if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
   if ((await kind.get(name)) === undefined) {
@@ -138,14 +138,14 @@ async function withoutPerson({ services }: AdminCall, name: string) {
   return kind.test(name);
 }
 
-function trialOf({ services }: AdminCall): SignInTrial {
-  if (services.signInTrial !== undefined) return services.signInTrial;
+function signInTestOf({ services }: AdminCall): SignInTest {
+  if (services.signInTest !== undefined) return services.signInTest;
   throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
 }
 
-async function beginDevice(trial: SignInTrial, name: string) {
+async function beginDevice(signInTest: SignInTest, name: string) {
   try {
-    return await trial.beginDevice(name);
+    return await signInTest.beginDevice(name);
   } catch (error) {
     if (!(error instanceof OpenIdProblem)) throw error;
     throw new AdminError('XCofferRefused', error.message, { cause: error });
@@ -160,22 +160,22 @@ function proofOf({ token, user, password, deviceCode }: z.infer<typeof openIdQue
   throw new AdminError('XCofferInvalidRequest', 'With a user the password is needed too.');
 }
 
-function answerOf(walk: Awaited<ReturnType<SignInTrial['walk']>>) {
-  return walk.kind === 'walked' ? { steps: walk.steps } : { pending: { slower: walk.slower } };
+function answerOf(result: Awaited<ReturnType<SignInTest['run']>>) {
+  return result.kind === 'done' ? { steps: result.steps } : { pending: { slower: result.slower } };
 }
 
-/** Asks providers now whether people who have credentials still exist; `user` names one by parent, subject or display name. */
-export const personCheckRoutes: readonly Route[] = [
+/** Checks now whether external users still exist; `user` selects one by parent, subject or display name. */
+export const userStatusCheckRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: /^\/minio\/admin\/coffer\/v1\/identity-check$/,
     action: 'admin:CheckIdentities',
     slow: true,
     async serve({ services, query }) {
-      if (services.personCheck === undefined) {
-        throw new AdminError('XCofferRefused', 'This server asks no identity provider about people.');
+      if (services.userStatusCheck === undefined) {
+        throw new AdminError('XCofferRefused', 'This server does not check the status of external users.');
       }
-      return json(await services.personCheck.run(query.get('user') || undefined));
+      return json(await services.userStatusCheck.run(query.get('user') || undefined));
     },
   },
 ];

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LdapProblem } from '../federation/ldap/ldap-user.ts';
+import { LdapError } from '../federation/ldap/ldap-user.ts';
 import type { AdminServices, OtherServer } from '../administration/services.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServiceState } from '../administration/keys.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
-/** `online` where the directory answers searches. */
+/** `online` if the directory answers searches. */
 type DirectoryState = 'online' | 'offline' | 'disabled';
 
-/** Nobody's: what is asked is whether it answers. */
+/** A name that no user has: only the answer counts. */
 const anyName = 'coffer-asks-whether-you-are-there';
 
-/** Milliseconds. Whoever asks how the server is does not wait for a directory that is slow. */
+/** Milliseconds. A slow directory must not delay the server's state. */
 const patience = 3_000;
 
 export async function directoryState(
@@ -32,7 +32,7 @@ export async function directoryState(
 }
 
 function stateAfter(error: unknown): DirectoryState {
-  if (!(error instanceof LdapProblem)) return 'offline';
+  if (!(error instanceof LdapError)) return 'offline';
   if (error.code === 'not-configured') return 'disabled';
   return error.code === 'unavailable' ? 'offline' : 'online';
 }
@@ -41,7 +41,7 @@ interface InfoSources {
   readonly server: AdminServices['server'];
   readonly others: readonly OtherServer[];
   readonly buckets: number;
-  /** Undefined before the first count has ended. */
+  /** Undefined before the first count. */
   readonly usage: Usage | undefined;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly keyService: KeyServiceState;
@@ -50,7 +50,7 @@ interface InfoSources {
   readonly now: Date;
 }
 
-/** What `mc admin info` reads: one pool of one set of one drive. */
+/** Makes the message for `mc admin info`, with one pool of one set of one drive. */
 function infoMessage(sources: InfoSources): Record<string, unknown> {
   const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
   const theDrive = drive(server, space);
@@ -105,7 +105,7 @@ function infoMessage(sources: InfoSources): Record<string, unknown> {
   };
 }
 
-/** Not in MinIO's answer: its clients pass over what they do not know. */
+/** MinIO has no such field, and its clients ignore it. */
 function taskInfo({ task, lastSuccess, failure }: BackgroundTask) {
   return {
     task,
@@ -120,7 +120,7 @@ function taskInfo({ task, lastSuccess, failure }: BackgroundTask) {
   };
 }
 
-/** Servers that share a store have the one drive in common. */
+/** Servers over one store share its single drive. */
 function serverEntry(
   { endpoint, startedAt, version, commitId = '' }: OtherServer & { readonly commitId?: string },
   now: Date,

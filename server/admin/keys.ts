@@ -6,28 +6,28 @@ import {
   type KeyAdministration,
   askKeyService,
   checkKeyName,
-  configured,
-  keyNamed,
+  requireKeys,
+  keyNameOf,
   keyRights,
-  listable,
+  listableKeys,
   keyServiceStatus,
   keyStatus,
 } from '../administration/keys.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
-/** Objects per second that a change of keys is slowed down to, unless the call says otherwise. */
+/** Default rate of a rotation, in objects per second. */
 const RATE = 500;
 
-/** Removing keys and changing them: what only the server can do, since only it knows what is encrypted with them. */
+/** Removal and rotation of keys. Only the server can do them, because it knows what is encrypted with a key. */
 function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[] {
   return [
     {
       method: 'DELETE',
       path: keyPath('key/delete'),
       action: keyRights.delete,
-      keys: (call) => [keyNamed(call)],
+      keys: (call) => [keyNameOf(call)],
       slow: true,
-      serve: async (call) => json({ keyId: keyNamed(call), lost: (await remove(call)) ?? null }),
+      serve: async (call) => json({ keyId: keyNameOf(call), lost: (await remove(call)) ?? null }),
     },
     {
       method: 'GET',
@@ -36,7 +36,7 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       slow: true,
       async serve(call) {
         const usage = await lifecycle(call).usage();
-        const names = await listable(call, [...usage.keys()]);
+        const names = await listableKeys(call, [...usage.keys()]);
         return json({ keys: Object.fromEntries(names.map((name) => [name, usage.get(name)])) });
       },
     },
@@ -44,7 +44,7 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       method: 'POST',
       path: cofferPath('kms/key/rotate'),
       action: keyRights.rotate,
-      keys: (call) => [keyNamed(call), call.query.get('to') ?? keyNamed(call)],
+      keys: (call) => [keyNameOf(call), call.query.get('to') ?? keyNameOf(call)],
       serve: async (call) => json(await rotate(call)),
     },
     {
@@ -59,14 +59,14 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
   ];
 }
 
-/** Those who have no right to its keys learn nothing of a change. */
+/** Reports whether the caller has the right to both keys. Others do not see the rotation. */
 async function mayRotate(call: AdminCall, { from, to }: { readonly from: string; readonly to: string }) {
   return (await call.allows(keyRights.rotate, from)) && call.allows(keyRights.rotate, to);
 }
 
 async function remove(call: AdminCall) {
-  const keys = configured(call);
-  const keyName = checkKeyName(keyNamed(call));
+  const keys = requireKeys(call);
+  const keyName = checkKeyName(keyNameOf(call));
   const force = call.query.get('force');
   if (force !== null && force !== keyName) {
     throw new AdminError(
@@ -94,14 +94,14 @@ async function remove(call: AdminCall) {
 const rotation = z.object({
   'key-id': z.string(),
   to: z.string().optional(),
-  /** Without `to`: whether the key gets a new version first, or has one already that somebody made at the key service. */
+  /** Without `to`: `new` creates a version, `newest` uses one that exists at the key service. */
   version: z.enum(['new', 'newest']).optional(),
   mode: z.enum(['reseal', 'rewrite']).default('reseal'),
   rate: z.coerce.number().int().min(1).max(1_000_000).default(RATE),
 });
 
 async function rotate(call: AdminCall) {
-  const keys = configured(call);
+  const keys = requireKeys(call);
   const read = rotation.safeParse(Object.fromEntries(call.query));
   if (!read.success) throw new AdminError('XCofferInvalidRequest', z.prettifyError(read.error));
   const { mode, rate, version: which } = read.data;
@@ -113,7 +113,7 @@ async function rotate(call: AdminCall) {
   const rotations = lifecycle(call);
   for (const name of new Set([from, to])) await askKeyService('generate', name, () => keys.source.checkKey(name));
   try {
-    // Before there is a version that nothing would be sealed under anew.
+    // The check comes first, so that no unused version is created.
     await rotations.mayRotate();
     const version = from === to && which !== 'newest' ? await newVersion(keys, from) : undefined;
     return await rotations.rotate({
@@ -129,7 +129,7 @@ async function rotate(call: AdminCall) {
   }
 }
 
-/** What else there is to do where the key service makes no version. */
+/** Alternatives if the key service creates no version. */
 const instead = {
   KMSNotPermitted:
     'Or let who administers the key service do it (keysvc key rotate), and ask again with version=newest (--newest).',
@@ -153,7 +153,7 @@ function lifecycle({ services }: AdminCall): KeyLifecycle {
   throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
 }
 
-/** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
+/** Calls of the key service have an older path below `admin/v3`. Both are served. */
 function keyPath(call: string): RegExp {
   return new RegExp(`^/minio/(admin/v[34]/kms|kms/v1)/${call}$`);
 }
@@ -163,33 +163,33 @@ export const keyRoutes: readonly Route[] = [
     method: 'GET|POST',
     path: keyPath('status'),
     action: keyRights.status,
-    serve: async (call) => json(await keyServiceStatus(configured(call))),
+    serve: async (call) => json(await keyServiceStatus(requireKeys(call))),
   },
   {
     method: 'GET',
     path: keyPath('key/status'),
     action: keyRights.keyStatus,
-    keys: (call) => [keyNamed(call) || (call.services.keys?.source.defaultKey ?? '')],
+    keys: (call) => [keyNameOf(call) || (call.services.keys?.source.defaultKey ?? '')],
     async serve(call) {
-      const { source } = configured(call);
-      return json(await keyStatus(source, checkKeyName(keyNamed(call) || source.defaultKey)));
+      const { source } = requireKeys(call);
+      return json(await keyStatus(source, checkKeyName(keyNameOf(call) || source.defaultKey)));
     },
   },
   {
     method: 'POST',
     path: keyPath('key/create'),
     action: keyRights.create,
-    keys: (call) => [keyNamed(call)],
-    serve: (call) => making(call, 'create', (keys, name) => keys.createKey(name)),
+    keys: (call) => [keyNameOf(call)],
+    serve: (call) => createOrImport(call, 'create', (keys, name) => keys.createKey(name)),
   },
   {
     method: 'POST',
     path: keyPath('key/import'),
     action: keyRights.import,
-    keys: (call) => [keyNamed(call)],
+    keys: (call) => [keyNameOf(call)],
     async serve(call) {
       const bytes = await importedBytes(call);
-      return making(call, 'import', (keys, name) => keys.importKey(name, bytes));
+      return createOrImport(call, 'import', (keys, name) => keys.importKey(name, bytes));
     },
   },
   {
@@ -203,22 +203,22 @@ export const keyRoutes: readonly Route[] = [
         throw new AdminError('XCofferInvalidRequest', 'pattern takes the beginning of names and a * at its end.');
       }
       const whole = pattern !== '' && pattern === prefix;
-      const names = await askKeyService('list', pattern, () => configured(call).listKeys(prefix));
+      const names = await askKeyService('list', pattern, () => requireKeys(call).listKeys(prefix));
       const fitting = names.filter((name) => !whole || name === prefix);
-      return json((await listable(call, fitting)).map((name) => ({ name })));
+      return json((await listableKeys(call, fitting)).map((name) => ({ name })));
     },
   },
   ...keyLifecycleRoutes(keyPath),
 ];
 
-/** A key of a name that was removed comes back only when nobody holds data keys of the one before. */
-async function making(
+/** Creates or imports a key. The name of a removed key is free only when no server can have its data keys. */
+async function createOrImport(
   call: AdminCall,
   what: 'create' | 'import',
   make: (keys: KeyAdministration, name: string) => Promise<void>,
 ) {
-  const keys = configured(call);
-  const name = checkKeyName(keyNamed(call));
+  const keys = requireKeys(call);
+  const name = checkKeyName(keyNameOf(call));
   const { keyLifecycle } = call.services;
   const waitMs = (await keyLifecycle?.untilMayReturn(name)) ?? 0;
   if (waitMs > 0) {

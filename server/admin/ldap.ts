@@ -1,6 +1,6 @@
 import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
-import type { LdapDirectory, LdapPerson } from '../federation/ldap/ldap-directory.ts';
-import { LdapProblem, ldapSubject } from '../federation/ldap/ldap-user.ts';
+import type { LdapDirectory, LdapUser } from '../federation/ldap/ldap-directory.ts';
+import { LdapError, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../auth/identities/subject.ts';
 import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
 import { AdminError } from '../administration/admin-error.ts';
@@ -10,7 +10,7 @@ import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from '../
 import { createAccount } from './service-accounts.ts';
 import { given, newServiceAccountBody } from '../administration/service-accounts.ts';
 
-/** Policies of people and groups of the directory, and access keys for its people: `mc idp ldap …`. */
+/** Policies of directory users and groups, and their access keys: `mc idp ldap …`. */
 export const ldapRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -57,28 +57,28 @@ async function addServiceAccount(call: AdminCall): Promise<AdminAnswer> {
   const own = callerSubject(call.principal);
   const subject = target === undefined ? own : ldapSubject(await known(call, target));
   if (subject.kind !== 'federated' || subject.source !== 'ldap') {
-    throw new AdminError('XCofferInvalidRequest', 'Name the person of the directory whom the access key is for.');
+    throw new AdminError('XCofferInvalidRequest', 'Name the directory user of the access key.');
   }
   await requireUnlessOwn(call, subject, 'admin:CreateServiceAccount');
   return createAccount(call, body, subject);
 }
 
-/** Who is gone from the directory can still lose what is attached to their DN. */
+/** Policies can be detached from a DN that the directory no longer has. */
 async function dnOfUser(call: AdminCall, nameOrDn: string): Promise<string> {
   return normalizeDn(nameOrDn) ?? (await known(call, nameOrDn)).dn;
 }
 
-async function known(call: AdminCall, nameOrDn: string): Promise<LdapPerson> {
-  let person: LdapPerson | undefined;
+async function known(call: AdminCall, nameOrDn: string): Promise<LdapUser> {
+  let user: LdapUser | undefined;
   try {
-    person = await directoryOf(call).find(nameOrDn);
+    user = await directoryOf(call).find(nameOrDn);
   } catch (error) {
-    if (!(error instanceof LdapProblem)) throw error;
+    if (!(error instanceof LdapError)) throw error;
     throw new AdminError('XCofferRefused', error.message, { cause: error });
   }
-  if (person !== undefined) return person;
+  if (user !== undefined) return user;
   const name = JSON.stringify(nameOrDn.slice(0, 256));
-  throw new AdminError('XMinioAdminNoSuchUser', `The directory has nobody of the name or DN ${name}.`);
+  throw new AdminError('XMinioAdminNoSuchUser', `The directory has no user with the name or DN ${name}.`);
 }
 
 function directoryOf({ services }: AdminCall): Pick<LdapDirectory, 'find'> {

@@ -3,7 +3,7 @@ import { followLines } from '../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
 import { AdminError } from '../administration/admin-error.ts';
 
-/** Of errors of the server itself, and of what it has to say otherwise. */
+/** Error lines, and all other lines. */
 type LogKind = 'MINIO' | 'APPLICATION';
 
 interface LogEntry {
@@ -18,7 +18,7 @@ interface LogSource {
   readonly node: string;
 }
 
-/** A line of the log as `mc admin logs` reads it. The log has taken secrets out before. */
+/** Converts a log line for `mc admin logs`. The logger has removed secrets before. */
 export function logEntry(line: string, { deploymentId, node }: LogSource): LogEntry {
   const { level, time, msg, requestId, remoteAddress, err } = fieldsOf(line);
   const isError = level === 'error' || level === 'fatal';
@@ -36,7 +36,7 @@ export function logEntry(line: string, { deploymentId, node }: LogSource): LogEn
   };
 }
 
-/** A line that was too long is cut, and no JSON any more: it is shown as it is. */
+/** A truncated line is no JSON and is shown as it is. */
 function fieldsOf(line: string): Readonly<Record<string, unknown>> {
   try {
     const fields: unknown = JSON.parse(line);
@@ -61,7 +61,7 @@ function optional(name: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** `mc admin logs`: the last lines of this server's log, and those that come. */
+/** `mc admin logs`: the last lines of this server's log, and new ones. */
 export const logRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('log'), action: 'admin:ConsoleLog', serve: (call) => Promise.resolve(log(call)) },
 ];
@@ -124,7 +124,7 @@ function askedOf(query: URLSearchParams, endpoint: string) {
       `This server is ${endpoint} and shows its own log alone: ask ${given} itself.`,
     );
   }
-  // None, and zero, is all there are.
+  // Zero or none means all lines.
   const limit = Number(query.get('limit') || 0);
   if (!Number.isSafeInteger(limit) || limit < 0) {
     throw new AdminError('XCofferInvalidRequest', 'The parameter limit is a whole number, how many lines are shown.');

@@ -4,10 +4,10 @@ import { cofferPath, type AdminAnswer, json, nothing, type Route } from './call.
 import type { AdminServices } from '../administration/services.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
-/** Damaged objects on a page. */
+/** Damaged objects per page. */
 const PAGE = 1_000;
 
-/** Coffer's own calls: what only the process that serves a store can do with it. */
+/** Coffer's own calls for maintenance of the stores, which only the serving process can do. */
 export const maintenanceRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -15,27 +15,28 @@ export const maintenanceRoutes: readonly Route[] = [
     action: 'admin:VerifyStore',
     slow: true,
     serve: ({ services, query }) =>
-      asked(services, (maintenance) => maintenance.verify({ bodies: query.get('bodies') !== 'false' })),
+      withMaintenance(services, (maintenance) => maintenance.verify({ bodies: query.get('bodies') !== 'false' })),
   },
   {
     method: 'POST',
     path: cofferPath('snapshot'),
     action: 'admin:SnapshotStore',
     slow: true,
-    serve: ({ services, query }) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
+    serve: ({ services, query }) =>
+      withMaintenance(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
   },
   {
     method: 'GET',
     path: cofferPath('scrub'),
     action: 'admin:ScrubStatus',
-    serve: ({ services }) => asked(services, (maintenance) => maintenance.scrub()),
+    serve: ({ services }) => withMaintenance(services, (maintenance) => maintenance.scrub()),
   },
   {
     method: 'GET',
     path: cofferPath('quarantine'),
     action: 'admin:ListQuarantine',
     serve: ({ services, query }) =>
-      asked(services, async (maintenance) => {
+      withMaintenance(services, async (maintenance) => {
         const [bucket, key] = [query.get('bucket'), query.get('key')];
         const after = bucket === null ? undefined : { bucket, key: key ?? '' };
         return { objects: await maintenance.quarantined(after, PAGE) };
@@ -45,14 +46,15 @@ export const maintenanceRoutes: readonly Route[] = [
     method: 'GET',
     path: cofferPath('read-only'),
     action: 'admin:SetReadOnly',
-    serve: ({ services }) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
+    serve: ({ services }) =>
+      withMaintenance(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
   },
   {
     method: 'POST',
     path: cofferPath('read-only'),
     action: 'admin:SetReadOnly',
     serve: ({ services, query }) =>
-      asked(services, async (maintenance) => {
+      withMaintenance(services, async (maintenance) => {
         const mode = query.get('mode');
         if (mode !== 'on' && mode !== 'off') throw new AdminError('XCofferInvalidRequest', 'mode must be on or off.');
         await maintenance.setReadOnly(mode === 'on');
@@ -61,7 +63,7 @@ export const maintenanceRoutes: readonly Route[] = [
   },
 ];
 
-async function asked(
+async function withMaintenance(
   { maintenance }: AdminServices,
   call: (maintenance: Maintenance) => Promise<unknown>,
 ): Promise<AdminAnswer> {

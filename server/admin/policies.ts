@@ -1,4 +1,4 @@
-import { IdentityError } from '../auth/identities/names.ts';
+import { IdentityError } from '../auth/identity-error.ts';
 import type { NamedDocument } from '../auth/identities/identities.ts';
 import {
   adminPath,
@@ -11,13 +11,13 @@ import {
   jsonBody,
 } from './call.ts';
 import { AdminError } from '../administration/admin-error.ts';
-import { concernsBucket, existingPolicy } from '../administration/policies.ts';
+import { allowsInBucket, existingPolicy } from '../administration/policies.ts';
 import { z } from 'zod';
 import { renderExplanation } from '../../protocol/policy/explanation.ts';
 import { principalNamed } from '../administration/caller.ts';
 
-/** A policy is kept with its ten earlier forms in one record. Bytes. */
-const longestPolicy = 64 * 1024;
+/** Bytes. A record has the policy with ten earlier versions. */
+const maxPolicyBytes = 64 * 1024;
 
 export const policyRoutes: readonly Route[] = [
   { method: 'PUT', path: adminPath('add-canned-policy'), action: 'admin:CreatePolicy', serve: putPolicy },
@@ -27,12 +27,12 @@ export const policyRoutes: readonly Route[] = [
 ];
 
 async function putPolicy(call: AdminCall): Promise<AdminAnswer> {
-  const text = (await call.body(longestPolicy)).toString();
+  const text = (await call.body(maxPolicyBytes)).toString();
   await call.services.identities.putPolicy(call.required('name'), text);
   return nothing;
 }
 
-/** The document alone, or with `v=2` also when it was made and changed. */
+/** Returns the document, with `v=2` also its dates. */
 async function policyInfo(call: AdminCall): Promise<AdminAnswer> {
   const name = call.required('name');
   const version = call.query.get('v') ?? '1';
@@ -46,24 +46,24 @@ async function policyInfo(call: AdminCall): Promise<AdminAnswer> {
   return json(version === '1' ? jsonOf(policy) : { PolicyName: name, Policy: jsonOf(policy), ...datesOf(policy) });
 }
 
-/** Built-in policies were never made. */
+/** Built-in policies have no dates. */
 function datesOf({ stored }: NamedDocument) {
   if (stored === undefined) return {};
   const { createdAt, updatedAt } = stored;
   return { CreateDate: new Date(createdAt).toISOString(), UpdateDate: new Date(updatedAt).toISOString() };
 }
 
-/** All of them, or with `bucket` those that allow something in it. */
+/** Lists all policies, or with `bucket` those that allow something in it. */
 async function listPolicies({ services, query }: AdminCall): Promise<AdminAnswer> {
   const bucket = query.get('bucket');
   const found = new Map<string, unknown>();
   for await (const policy of services.identities.policies()) {
-    if (bucket === null || concernsBucket(policy, bucket)) found.set(policy.name, jsonOf(policy));
+    if (bucket === null || allowsInBucket(policy, bucket)) found.set(policy.name, jsonOf(policy));
   }
   return json(Object.fromEntries(found));
 }
 
-/** What is not there is removed already, as MinIO says it: scripts repeat themselves. */
+/** Removing a missing policy succeeds as in MinIO, so that scripts can repeat. */
 async function removePolicy(call: AdminCall): Promise<AdminAnswer> {
   try {
     await call.services.identities.removePolicy(call.required('name'));
@@ -77,7 +77,7 @@ function jsonOf({ json: text }: NamedDocument): unknown {
   return JSON.parse(text);
 }
 
-/** Coffer's own call: what would be decided, and why. */
+/** Coffer's own call: explains a decision. */
 export const explainRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -102,7 +102,7 @@ export const explainRoutes: readonly Route[] = [
 const values = z.union([z.string().transform((value) => [value]), z.array(z.string())]);
 
 const question = z.object({
-  /** A user's name, or any access key. */
+  /** A user name or any access key. */
   user: z.string().min(1),
   action: z.string().min(1),
   resource: z.string().default(''),

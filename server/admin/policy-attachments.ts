@@ -26,7 +26,7 @@ export const association = z.object({
   group: z.string().optional(),
 });
 
-/** Whom a body names, where it names one of both. */
+/** Returns the user or the group of the body, which must have exactly one of both. */
 export function userOrGroup({
   user = '',
   group = '',
@@ -40,7 +40,7 @@ export function userOrGroup({
   return user === '' ? { kind: 'group', name: group } : { kind: 'user', name: user };
 }
 
-/** `attach` or `detach`: the first group of the route's path. */
+/** Reports whether the path says `attach`; its first group is `attach` or `detach`. */
 export function isAttaching({ parts }: AdminCall): boolean {
   return parts[0] === 'attach';
 }
@@ -51,7 +51,7 @@ interface ChangedAssociation {
   readonly updatedAt: string;
 }
 
-/** Attaches or detaches, as the path says, and answers what was changed by it. */
+/** Attaches or detaches policies, as the path says, and returns the change. */
 export async function changeAssociation(
   call: AdminCall,
   target: AttachmentTarget,
@@ -87,7 +87,7 @@ export const attachmentRoutes: readonly Route[] = [
   },
 ];
 
-/** Exactly these from now on; an empty list takes all away. */
+/** Replaces the policies; an empty list removes all. */
 async function setPolicies(call: AdminCall): Promise<AdminAnswer> {
   const name = call.required('userOrGroup');
   const target = { kind: call.query.get('isGroup') === 'true' ? 'group' : 'user', name } as const;
@@ -102,7 +102,7 @@ async function changePolicies(call: AdminCall): Promise<AdminAnswer> {
   return { kind: 'none', status: isAttaching(call) ? 201 : 204 };
 }
 
-/** Policies of everyone whose token has a claim, such as the service accounts of a namespace. Coffer's own calls. */
+/** Policies of tokens with a claim, such as those of the service accounts of a namespace. Coffer's own calls. */
 export const claimRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -118,16 +118,16 @@ export const claimRoutes: readonly Route[] = [
   },
 ];
 
-/** All are parts of one record's key, which has a bound. Characters, of up to three bytes each. */
+/** Characters of up to three bytes. All of them are parts of a record key, which has a maximum length. */
 const text = z.string().min(1).max(128);
 const value = z.string().min(1).max(256);
 
 const attachment = z.object({
-  /** The name of the provider's configuration, `_` where it has none. */
+  /** The name of the provider's configuration, or `_`. */
   provider: text,
-  /** Its name, or a path with `/` into claims. */
+  /** The claim's name, or a path with `/` to a nested claim. */
   claim: text,
-  /** `*` and `?` are wild. */
+  /** `*` and `?` are wildcards. */
   value,
   policies: policyList,
 });

@@ -32,7 +32,7 @@ import { listedAccount, shownAccount } from './access-key-views.ts';
 
 const done: AdminAnswer = { kind: 'none', status: 204 };
 
-/** Everyone may handle access keys of their own, unless a policy denies it. */
+/** Allowed by default for the caller's own access keys. */
 export const serviceAccountRoutes: readonly Route[] = [
   {
     method: 'PUT',
@@ -76,7 +76,7 @@ async function add(call: AdminCall): Promise<AdminAnswer> {
   return createAccount(call, body, await targetSubject(call, given(body.targetUser)));
 }
 
-/** Whether the caller may make one for the subject is settled. */
+/** Creates the account. The caller has checked the right. */
 export async function createAccount(
   call: AdminCall,
   body: z.infer<typeof newServiceAccountBody>,

@@ -2,7 +2,7 @@ import { adminPath, type AdminAnswer, type AdminCall, json, nothing, type Route 
 import { AdminError } from '../administration/admin-error.ts';
 import type { ServiceAction } from '../administration/services.ts';
 
-/** What policies call them. */
+/** The right of each action. */
 const rights: Readonly<Record<ServiceAction, string>> = {
   restart: 'admin:ServiceRestart',
   stop: 'admin:ServiceStop',
@@ -15,7 +15,7 @@ export const serviceRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: adminPath('service'),
-    // What is no action is refused after that: whoever may restart learns what there is.
+    // Unknown actions are refused after the check of this right.
     action: ({ query }) => rights[asAction(query) ?? 'restart'],
     serve,
   },
@@ -26,7 +26,7 @@ async function serve({ services, query }: AdminCall): Promise<AdminAnswer> {
   const dryRun = query.get('dry-run') === 'true';
   if (services.process === undefined) throw new AdminError('XCofferRefused', 'This server has no process to act on.');
   if (!dryRun) await services.process.act(action);
-  // Clients of before 2024 read no answer.
+  // Clients before 2024 read no answer.
   if (query.get('type') !== '2') return nothing;
   const others = (services.others?.() ?? []).map(({ endpoint }) => ({
     host: endpoint,
@@ -37,7 +37,7 @@ async function serve({ services, query }: AdminCall): Promise<AdminAnswer> {
 
 function asAction(query: URLSearchParams): ServiceAction | undefined {
   const asked = query.get('action') ?? '';
-  // The keys are the actions, which `hasOwn` does not tell the compiler.
+  // TypeScript does not know that `hasOwn` proves the key.
   return Object.hasOwn(rights, asked) ? (asked as ServiceAction) : undefined;
 }
 

@@ -4,13 +4,13 @@ import type { FinishedRequest } from '../http/contract/request.ts';
 
 const hidden = '[redacted]';
 
-/** Keys of SSE-C, cookies and session tokens. */
+/** Headers with SSE-C keys, cookies and session tokens. */
 const secretHeader = /cookie|security-token|session-token|customer-key|password|secret/i;
 
-/** Names of parameters, of signed URLs and of STS alike, whose values let somebody in. */
+/** Parameters of signed URLs and STS with secret values. */
 const secretParameter = /signature|token|password|secret|customer-key|^code$/i;
 
-/** Headers as a trace shows them: each with all its values, and none that lets anybody in. */
+/** Returns headers for a trace, without secret values. */
 export function shownHeaders(headers: IncomingHttpHeaders | OutgoingHttpHeaders): Record<string, readonly string[]> {
   const shown: Record<string, readonly string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -22,13 +22,13 @@ export function shownHeaders(headers: IncomingHttpHeaders | OutgoingHttpHeaders)
 
 function shownHeader(name: string, value: string): string {
   if (name.toLowerCase() === 'authorization') {
-    // Whose signature, and over which headers, is what one looks for; of other schemes all is secret.
+    // The credential and the signed headers help in a trace; other schemes are secret as a whole.
     return value.startsWith('AWS4-HMAC-SHA256 ') ? value.replace(/Signature=[^,\s]*/i, `Signature=${hidden}`) : hidden;
   }
   return secretHeader.test(name) ? hidden : redactText(value);
 }
 
-/** A query as it came, without the values of secret parameters. */
+/** Returns the query without the values of secret parameters. */
 export function shownQuery(rawQuery: string): string {
   if (rawQuery === '') return '';
   return rawQuery
@@ -48,10 +48,10 @@ function plain(name: string): string {
   }
 }
 
-/** What a trace is of: one bit each, as clients know them. */
+/** Trace types, one bit each, as clients know them. */
 export const traceTypes = { s3: 4, internal: 8 } as const;
 
-/** Nginx' status for a client that went away. */
+/** The status that Nginx uses for a client that disconnected. */
 const clientClosed = 499;
 
 export interface TraceLine {
@@ -67,16 +67,16 @@ export interface TraceLine {
   };
 }
 
-/** A request that is over, as `mc admin trace` reads it: no body, and nothing that lets anybody in. */
+/** Converts a finished request for `mc admin trace`, without body and secrets. */
 export function traceLine(finished: FinishedRequest, node: string): TraceLine & Readonly<Record<string, unknown>> {
-  const { request, room, operation, refusal } = finished;
+  const { request, api, operation, refusal } = finished;
   const time = new Date(finished.startedAt).toISOString();
   const dur = nanoseconds(finished.ms);
   const path = decoded(request.rawPath);
   return {
-    type: room === 's3' ? traceTypes.s3 : traceTypes.internal,
+    type: api === 's3' ? traceTypes.s3 : traceTypes.internal,
     nodename: node,
-    funcname: `${room}.${operation ?? 'Unknown'}`,
+    funcname: `${api}.${operation ?? 'Unknown'}`,
     time,
     path,
     dur,

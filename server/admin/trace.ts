@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of a duration as Go's programs write it: `1m30s`, `1.5s`, `100µs`, `0`. Undefined for what is none.
+ * Parses a Go duration to milliseconds: `1m30s`, `1.5s`, `100µs`, `0`. Returns undefined for other texts.
  *
  * @see https://pkg.go.dev/time#ParseDuration
  */
@@ -29,7 +29,7 @@ export function goDuration(text: string): number | undefined {
   return sum;
 }
 
-/** `mc admin trace`: requests as they end, of this server. */
+/** `mc admin trace`: requests of this server as they finish. */
 export const traceRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -64,13 +64,13 @@ function trace({ services, query }: AdminCall): AdminAnswer {
 }
 
 interface WantedTraces {
-  /** Bits. */
+  /** Bits of `traceTypes`. */
   readonly types: number;
   readonly errorsAlone: boolean;
   readonly thresholdMs: number;
 }
 
-/** What a client asks for. Types that no request here has are understood, and find nothing. */
+/** Parses the filter of a client. Trace types without requests are accepted and match nothing. */
 export function wantedOf(query: URLSearchParams): WantedTraces {
   const asks = (name: string) => query.get(name) === 'true';
   const all = asks('all');

@@ -13,16 +13,16 @@ export const usageRoutes: readonly Route[] = [
     action: 'admin:DataUsageInfo',
     serve: async ({ services }) => json({ usage: shownUsage(await reader(services).last()) }),
   },
-  // MinIO has no call for it: its scanner comes when it comes.
+  // MinIO has no call for this; its scanner has its own schedule.
   { method: 'POST', path: cofferPath('usage'), action: 'admin:DataUsageInfo', slow: true, serve: countNow },
 ];
 
-/** What MinIO calls data usage; Coffer has neither versions nor replicas, of which it says 0. */
+/** Data usage in MinIO's format. Versions and replicas are 0. */
 async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const [usage, space] = await Promise.all([services.usage?.last(), services.space()]);
   const buckets = usage?.buckets ?? [];
   return json({
-    // Go's zero, by which clients know that nothing was counted yet.
+    // Go's zero time tells clients that nothing was counted yet.
     lastUpdate: usage === undefined ? '0001-01-01T00:00:00Z' : new Date(usage.ended).toISOString(),
     objectsCount: usage?.objects ?? 0,
     versionsCount: 0,
@@ -55,7 +55,7 @@ async function countNow({ services }: AdminCall): Promise<AdminAnswer> {
   }
 }
 
-/** Null before the first count has ended. */
+/** Null before the first count. */
 function shownUsage(usage: Usage | undefined): object | null {
   if (usage === undefined) return null;
   const { began, ended, unreadable, buckets, ...sums } = usage;

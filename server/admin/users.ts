@@ -11,7 +11,7 @@ import {
   sealed,
 } from './call.ts';
 import { AdminError } from '../administration/admin-error.ts';
-import { accessToBucket, removeUserWithAll } from '../administration/users.ts';
+import { bucketAccess, removeUserAndCredentials } from '../administration/users.ts';
 import { existingPolicy, policyNames, effectivePolicy } from '../administration/policies.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { statusOf } from '../administration/service-accounts.ts';
@@ -27,7 +27,7 @@ export const userRoutes: readonly Route[] = [
   { method: 'DELETE', path: adminPath('remove-user'), action: 'admin:DeleteUser', serve: removeUser },
 ];
 
-/** All of them, or with `bucket` those who may read it or write to it. */
+/** Lists all users, or with `bucket` those who can read or write it. */
 async function listUsers({ services, query }: AdminCall): Promise<AdminAnswer> {
   const bucket = query.get('bucket');
   const found = new Map<string, unknown>();
@@ -35,7 +35,7 @@ async function listUsers({ services, query }: AdminCall): Promise<AdminAnswer> {
     if (bucket !== null) {
       const { accessKey } = user;
       const principal = { kind: 'user', accessKey, subject: { kind: 'user', name: accessKey } } as const;
-      const access = await accessToBucket(services.access, principal, bucket);
+      const access = await bucketAccess(services.access, principal, bucket);
       if (!access.read && !access.write) continue;
     }
     found.set(user.accessKey, await described(services, user));
@@ -65,11 +65,11 @@ async function described({ identities }: AdminServices, { accessKey, status, upd
 const newUser = z.object({
   secretKey: z.string().optional(),
   status: z.string().optional(),
-  /** Names with commas between them; exactly these are attached then. */
+  /** Names separated by commas. They replace the attached policies. */
   policy: z.string().optional(),
 });
 
-/** Makes a user, or gives one another secret key. Users may give themselves another, and nothing else. */
+/** Creates a user or replaces the secret key. Users may replace only their own secret key. */
 async function addUser(call: AdminCall): Promise<AdminAnswer> {
   const { identities } = call.services;
   const accessKey = call.required('accessKey');
@@ -78,7 +78,7 @@ async function addUser(call: AdminCall): Promise<AdminAnswer> {
   const { secretKey = '', status = '', policy = '' } = await sealedJsonBody(call, newUser);
   const policies = policyNames(policy);
   if (policies.length > 0) await call.require('admin:AttachUserOrGroupPolicy');
-  // Before the user is there, without the rights that were meant.
+  // Checks the policies before the user exists without them.
   for (const name of policies) await existingPolicy(identities, name);
   await identities.putUser({
     accessKey,
@@ -96,21 +96,21 @@ async function setUserStatus(call: AdminCall): Promise<AdminAnswer> {
 }
 
 async function removeUser(call: AdminCall): Promise<AdminAnswer> {
-  await removeUserWithAll(call.services, call.required('accessKey'));
+  await removeUserAndCredentials(call.services, call.required('accessKey'));
   return nothing;
 }
 
-/** Temporary credentials and service accounts of a user are not the user: they do not change the password. */
+/** Temporary credentials and service accounts of a user may not change the secret key. */
 function isSelf({ principal }: AdminCall, name: string): boolean {
   return principal.kind === 'user' && principal.accessKey === name;
 }
 
 export const accountRoutes: readonly Route[] = [
-  // Whoever holds credentials may know whose they are, and what they can do: they could try.
+  // A caller may see the own account and rights.
   { method: 'GET', path: adminPath('accountinfo'), action: [], serve: accountInfo },
 ];
 
-/** Erasure coding, as clients expect of a server; what is behind it here has one set with one drive. */
+/** Erasure coding of one set with one drive, as clients expect. */
 const backend = {
   Type: 2,
   GatewayOnline: false,
@@ -126,13 +126,13 @@ const backend = {
   RRSCParity: 0,
 };
 
-/** What the caller may do, and the buckets that they may read or write to, as they were counted last. */
+/** Returns the rights of the caller, and the buckets that the caller can read or write, with the last counts. */
 async function accountInfo({ services, principal }: AdminCall): Promise<AdminAnswer> {
   const buckets: object[] = [];
   const usage = await services.usage?.last();
   const counted = new Map(usage?.buckets.map((bucket) => [bucket.bucket, bucket]));
   for (const { name, created } of await services.objects.listBuckets()) {
-    const access = await accessToBucket(services.access, principal, name);
+    const access = await bucketAccess(services.access, principal, name);
     if (!access.read && !access.write) continue;
     buckets.push({ ...stored(counted.get(name)), name, created: created.toISOString(), access });
   }
@@ -145,7 +145,7 @@ async function accountInfo({ services, principal }: AdminCall): Promise<AdminAns
   });
 }
 
-/** Nothing of a bucket that was made since the last count. */
+/** A bucket that is newer than the last count has zeros. */
 function stored(bucket: BucketUsage | undefined): object {
   return {
     size: bucket?.bytes ?? 0,

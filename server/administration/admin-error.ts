@@ -1,12 +1,8 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeyValueError } from '../../protocol/settings/key-values.ts';
-import {
-  ConfigurationError,
-  type ConfigurationErrorCode,
-} from '../federation/configurations/provider-configurations.ts';
-import { IdentityError, type IdentityErrorCode } from '../auth/identities/names.ts';
+import { IdentityError, type IdentityErrorCode } from '../auth/identity-error.ts';
 
-/** Refusals that only the admin API knows; all others are `S3Error`s. */
+/** Error codes of the admin API with their status; other errors are `S3Error`s. */
 const adminErrorCodes = {
   XMinioAdminNoSuchUser: 404,
   XMinioAdminNoSuchGroup: 404,
@@ -40,7 +36,7 @@ const adminErrorCodes = {
 
 type AdminErrorCode = keyof typeof adminErrorCodes;
 
-/** `message` is shown to the administrator: it says what to do. */
+/** An error of the rules of administration. `message` tells the administrator what to do. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   readonly code: AdminErrorCode;
@@ -70,27 +66,20 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   'policy-changed': 'XCofferRefused',
   'policy-built-in': 'XMinioAdminPolicyInUse',
   'nothing-to-change': 'XMinioAdminPolicyChangeAlreadyApplied',
-  busy: 'SlowDown',
-};
-
-const configurationCodes: Readonly<Record<ConfigurationErrorCode, AdminErrorCode>> = {
-  exists: 'XMinioAdminConfigIDPCfgNameAlreadyExists',
-  'no-such-name': 'XMinioAdminConfigIDPCfgNameDoesNotExist',
+  'configuration-exists': 'XMinioAdminConfigIDPCfgNameAlreadyExists',
+  'no-such-configuration': 'XMinioAdminConfigIDPCfgNameDoesNotExist',
   'from-environment': 'XMinioAdminConfigEnvOverridden',
-  invalid: 'XMinioConfigError',
-  unusable: 'XMinioConfigError',
+  'invalid-configuration': 'XMinioConfigError',
+  'unusable-provider': 'XMinioConfigError',
   'no-such-history': 'XMinioAdminNoSuchConfigTarget',
   'no-such-subsystem': 'XMinioAdminNoSuchConfigTarget',
   busy: 'SlowDown',
 };
 
-/** Translates an error of the rules of administration for admin clients; undefined for every other error. */
+/** Returns the `AdminError` for an error of identities, configurations or policies; undefined for others. */
 export function asAdminError(error: unknown): AdminError | undefined {
   if (error instanceof AdminError) return error;
   if (error instanceof IdentityError) return new AdminError(identityCodes[error.code], error.message, { cause: error });
-  if (error instanceof ConfigurationError) {
-    return new AdminError(configurationCodes[error.code], error.message, { cause: error });
-  }
   if (error instanceof KeyValueError) return new AdminError('XMinioConfigError', error.message, { cause: error });
   if (error instanceof S3Error && error.code === 'MalformedPolicy') {
     return new AdminError('XMinioMalformedIAMPolicy', error.message, { cause: error });

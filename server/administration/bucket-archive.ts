@@ -7,7 +7,7 @@ import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
-/** The files of a bucket in an archive of MinIO (`mc admin cluster bucket export`), below a folder of the bucket's name. */
+/** The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name. */
 const bucketFiles = {
   policy: 'policy.json',
   tagging: 'tagging.xml',
@@ -16,7 +16,7 @@ const bucketFiles = {
 
 type BucketPart = keyof typeof bucketFiles;
 
-/** What MinIO keeps of a bucket and Coffer does not: an import says that it cannot be taken. By the name in the report. */
+/** Files that Coffer cannot import, with their names in the report. */
 const foreignFiles: Readonly<Record<string, string>> = {
   'object-lock.xml': 'olock',
   'versioning.xml': 'versioning',
@@ -26,14 +26,14 @@ const foreignFiles: Readonly<Record<string, string>> = {
   'cors.xml': 'cors',
 };
 
-/** What a report calls a part. */
+/** The names of the parts in a report. */
 const reportNames: Readonly<Record<BucketPart, string>> = {
   policy: 'policy',
   tagging: 'tagging',
   encryption: 'sse',
 };
 
-/** Bytes unpacked; a bucket has some KiB. */
+/** Bytes of the uncompressed archive; a bucket has some KiB. */
 export const bucketArchiveLimits = { entries: 20_000, size: 64 * 1024 * 1024 } as const;
 
 export type ExportedBuckets = Pick<
@@ -41,7 +41,7 @@ export type ExportedBuckets = Pick<
   'listBuckets' | 'headBucket' | 'getBucketPolicy' | 'getBucketTags' | 'getBucketEncryption'
 >;
 
-/** What is set for a bucket, or for all of them, as an archive that MinIO imports too. Rejects where there is no such bucket. */
+/** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
 export async function exportBuckets(objects: ExportedBuckets, bucket: string | undefined, now: Date): Promise<Buffer> {
   const names = bucket === undefined ? (await objects.listBuckets()).map(({ name }) => name) : [bucket];
   const entries: ZipEntry[] = [];
@@ -70,17 +70,17 @@ interface PartReport {
   readonly error?: string;
 }
 
-/** Of each bucket what became of each part, as clients read it; `error` where the bucket itself could not be had. */
+/** The results by bucket and part, as clients read them; `error` if the bucket could not be created. */
 type BucketImportReport = Readonly<Record<string, Readonly<Record<string, PartReport | string>>>>;
 
-/** Makes the buckets that are not there, and sets for each what the archive has. One that fails holds up no other. */
+/** Creates missing buckets and imports their configuration. A failed bucket does not stop the others. */
 export async function importBuckets(
   objects: ImportingBuckets,
   entries: readonly ZipEntry[],
   options: {
     readonly only: string | undefined;
     readonly region: string;
-    /** Rejects where the caller may not do this to the bucket: each part takes the right of the S3 operation that sets it. */
+    /** Rejects unless the caller has the right. Each part needs the right of its S3 operation. */
     readonly require: RequireForBucket;
   },
 ): Promise<BucketImportReport> {
@@ -104,7 +104,7 @@ function filesOf(entries: readonly ZipEntry[]): ReadonlyMap<string, ReadonlyMap<
   return buckets;
 }
 
-/** Why there is no such bucket and none can be made; undefined where it is there. */
+/** Creates the bucket if it is missing; returns the reason if it cannot. */
 async function missing(
   objects: ImportingBuckets,
   bucket: string,
@@ -125,7 +125,7 @@ async function missing(
   return undefined;
 }
 
-/** What the S3 operation that sets the part takes. */
+/** The right of the S3 operation that sets the part. */
 const rightOf: Readonly<Record<BucketPart, string>> = {
   policy: 's3:PutBucketPolicy',
   tagging: 's3:PutBucketTagging',
@@ -149,7 +149,7 @@ async function importBucket(
   };
   const parts: Record<string, PartReport> = {};
   for (const [part, put] of Object.entries(puts)) {
-    // `Object.entries` forgets that these are the parts.
+    // `Object.entries` loses the type of the keys.
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
     parts[reportNames[part as BucketPart]] = await reported(async () => {
@@ -165,7 +165,7 @@ async function importBucket(
   return parts;
 }
 
-/** MinIO's archives have files for what a bucket does not have, too: an empty document, or zeros. */
+/** MinIO also writes files for absent configuration: an empty document, or zeros. */
 function setsNothing(content: Buffer): boolean {
   const text = content.toString().trim();
   if (!text.startsWith('{')) return /^(?:<\?[^>]*\?>)?\s*<(\w+)(?:\s[^<>]*)?(?:\/>|>\s*<\/\1\s*>)$/.test(text);

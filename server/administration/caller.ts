@@ -5,11 +5,11 @@ import { ownerOf, type Subject, parentName } from '../auth/identities/subject.ts
 import { AdminError } from './admin-error.ts';
 import type { AdminServices } from './services.ts';
 
-/** Whoever administers, as the rules about what is whose need them: a call of the admin API, or a person at the console. */
+/** The caller of an administrative operation: a call of the admin API, or a user of the console. */
 export interface Caller {
   readonly principal: AuthenticatedPrincipal;
   readonly services: { readonly identities: Identities; readonly root: { readonly user: string } };
-  /** Rejects with `AccessDenied` where the caller's policies do not allow this: of several actions one, and none is denied. */
+  /** Rejects with `AccessDenied` unless the caller has this right. Of several names one must be allowed and none denied. */
   require(action: string | readonly string[], resource?: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function callerSubject(principal: AuthenticatedPrincipal): Subject {
   return subject;
 }
 
-/** What narrows the caller's credentials besides the policies of the subject. */
+/** Returns the permission boundary of the caller's credentials. */
 export function boundaryOf(principal: AuthenticatedPrincipal) {
   if (principal.kind === 'temporary') return principal.sessionPolicy;
   return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
@@ -36,15 +36,15 @@ export function isOwn({ principal }: Caller, subject: Subject): boolean {
 }
 
 /**
- * What belongs to the caller they may handle, what is another's only by the right. Credentials that a policy of their own narrows have
- * nothing of their own: they could give themselves what it withholds, by a key of the same owner that nothing narrows.
+ * Checks a right unless the account belongs to the caller. Credentials with a permission boundary always need the right: otherwise they
+ * could create a key of the same owner without the boundary.
  */
 export async function requireUnlessOwn(call: Caller, subject: Subject, action: string): Promise<void> {
   if (isOwn(call, subject) && boundaryOf(call.principal) === undefined) return;
   await call.require(action);
 }
 
-/** Whether the caller's policies allow one of these, and deny none. */
+/** Reports whether one of these actions is allowed and none is denied. */
 export async function mayOneOf(
   caller: Pick<Caller, 'require'>,
   actions: readonly string[],
@@ -59,14 +59,14 @@ export async function mayOneOf(
   }
 }
 
-/** Of several actions one is enough. The refusal names them: another right brought the caller here. */
+/** Like `require`; its error names the actions, because the caller reached this point by another right. */
 export async function requireOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<void> {
   if (await mayOneOf(caller, actions)) return;
   throw new S3Error('AccessDenied', `Access denied: this also takes ${actions.join(' or ')}.`);
 }
 
-/** Root itself, by credentials that nothing narrows. */
-export function isWholeRoot(principal: AuthenticatedPrincipal): boolean {
+/** Reports whether the caller is root without a permission boundary. */
+export function isUnrestrictedRoot(principal: AuthenticatedPrincipal): boolean {
   return callerSubject(principal).kind === 'root' && boundaryOf(principal) === undefined;
 }
 
@@ -74,17 +74,17 @@ export function callerOwner({ principal }: Caller): string {
   return ownerOf(callerSubject(principal));
 }
 
-/** Whom clients mean by a name: the caller where they give none, a user, root, or a federated person by hash or DN. */
+/** Returns the owner that a client names: the caller without a name, a user, root, or an external user by hash or DN. */
 export async function ownerNamed(call: Caller, name: string | undefined): Promise<string> {
   const { identities, root } = call.services;
   if (name === undefined || name === parentName(callerSubject(call.principal), root.user)) return callerOwner(call);
   if (name === root.user) return ownerOf({ kind: 'root' });
-  // No name of a federated person is one that owners are called by here.
+  // External users have no such names.
   const federated = !/^(root$|user:)/.test(name) && (await identities.user(name)) === undefined;
   return federated ? name : ownerOf({ kind: 'user', name });
 }
 
-/** Who is meant by the name of a user or by any access key. Rejects where nobody is, or nobody who gets in. */
+/** Returns the principal with this user name or access key. Rejects if there is none, or if it is disabled. */
 export async function principalNamed(
   {
     access,
@@ -98,7 +98,7 @@ export async function principalNamed(
   if ((await identities.user(name))?.status === 'disabled' || (await identities.serviceAccount(name)) !== undefined) {
     throw new AdminError(
       'XCofferRefused',
-      `${shown} is disabled or expired, or its owner is: every request of its is refused, whatever the policies say.`,
+      `${shown} is disabled or expired, or its owner is: all its requests are refused, whatever the policies say.`,
     );
   }
   throw new AdminError('XMinioAdminNoSuchUser', `There is no user and no access key ${shown}.`);

@@ -9,13 +9,13 @@ import { writeZip, type ZipEntry } from './zip.ts';
 interface ExportOptions {
   readonly rootUser: string;
   readonly now: Date;
-  /** Whether the caller may know the secret keys of users, or those of the access keys of a subject. */
+  /** Reports whether the caller may read secret keys of users, or of the access keys of a subject. */
   readonly mayKnow: (subject: 'user' | Subject) => boolean;
 }
 
 /**
- * All users, groups, policies, attachments and service accounts, as MinIO's clients keep them, with the secret keys that the caller may
- * know. A file of the archive names those whose secret key was withheld.
+ * Exports users, groups, policies, attachments and service accounts in MinIO's format, with the secret keys that the caller may read. A
+ * file of the archive lists the withheld ones.
  */
 export async function exportIdentities(identities: IdentityReader, options: ExportOptions): Promise<Buffer> {
   const { rootUser, now, mayKnow } = options;
@@ -80,7 +80,7 @@ interface Mapping {
   readonly updatedAt: string;
 }
 
-/** By whom the attachments are to; MinIO knows all of these but claims. */
+/** Groups attachments by target; MinIO has all kinds except claims. */
 async function mappingsOf(identities: Pick<IdentityReader, 'attachments'>) {
   const userMappings = new Map<string, Mapping>();
   const groupMappings = new Map<string, Mapping>();
@@ -115,6 +115,6 @@ async function byName<T>(
     const [name, shown] = entry(value);
     found.push([name, shown]);
   }
-  // Not by assignment: somebody may be called `__proto__`.
+  // `fromEntries` is safe for a user with the name `__proto__`.
   return Object.fromEntries(found);
 }

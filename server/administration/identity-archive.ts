@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { attachmentTarget, subjectSchema } from '../auth/identities/subject.ts';
-import { AdminError } from './admin-error.ts';
-import { readZip, ZipError, type ZipEntry } from './zip.ts';
+import { invalidArchive, readZip, type ZipEntry } from './zip.ts';
 
-/** The files of an archive of identities: MinIO's, by name and shape, and one of our own that MinIO leaves alone. */
+/** The files of an identity archive: those of MinIO, and one of Coffer that MinIO ignores. */
 export const archiveFiles = {
   policies: 'iam-assets/policies.json',
   users: 'iam-assets/users.json',
@@ -11,16 +10,16 @@ export const archiveFiles = {
   serviceAccounts: 'iam-assets/svcaccts.json',
   userMappings: 'iam-assets/user_mappings.json',
   groupMappings: 'iam-assets/group_mappings.json',
-  /** Of people whom a directory knows, by distinguished name. */
+  /** Of directory users, by DN. */
   directoryMappings: 'iam-assets/stsuser_mappings.json',
-  /** What is attached to names of directories and to claims. */
+  /** Attachments to directory names and claims. */
   attachments: 'iam-assets/coffer_attachments.json',
 } as const;
 
-/** Names whose secret keys the caller of the export could not know. It is there only where there are any; an import leaves it alone. */
+/** Names of users and access keys without their secret key, because the exporting caller had no right to it. Imports ignore the file. */
 export const withheldFile = 'iam-assets/coffer_withheld.json';
 
-/** Bytes unpacked; a hundred thousand users are some 10 MiB. */
+/** Bytes of the uncompressed archive; a hundred thousand users take some 10 MiB. */
 export const archiveLimits = { entries: 64, size: 64 * 1024 * 1024 } as const;
 
 const status = z.enum(['on', 'off', 'enabled', 'disabled']);
@@ -42,7 +41,7 @@ const archiveSchemas = {
       name: z.string().nullish(),
       description: z.string().nullish(),
       expiration: z.string().nullish(),
-      /** Ours alone: what the provider said of a federated owner. */
+      /** Only in Coffer: the subject of an external owner. */
       cofferSubject: subjectSchema.optional(),
     }),
   ),
@@ -56,28 +55,19 @@ type ArchivePart = keyof typeof archiveFiles;
 
 export type Archive = { readonly [Part in ArchivePart]?: z.infer<(typeof archiveSchemas)[Part]> };
 
-/** Rejects what is no archive of identities before anything is changed. Files that it does not know it leaves alone. */
+/** Reads an archive; throws before any change if it is none. Unknown files are ignored. */
 export function readIdentityArchive(bytes: Buffer): Archive {
-  const entries = unpacked(bytes);
+  const entries = readZip(bytes, archiveLimits);
   const found: Record<string, unknown> = {};
   for (const [part, name] of Object.entries(archiveFiles)) {
     const entry = entries.find((one) => one.name === name);
-    // The parts and their schemas have the same names, which `Object.entries` forgets.
+    // `Object.entries` loses the type of the keys.
     if (entry !== undefined) found[part] = checked(entry, archiveSchemas[part as keyof typeof archiveFiles]);
   }
   if (Object.keys(found).length === 0) {
-    throw refused(`it holds none of the files of identities, such as ${archiveFiles.users}`);
+    throw invalidArchive(`it holds none of the files of identities, such as ${archiveFiles.users}`);
   }
   return found;
-}
-
-function unpacked(bytes: Buffer): ZipEntry[] {
-  try {
-    return readZip(bytes, archiveLimits);
-  } catch (error) {
-    if (error instanceof ZipError) throw refused(error.message, error);
-    throw error;
-  }
 }
 
 function checked(entry: ZipEntry, schema: z.ZodType): unknown {
@@ -85,22 +75,18 @@ function checked(entry: ZipEntry, schema: z.ZodType): unknown {
   try {
     json = JSON.parse(entry.content.toString());
   } catch {
-    // What the parser says may repeat a secret.
-    throw refused(`${entry.name} is no JSON`);
+    // The parser's message may contain a secret.
+    throw invalidArchive(`${entry.name} is no JSON`);
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw refused(`${entry.name} is not as expected: ${z.prettifyError(parsed.error)}`);
-}
-
-function refused(why: string, cause?: unknown): AdminError {
-  return new AdminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
+  throw invalidArchive(`${entry.name} is not as expected: ${z.prettifyError(parsed.error)}`);
 }
 
 type Named = 'policies' | 'users' | 'groups' | 'serviceAccounts';
 type Mapped = 'userPolicies' | 'groupPolicies' | 'stsPolicies';
 
-/** Names, and for attachments what each is to have. */
+/** Names, and for attachments their policies. */
 type Entities = Partial<Record<Named, string[]>> & Partial<Record<Mapped, Record<string, readonly string[]>[]>>;
 
 interface Failure {
@@ -109,7 +95,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** What became of each entry of an archive, in the form that MinIO's clients print. */
+/** The results of an import, in the format of MinIO's clients. */
 export class ImportReport {
   readonly #added: Entities = {};
   readonly #skipped: Entities = {};
@@ -120,7 +106,7 @@ export class ImportReport {
     note(this.#added, kind, name, policies);
   }
 
-  /** Something that it needs is not there. */
+  /** An entry that refers to something missing. */
   skipped(kind: Named | Mapped, name: string, policies: readonly string[] | undefined, reason: Error): void {
     note(this.#skipped, kind, name, policies);
     this.#reasons.push(`${name}: ${reason.message}`);
@@ -131,7 +117,7 @@ export class ImportReport {
     this.#reasons.push(`${name}: ${message}`);
   }
 
-  /** Why not everything could be taken. */
+  /** The reasons of skipped and failed entries. */
   get reasons(): readonly string[] {
     return this.#reasons;
   }

@@ -3,11 +3,12 @@ import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
 import { ldapSubject } from '../federation/ldap/ldap-user.ts';
 import type { NewServiceAccount, Identities } from '../auth/identities/identities.ts';
 import { type FederatedSubject, type AttachmentTarget, ownerOf } from '../auth/identities/subject.ts';
-import { isPersonHash, IdentityError } from '../auth/identities/names.ts';
+import { IdentityError } from '../auth/identity-error.ts';
+import { isExternalUserHash } from '../auth/identities/names.ts';
 import { type Archive, ImportReport } from './identity-archive.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { AdminError } from './admin-error.ts';
-import { type Caller, isWholeRoot, mayAttach, mayOneOf } from './caller.ts';
+import { type Caller, isUnrestrictedRoot, mayAttach, mayOneOf } from './caller.ts';
 import { expirationOf, policyOfNewKey, givenPolicy, statusOf } from './service-accounts.ts';
 import { optionalField } from './optional-field.ts';
 import { policyNames, samePolicy } from './policies.ts';
@@ -15,8 +16,8 @@ import { policyNames, samePolicy } from './policies.ts';
 type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
 
 /**
- * Whose an access key of an archive is: ours say it, MinIO's name the parent alone. A distinguished name is a person of the directory, with
- * the groups that MinIO found; no user here has one. Any other name is taken for a user, who may be missing.
+ * Returns the owner of an archived access key. Coffer's archives contain it; MinIO's have only the parent. A DN is a directory user with
+ * the groups that MinIO found. Any other name is a user, who may be missing.
  */
 function importedSubject(entry: AccountEntry, rootUser: string): NewServiceAccount['subject'] {
   const { parent, groups, claims, cofferSubject } = entry;
@@ -32,20 +33,17 @@ function importedSubject(entry: AccountEntry, rootUser: string): NewServiceAccou
   });
 }
 
-/** The name of a person of a provider must have the form that this provider gives: any other could be a user's, or call the owner root. */
+/** An external user's name must have the form of its provider. Otherwise it could be that of a user or of root. */
 function checked(subject: NewServiceAccount['subject']): NewServiceAccount['subject'] {
-  if (subject.kind !== 'federated' || namesPerson(subject)) return subject;
+  if (subject.kind !== 'federated' || isExternalName(subject)) return subject;
   const name = JSON.stringify(subject.parent.slice(0, 128));
-  throw new S3Error(
-    'InvalidArgument',
-    `${name} is no name of a person whom a provider of the kind ${subject.source} has.`,
-  );
+  throw new S3Error('InvalidArgument', `${name} is no name of an external user of the kind ${subject.source}.`);
 }
 
-function namesPerson({ source, parent }: FederatedSubject): boolean {
+function isExternalName({ source, parent }: FederatedSubject): boolean {
   switch (source) {
     case 'openid':
-      return isPersonHash(parent);
+      return isExternalUserHash(parent);
     case 'ldap':
       return normalizeDn(parent) === parent;
     case 'certificate':
@@ -60,13 +58,13 @@ function namesPerson({ source, parent }: FederatedSubject): boolean {
 interface ImportOptions {
   readonly identities: Identities;
   readonly rootUser: string;
-  /** Each entry takes the right that the call for it alone takes. Access keys of root come from root alone. */
+  /** Each entry needs the right of the single call. Only root imports access keys of root. */
   readonly caller: Caller;
 }
 
 /**
- * Adds what the archive holds to what is there; of the same name, the archive's takes its place. Each is a change by itself: what
- * cannot be taken is told in the report, and the others are there. To import again is no harm.
+ * Imports an archive; its entries replace existing ones of the same name. Each entry is a change of its own: the report lists failures, and
+ * the others are imported. An import can be repeated.
  */
 export async function importIdentities(archive: Archive, options: ImportOptions): Promise<ImportReport> {
   const { identities } = options;
@@ -78,7 +76,8 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
   for (const [accessKey, { secretKey, status }] of Object.entries(archive.users ?? {})) {
     await attempt(report, 'users', accessKey, async () => {
       require('createUser');
-      if (secretKey === undefined && (await identities.user(accessKey)) === undefined) throw withheld(accessKey);
+      if (secretKey === undefined && (await identities.user(accessKey)) === undefined)
+        throw missingSecretKey(accessKey);
       await identities.putUser({
         accessKey,
         ...optionalField('secretKey', secretKey),
@@ -126,7 +125,7 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
   return report;
 }
 
-/** Of each list one action is enough. */
+/** The rights of an import. One action of each list is enough. */
 const rightsOfImport = {
   createPolicy: ['admin:CreatePolicy'],
   createUser: ['admin:CreateUser'],
@@ -137,10 +136,10 @@ const rightsOfImport = {
   attach: mayAttach,
 } as const;
 
-/** Throws where the caller lacks one of these rights. */
+/** Throws if the caller lacks one of these rights. */
 type Require = (...rights: readonly (keyof typeof rightsOfImport)[]) => void;
 
-/** What the caller may do before the first change: no entry of the archive gives the rights that the next one takes. */
+/** Checks the rights before the first change, so that no imported entry adds rights for the next one. */
 async function rightsOf(caller: Caller): Promise<Require> {
   const missing = new Set<string>();
   for (const [right, actions] of Object.entries(rightsOfImport)) {
@@ -150,18 +149,18 @@ async function rightsOf(caller: Caller): Promise<Require> {
     const lacking = rights.find((right) => missing.has(right));
     if (lacking === undefined) return;
     const actions = rightsOfImport[lacking].join(' or ');
-    throw new S3Error('AccessDenied', `Access denied: beside admin:ImportIAM this takes ${actions}.`);
+    throw new S3Error('AccessDenied', `Access denied: besides admin:ImportIAM this needs ${actions}.`);
   };
 }
 
-function withheld(name: string): AdminError {
+function missingSecretKey(name: string): AdminError {
   return new AdminError(
     'XCofferInvalidRequest',
     `The archive holds no secret key of ${name}, and there is none of that name here: the export withheld it from a caller without the right.`,
   );
 }
 
-/** Refusals are told and the next one is tried; that the store cannot be reached ends the import. */
+/** Records errors of an entry in the report and continues. An unavailable store ends the import. */
 async function attempt(
   report: ImportReport,
   kind: Parameters<ImportReport['added']>[0],
@@ -181,7 +180,7 @@ async function attempt(
   }
 }
 
-/** What is built in stays as it is where the archive says the same. */
+/** Skips a built-in policy that is unchanged. */
 async function importPolicy(identities: Identities, name: string, document: unknown, require: Require): Promise<void> {
   const text = JSON.stringify(document);
   const builtIn = builtInPolicies.get(name);
@@ -198,7 +197,7 @@ async function importAccount(
 ): Promise<void> {
   const { identities, caller } = options;
   const subject = importedSubject(entry, options.rootUser);
-  if (subject.kind === 'root' && !isWholeRoot(caller.principal)) {
+  if (subject.kind === 'root' && !isUnrestrictedRoot(caller.principal)) {
     throw new S3Error(
       'AccessDenied',
       `The access key ${accessKey} belongs to the root user, and only root imports it.`,
@@ -206,7 +205,7 @@ async function importAccount(
   }
   const known = await identities.serviceAccount(accessKey);
   require(known === undefined ? 'createAccount' : 'updateAccount');
-  // The archive says what a provider said of the person: their policies, groups and claims. That is to give them rights.
+  // The archive contains policies, groups and claims of an external user. To import them is to attach rights.
   if (known === undefined && subject.kind === 'federated') require('attach');
   const policy = givenPolicy(entry.sessionPolicy) ?? undefined;
   const expiration = expirationOf(entry.expiration) ?? undefined;
@@ -214,7 +213,7 @@ async function importAccount(
   const [name, description] = [entry.name || undefined, entry.description || undefined];
   if (known === undefined) {
     const { secretKey } = entry;
-    if (secretKey === undefined) throw withheld(accessKey);
+    if (secretKey === undefined) throw missingSecretKey(accessKey);
     await identities.createServiceAccount({
       subject,
       accessKey,
@@ -228,7 +227,7 @@ async function importAccount(
     return;
   }
   if (ownerOf(known.subject) !== ownerOf(subject)) {
-    throw new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to somebody else here.`);
+    throw new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to another owner here.`);
   }
   await identities.updateServiceAccount(accessKey, {
     ...optionalField('secretKey', entry.secretKey),
@@ -240,7 +239,7 @@ async function importAccount(
   });
 }
 
-/** A distinguished name is a group of a directory where no group here has it. */
+/** A DN is a directory group unless a group here has that name. */
 async function groupTarget(identities: Identities, name: string): Promise<AttachmentTarget> {
   const dn = (await identities.group(name)) === undefined ? normalizeDn(name) : undefined;
   return dn === undefined ? { kind: 'group', name } : { kind: 'ldap-group', name: dn };

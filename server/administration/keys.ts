@@ -3,37 +3,32 @@ import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { AdminError } from './admin-error.ts';
 
 /**
- * The keys as administrators use them. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
+ * Key management for administrators. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
  * `not-permitted`, `not-supported`, …).
  */
 export interface KeyAdministration {
-  /** What keeps the keys, as `mc admin kms status` shows it. */
+  /** The name of the key store for `mc admin kms status`. */
   readonly name: string;
-  /** None where the key is the server's own. */
+  /** Empty for the server's own key. */
   readonly endpoints: readonly string[];
   readonly source: KeySource;
   createKey(name: string): Promise<void>;
-  /** 32 bytes of an AES-256 key from elsewhere. */
+  /** Imports 32 bytes of an AES-256 key. */
   importKey(name: string, bytes: Buffer): Promise<void>;
-  /** Gives a key a new version, by which is encrypted from now on; its ID. */
+  /** Creates a version of a key, which encrypts from now on; resolves with its ID. */
   rotateKey(name: string): Promise<string>;
-  /** Names that begin with the prefix, sorted. */
+  /** Lists names with the prefix, sorted. */
   listKeys(prefix: string): Promise<readonly string[]>;
-  /** For ever: whatever is encrypted with it is lost. */
+  /** Deletes a key for ever: all data encrypted with it is lost. */
   deleteKey(name: string): Promise<void>;
 }
 
-/** What the environment gave is not changed over the network. */
-class FixedKey extends Error {
-  override readonly name = 'FixedKey';
-  readonly code = 'not-supported';
-}
-
-/** The one key of `SVC_KMS_SECRET_KEY` as administrators see it. */
-export function oneKey(source: KeySource): KeyAdministration {
+/** Key management for the key of `SVC_KMS_SECRET_KEY`. */
+export function staticKey(source: KeySource): KeyAdministration {
   const refuse = () =>
     Promise.reject(
-      new FixedKey(
+      new AdminError(
+        'KMSNotSupported',
         `SVC_KMS_SECRET_KEY gives the key ${source.defaultKey} alone: several keys need a key service (SVC_KMS_KEYSVC_ENDPOINT)`,
       ),
     );
@@ -53,8 +48,8 @@ export function oneKey(source: KeySource): KeyAdministration {
 export type KeyServiceState = 'online' | 'offline' | 'disabled';
 
 /**
- * The rights to keys, each by the name that says its key and by the older one of the admin API. A statement of either kind with keys as
- * its Resource gives, or denies, those keys.
+ * The rights to keys, by the name that has keys as its resource and by the older one of the admin API. A statement with either name, and
+ * keys as its Resource, allows or denies those keys.
  */
 export const keyRights = {
   status: ['admin:KMSKeyStatus', 'kms:Status'],
@@ -66,13 +61,13 @@ export const keyRights = {
   rotate: ['admin:KMSRotateKey', 'kms:RotateKey'],
 } as const;
 
-/** The key that a call names; '' where it names none. */
-export function keyNamed({ query }: { readonly query: URLSearchParams }): string {
+/** Returns the key that a call names; '' if none. */
+export function keyNameOf({ query }: { readonly query: URLSearchParams }): string {
   return query.get('key-id') ?? '';
 }
 
-/** Those that the caller may list. */
-export async function listable(
+/** Returns the keys that the caller may list. */
+export async function listableKeys(
   call: { allows(action: readonly string[], resource: string): Promise<boolean> },
   names: readonly string[],
 ): Promise<readonly string[]> {
@@ -81,8 +76,8 @@ export async function listable(
   return shown;
 }
 
-/** Rejects with an `AdminError` where there are no keys. */
-export function configured({
+/** Returns the key management; throws an `AdminError` if there is none. */
+export function requireKeys({
   services,
 }: {
   readonly services: { readonly keys?: KeyAdministration };
@@ -94,7 +89,7 @@ export function configured({
   );
 }
 
-/** Whether the key service answers and has the default key. Never rejects: the state is the answer. */
+/** Reports whether the key service answers and has the default key. Never rejects. */
 export async function keyServiceState(keys: KeyAdministration | undefined): Promise<KeyServiceState> {
   if (keys === undefined) return 'disabled';
   try {
@@ -114,7 +109,7 @@ export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<
   };
 }
 
-/** Whether a key encrypts and decrypts; refusals are part of the answer, as `mc admin kms key status` shows them. */
+/** Tests encryption and decryption with a key. Errors are part of the answer, as `mc admin kms key status` shows them. */
 export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
   const context = { purpose: 'key-status' };
   try {
@@ -131,14 +126,14 @@ export async function keyStatus(source: KeySource, name: string): Promise<Record
   }
 }
 
-/** Rejects with an `AdminError`. */
+/** Throws an `AdminError` for an invalid name. */
 export function checkKeyName(name: string): string {
   const problem = keyNameProblem(name);
   if (problem === undefined) return name;
   throw new AdminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
 }
 
-/** Makes a call of the key service for an administrator, who is told what the key service lacks. */
+/** Calls the key service and translates its errors for administrators. */
 export async function askKeyService<T>(what: KeyCall, name: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,8 +1,8 @@
-/** An object with that field, or without it where there is no value: to be spread into another. */
+/** Returns an object with the field, or without it if the value is undefined. Spread it into another object. */
 export function optionalField<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
 ): { readonly [N in Name]?: Value } {
-  // A computed name widens to any string: the type says again what it is.
+  // TypeScript widens a computed name to string.
   return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
 }

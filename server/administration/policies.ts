@@ -5,21 +5,21 @@ import { type PolicyDocument, policyJson } from '../../protocol/policy/document.
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { Subject } from '../auth/identities/subject.ts';
 
-/** From `a,b` to its names; the order stays, spaces and repetitions go. */
+/** Splits `a,b`; it keeps the order and drops spaces and duplicates. */
 export function policyNames(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');
 }
 
-/** Rejects where there is none of that name. */
+/** Returns the policy; rejects if it does not exist. */
 export async function existingPolicy(identities: Pick<IdentityReader, 'policy'>, name: string): Promise<NamedDocument> {
   const policy = await identities.policy(name);
   if (policy !== undefined) return policy;
   throw new AdminError('XMinioAdminNoSuchPolicy', `There is no policy ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
-/** Whether a policy by itself allows to look into a bucket, or to read or put an object of any name. */
-export function concernsBucket(policy: NamedPolicy, bucket: string): boolean {
+/** Reports whether a policy alone allows listing a bucket, or reading or writing any object in it. */
+export function allowsInBucket(policy: NamedPolicy, bucket: string): boolean {
   const asked = [
     ['s3:ListBucket', bucket],
     ['s3:GetObject', `${bucket}/`],
@@ -30,7 +30,7 @@ export function concernsBucket(policy: NamedPolicy, bucket: string): boolean {
   );
 }
 
-/** Whether a text says the same as a document, in whatever order the lists are. Throws where it is no policy. */
+/** Reports whether two policies are equal, whatever the order of lists. Throws if the text is no policy. */
 export function samePolicy(text: string, document: PolicyDocument): boolean {
   return unordered(policyJson(parsePolicyDocument(text))) === unordered(policyJson(document));
 }
@@ -41,7 +41,7 @@ function unordered(value: unknown): string {
   );
 }
 
-/** All statements of a subject's policies as one document; of root, who has none, those of `consoleAdmin`. */
+/** Returns all statements of a subject's policies as one document; those of `consoleAdmin` for root. */
 export async function effectivePolicy(
   identities: Pick<IdentityReader, 'policiesOf' | 'policy'>,
   subject: Subject,
@@ -55,12 +55,12 @@ export async function effectivePolicy(
   return policyJson({ version: '2012-10-17', statements: documents.flatMap(({ statements }) => statements) });
 }
 
-/** As text with an indent of one, which is how clients print it. */
+/** Formats JSON with an indent of one, as clients print it. */
 export function shownPolicy(document: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(document, null, 1);
 }
 
-/** An inline policy in the form of all others. */
+/** Formats an inline policy in the same way. */
 export function shownInlinePolicy(text: string): string {
   return shownPolicy(policyJson(parsePolicyDocument(text)));
 }

@@ -10,7 +10,7 @@ interface EntitiesQuery {
   readonly now: Date;
 }
 
-/** Which policies users and groups have, and who has which policy: all of the latter where nothing is asked for by name. */
+/** Lists the policies of users and groups, and the holders of policies: of all policies if the query names nothing. */
 export async function policyEntities(identities: Reader, { users, groups, policies, now }: EntitiesQuery) {
   const everything = users.length === 0 && groups.length === 0 && policies.length === 0;
   const userMappings = (await inOrder(users, (name) => ofUser(identities, name))).filter((one) => one !== undefined);
@@ -24,7 +24,7 @@ export async function policyEntities(identities: Reader, { users, groups, polici
   };
 }
 
-/** Those with nothing of their own nor by a group are left out. */
+/** Leaves out users without policies of their own or of groups. */
 async function ofUser(identities: Reader, user: string) {
   if ((await identities.user(user)) === undefined) return undefined;
   const policies = await identities.attached({ kind: 'user', name: user });
@@ -58,7 +58,7 @@ async function ofPolicies(identities: Reader, names: readonly string[]) {
     .toSorted((a, b) => (a.policy < b.policy ? -1 : 1));
 }
 
-/** Clients tell an empty list from none. */
+/** Clients distinguish null from an empty list. */
 function orNull(names: readonly string[]): readonly string[] | null {
   return names.length === 0 ? null : names;
 }
@@ -75,7 +75,7 @@ async function inOrder<T>(names: readonly string[], load: (name: string) => Prom
 
 type LdapReader = Pick<IdentityReader, 'attached' | 'attachments'>;
 
-/** As `policyEntities`, of the people and groups of a directory: DNs, normalized. */
+/** Like `policyEntities`, for directory users and groups by normalized DN. */
 export async function ldapPolicyEntities(identities: LdapReader, { users, groups, policies, now }: EntitiesQuery) {
   const everything = users.length === 0 && groups.length === 0 && policies.length === 0;
   const userMappings = await mappings(users, async (user) => ({
@@ -95,7 +95,7 @@ export async function ldapPolicyEntities(identities: LdapReader, { users, groups
   };
 }
 
-/** Those with nothing attached are left out. */
+/** Leaves out names without policies. */
 async function mappings<T extends { readonly policies: readonly string[] }>(
   names: readonly string[],
   load: (name: string) => Promise<T>,
@@ -120,4 +120,4 @@ async function byPolicy(identities: LdapReader, names: readonly string[]) {
     .toSorted((a, b) => (a.policy < b.policy ? -1 : 1));
 }
 
-/** Clients tell an empty list from none. */
+/** Clients distinguish null from an empty list. */

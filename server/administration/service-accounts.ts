@@ -7,7 +7,7 @@ import { parentName } from '../auth/identities/subject.ts';
 import { type Caller, boundaryOf, callerSubject, isOwn } from './caller.ts';
 import { serializePolicy } from '../../protocol/policy/document.ts';
 
-/** Of users and groups `enabled` and `disabled`, of access keys also `on` and `off`, as clients of different ages say. */
+/** Parses a status: `enabled` and `disabled`, for access keys also `on` and `off`, depending on the client. */
 export function statusOf(text: string): Status {
   if (text === 'enabled' || text === 'on') return 'enabled';
   if (text === 'disabled' || text === 'off') return 'disabled';
@@ -17,12 +17,12 @@ export function statusOf(text: string): Status {
   );
 }
 
-/** What clients take for "never". */
+/** The time that clients read as "never". */
 export const never = '1970-01-01T00:00:00Z';
 
 const neverTimes = new Set([0, Date.parse('0001-01-01T00:00:00Z')]);
 
-/** From an RFC 3339 time; null for the times that stand for none, undefined where none is given. */
+/** Parses an RFC 3339 time; returns null for a time that means "never", and undefined for none. */
 export function expirationOf(text: string | null | undefined): Date | null | undefined {
   if (text === undefined || text === null || text === '') return undefined;
   const time = Date.parse(text);
@@ -35,12 +35,12 @@ export function expirationOf(text: string | null | undefined): Date | null | und
   return neverTimes.has(time) ? null : new Date(time);
 }
 
-/** As clients show it: whole seconds. */
+/** Formats a time in whole seconds. */
 export function expirationText(expiration: number): string {
   return new Date(expiration).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Clients send the fields that they do not set as null or empty. */
+/** Clients send absent fields as null or empty. */
 const text = z.string().nullish();
 const policy = z.unknown().optional();
 
@@ -51,7 +51,7 @@ export const newServiceAccountBody = z.object({
   secretKey: text,
   name: text,
   description: text,
-  /** What older clients call the description. */
+  /** The description in older clients. */
   comment: text,
   expiration: text,
 });
@@ -66,12 +66,12 @@ export const serviceAccountChangeBody = z.object({
   newExpiration: text,
 });
 
-/** Undefined where nothing was said. */
+/** Returns undefined for null and empty texts. */
 export function given(value: string | null | undefined): string | undefined {
   return value === null || value === '' ? undefined : value;
 }
 
-/** Undefined where nothing was said, null where it says that there is to be no policy: a document without statements. */
+/** Returns the policy as JSON; undefined if none was sent, null for a document without statements, which removes the policy. */
 export function givenPolicy(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object' && !hasStatements(value)) return null;
@@ -87,14 +87,14 @@ function hasStatements(document: object): boolean {
 export type AccountSubject = NewServiceAccount['subject'];
 
 /**
- * For whom a service account is to be made: the caller where nobody is named, with everything that their provider said of them. For
- * somebody else it needs the right; for root, whom no policy binds, it takes root.
+ * Returns the subject of a new service account: the caller without a name, with all facts of the provider. Another subject needs the right;
+ * root needs root.
  */
 export async function targetSubject(call: Caller, targetUser: string | undefined): Promise<AccountSubject> {
   const { identities, root } = call.services;
   const own = callerSubject(call.principal);
   if (targetUser === undefined || targetUser === parentName(own, root.user)) {
-    // What narrows the caller narrows the right to make keys too.
+    // A caller with a permission boundary needs the right.
     if (boundaryOf(call.principal) !== undefined) await call.require('admin:CreateServiceAccount');
     return own;
   }
@@ -102,9 +102,9 @@ export async function targetSubject(call: Caller, targetUser: string | undefined
   if (targetUser === root.user)
     throw new S3Error('AccessDenied', 'Only the root user makes access keys for the root user.');
   if ((await identities.user(targetUser)) === undefined) {
-    const person = await personNamed(call, targetUser);
-    if (person !== undefined) return person;
-    // An access key is no name of its owner: it may be one that the owner chose to be taken for another person.
+    const externalUser = await externalUserNamed(call, targetUser);
+    if (externalUser !== undefined) return externalUser;
+    // An access key does not name its owner: the owner may have chosen it to look like another name.
     const key = await identities.serviceAccount(targetUser);
     const hint =
       key === undefined ? '' : ` It is an access key of ${parentName(key.subject, root.user)}: name the owner.`;
@@ -116,21 +116,21 @@ export async function targetSubject(call: Caller, targetUser: string | undefined
   return { kind: 'user', name: targetUser };
 }
 
-/** A person of a provider, by hash or DN: the access keys that they have keep what the provider said of them. */
-async function personNamed({ services }: Caller, name: string): Promise<AccountSubject | undefined> {
-  // No name of such a person is one that other owners are called by.
+/** Finds an external user by hash or DN. Existing access keys have the facts of the provider. */
+async function externalUserNamed({ services }: Caller, name: string): Promise<AccountSubject | undefined> {
+  // External users have no such names.
   if (/^(root$|user:)/.test(name)) return undefined;
   for await (const { subject } of services.identities.serviceAccounts(name)) return subject;
   return undefined;
 }
 
-/** No right that a policy gives is enough to take over what belongs to root. */
+/** No policy allows changes to what belongs to root. */
 export function requireRootForRoot(call: Caller, subject: AccountSubject): void {
   if (subject.kind !== 'root' || (isOwn(call, subject) && boundaryOf(call.principal) === undefined)) return;
   throw new S3Error('AccessDenied', 'What belongs to the root user only the root user changes.');
 }
 
-/** A key that narrowed credentials make for their owner is narrowed alike: nobody gives more than they have. */
+/** Returns the policy of a new key. A key that is made with a permission boundary gets the same one. */
 export function policyOfNewKey(
   caller: Caller,
   subject: AccountSubject,
@@ -141,6 +141,6 @@ export function policyOfNewKey(
   if (policy === undefined) return serializePolicy(boundary);
   throw new AdminError(
     'XCofferInvalidRequest',
-    'These credentials are narrowed by a policy, and keys made with them carry the same one: leave the policy out.',
+    'These credentials have a permission boundary, and keys made with them get the same one: leave the policy out.',
   );
 }

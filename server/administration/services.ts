@@ -1,10 +1,10 @@
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
-import type { AccessRoom } from '../auth/access.ts';
+import type { AccessService } from '../auth/access.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
-import type { PersonCheck } from '../federation/user-status-check.ts';
-import type { SignInTrial } from '../federation/sign-in-test.ts';
+import type { UserStatusCheck } from '../federation/user-status-check.ts';
+import type { SignInTest } from '../federation/sign-in-test.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../federation/configurations/provider-configurations.ts';
@@ -17,58 +17,59 @@ import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { KeyAdministration } from './keys.ts';
 import type { ExportedBuckets, ImportingBuckets } from './bucket-archive.ts';
 
-/** What the admin API needs of the other rooms. */
+/** The dependencies of the admin API. */
 export interface AdminServices {
   readonly authenticate: Authenticate;
-  readonly access: Pick<AccessRoom, 'credentials' | 'authorize' | 'explain'> & Partial<Pick<AccessRoom, 'formerRoot'>>;
+  readonly access: Pick<AccessService, 'credentials' | 'authorize' | 'explain'> &
+    Partial<Pick<AccessService, 'formerRoot'>>;
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
   readonly root: { readonly user: string };
   readonly objects: Pick<ObjectLayer, 'listBuckets'>;
-  /** What is set for buckets, to be moved as a whole. */
+  /** Configuration of buckets, for export and import. */
   readonly buckets?: ExportedBuckets & ImportingBuckets;
   readonly server: ServerFacts;
-  /** How much is stored, by bucket. */
+  /** Usage by bucket. */
   readonly usage?: UsageReader;
-  /** How the background tasks of all servers fare. */
+  /** The state of the background tasks of all servers. */
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
-  /** The other servers over the same stores that are there now. */
+  /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
-  /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
+  /** Bytes of the blob store; undefined if unknown. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
-  /** What keys are used for. */
+  /** Usage, removal and rotation of keys. */
   readonly keyLifecycle?: KeyLifecycle;
   /** Identity providers that administrators configure while the server runs. */
   readonly identityProviders?: readonly IdentityProviderConfigurations[];
   readonly configurationHistory?: Pick<StoredConfigurations, 'history' | 'historyEntry' | 'clearHistory'>;
-  /** What the environment gives. */
+  /** The settings of the environment. */
   readonly given?: ReadonlyMap<string, GivenSetting>;
   /** Absent where none is configured. */
   readonly directory?: Pick<LdapDirectory, 'find'>;
-  /** Whether people still exist at their provider. */
-  readonly personCheck?: PersonCheck;
-  /** Absent where nobody signs in by OpenID. */
-  readonly signInTrial?: SignInTrial;
-  /** What is done with the stores as a whole. */
+  /** Checks whether external users still exist. */
+  readonly userStatusCheck?: UserStatusCheck;
+  /** Absent without OpenID providers. */
+  readonly signInTest?: SignInTest;
+  /** Maintenance of the stores. */
   readonly maintenance?: Maintenance;
-  /** What the process does beside serving. */
+  /** Control of this process. */
   readonly process?: ServerProcess;
-  /** Says that answers without an end have to end. */
+  /** Aborts when endless answers have to end. */
   readonly stopping?: AbortSignal;
   readonly clock?: () => Date;
 }
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
-/** This server as the process that it is, all its threads together. */
+/** This server process with all its threads. */
 export interface ServerProcess {
-  /** Resolves when it has begun on every thread; what is being answered is answered still. */
+  /** Resolves when the action has begun on every thread. Running requests are still answered. */
   act(action: ServiceAction): Promise<void>;
-  /** The lines of the log that were written last. */
+  /** The last lines of the log. */
   readonly log: LineRing;
-  /** Requests that are over, as lines of JSON, from now on until the signal. */
+  /** Streams finished requests as lines of JSON until the signal. */
   trace(signal: AbortSignal): AsyncIterable<FollowedLines>;
 }
 
@@ -77,7 +78,7 @@ interface ServerFacts {
   readonly version: string;
   readonly commitId?: string;
   readonly region: string;
-  /** `HOST:PORT` under which this server is known. */
+  /** `HOST:PORT` of this server. */
   readonly endpoint: string;
   readonly dataFolder: string;
   readonly startedAt: Date;
@@ -86,6 +87,6 @@ interface ServerFacts {
 export interface OtherServer {
   readonly endpoint: string;
   readonly version: string;
-  /** Milliseconds since 1970, by its own clock. */
+  /** Milliseconds since 1970 by the clock of that server. */
   readonly startedAt: number;
 }

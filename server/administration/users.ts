@@ -9,8 +9,8 @@ interface UserStores {
   readonly temporary: Pick<TemporaryCredentialsStore, 'revokeAllOf'>;
 }
 
-/** What the user made goes too: service accounts with the user, temporary credentials after. */
-export async function removeUserWithAll({ identities, temporary }: UserStores, name: string): Promise<void> {
+/** Removes a user with service accounts, and then the temporary credentials. */
+export async function removeUserAndCredentials({ identities, temporary }: UserStores, name: string): Promise<void> {
   await identities.removeUser(name);
   await temporary.revokeAllOf(ownerOf({ kind: 'user', name }));
 }
@@ -20,8 +20,8 @@ interface BucketAccess {
   readonly write: boolean;
 }
 
-/** What a principal may do with a bucket as a whole: find it or what is in it, and put objects at any name. */
-export async function accessToBucket(
+/** Reports whether a principal can list or find the bucket, and write objects of any name. */
+export async function bucketAccess(
   access: Pick<AdminServices['access'], 'authorize'>,
   principal: Principal,
   bucket: string,
@@ -30,7 +30,7 @@ export async function accessToBucket(
     (await access.authorize({ principal, action, resource, context: {} })).kind === 'allow';
   return {
     read: (await allowed('s3:ListBucket', bucket)) || (await allowed('s3:GetBucketLocation', bucket)),
-    // An object with no name: only what covers the bucket from its first character fits it.
+    // An object with an empty name: only a resource that covers the whole bucket matches.
     write: await allowed('s3:PutObject', `${bucket}/`),
   };
 }

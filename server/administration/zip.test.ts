@@ -1,7 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readZip, ZipError, writeZip } from './zip.ts';
+import { AdminError } from './admin-error.ts';
+import { readZip, writeZip } from './zip.ts';
 
 const time = new Date('2026-11-21T20:00:00Z');
 const limits = { entries: 10, size: 100_000 };
@@ -10,7 +11,7 @@ const refusal = (archive: Buffer, changes: Partial<typeof limits> = {}) => {
   try {
     readZip(archive, { ...limits, ...changes });
   } catch (error) {
-    return error instanceof ZipError ? error.message : `not a refusal: ${String(error)}`;
+    return error instanceof AdminError ? /: (.*)\.$/s.exec(error.message)?.[1] : `not a refusal: ${String(error)}`;
   }
   return 'none';
 };

@@ -1,13 +1,14 @@
+import { AdminError } from './admin-error.ts';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /**
- * The parts of a zip file that an archive of a few small files has: no encryption, no parts, no 64-bit sizes.
+ * The part of the zip format for archives of small files: no encryption, no multiple parts, no 64-bit sizes.
  *
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  */
 const signatures = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 } as const;
 
-/** Bytes before the names. */
+/** Bytes before the name. */
 const headerSizes = { local: 30, central: 46, end: 22 } as const;
 
 const methods = { stored: 0, deflated: 8 } as const;
@@ -15,7 +16,7 @@ const methods = { stored: 0, deflated: 8 } as const;
 /** Names are UTF-8. */
 const utf8Flag = 0x0800;
 
-/** What no reader here understands: encrypted. */
+/** The entry is encrypted, which is not supported. */
 const encryptedFlag = 0x0001;
 
 export interface ZipEntry {
@@ -23,7 +24,7 @@ export interface ZipEntry {
   readonly content: Buffer;
 }
 
-/** A zip file of these, deflated. */
+/** Writes a zip file with deflated entries. */
 export function writeZip(entries: readonly ZipEntry[], time: Date): Buffer {
   const locals: Buffer[] = [];
   const centrals: Buffer[] = [];
@@ -62,7 +63,7 @@ function centralHeader(facts: Facts, offset: number): Buffer {
   return header;
 }
 
-/** What both headers say, in the same order. */
+/** Writes the fields that both headers share. */
 function writeShared(header: Buffer, at: number, { name, content, packed, time }: Facts): void {
   header.writeUInt16LE(20, at); // needs version 2.0: deflate
   header.writeUInt16LE(utf8Flag, at + 2);
@@ -85,34 +86,29 @@ function endRecord(count: number, size: number, offset: number): Buffer {
   return record;
 }
 
-/** Two seconds are the finest it can say. */
+/** The resolution is two seconds. */
 function dosTime(time: Date): number {
   return (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1);
 }
 
-/** Years begin at 1980. */
+/** Years count from 1980. */
 function dosDate(time: Date): number {
   return (Math.max(0, time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();
 }
 
-export class ZipError extends Error {
-  override readonly name = 'ZipError';
-}
-
 interface ZipLimits {
   readonly entries: number;
-  /** Of all contents together, unpacked. Bytes. */
+  /** Bytes of all uncompressed contents together. */
   readonly size: number;
 }
 
 /**
- * The files of an archive; folders are left out. Throws a `ZipError` for what is no zip file, is damaged, or holds more than the
- * limits allow. Sizes that the archive claims are not believed: unpacking stops at the limit. Nothing is written anywhere, and names
- * that lead out of the archive are refused all the same.
+ * Reads the files of an archive and skips folders. Throws an `AdminError` for a file that is no zip, is damaged, or exceeds the limits. It
+ * does not trust declared sizes: decompression stops at the limit. Nothing is written to disk, and names with `..` are refused anyway.
  */
 export function readZip(archive: Buffer, limits: ZipLimits): ZipEntry[] {
   const { count, offset } = readEnd(archive);
-  if (count > limits.entries) throw new ZipError(`it holds ${count} files, more than ${limits.entries}`);
+  if (count > limits.entries) throw invalidArchive(`it holds ${count} files, more than ${limits.entries}`);
   const entries: ZipEntry[] = [];
   let at = offset;
   let left = limits.size;
@@ -127,7 +123,7 @@ export function readZip(archive: Buffer, limits: ZipLimits): ZipEntry[] {
   return entries;
 }
 
-/** A comment of up to 64 KiB may follow it. */
+/** A comment of up to 64 KiB can follow it. */
 const longestTail = headerSizes.end + 0xffff;
 
 function readEnd(archive: Buffer): { readonly count: number; readonly offset: number } {
@@ -135,7 +131,7 @@ function readEnd(archive: Buffer): { readonly count: number; readonly offset: nu
     if (archive.readUInt32LE(at) !== signatures.end) continue;
     return { count: archive.readUInt16LE(at + 10), offset: archive.readUInt32LE(at + 16) };
   }
-  throw new ZipError('it is no zip file');
+  throw invalidArchive('it is no zip file');
 }
 
 interface Central {
@@ -149,11 +145,12 @@ interface Central {
 
 function readCentral(archive: Buffer, at: number): { readonly entry: Central; readonly next: number } {
   const header = slice(archive, at, headerSizes.central);
-  if (header.readUInt32LE(0) !== signatures.central) throw new ZipError('its list of files is damaged');
+  if (header.readUInt32LE(0) !== signatures.central) throw invalidArchive('its list of files is damaged');
   const nameSize = header.readUInt16LE(28);
   const name = slice(archive, at + headerSizes.central, nameSize).toString();
-  if (leadsOut(name)) throw new ZipError(`it holds a name that leads out of it: ${JSON.stringify(name.slice(0, 100))}`);
-  if ((header.readUInt16LE(8) & encryptedFlag) !== 0) throw new ZipError(`${name} is encrypted`);
+  if (leadsOut(name))
+    throw invalidArchive(`it holds a name that leads out of it: ${JSON.stringify(name.slice(0, 100))}`);
+  if ((header.readUInt16LE(8) & encryptedFlag) !== 0) throw invalidArchive(`${name} is encrypted`);
   return {
     entry: {
       name,
@@ -173,31 +170,35 @@ function leadsOut(name: string): boolean {
 
 function unpack(archive: Buffer, { name, method, crc, packedSize, offset }: Central, limit: number): Buffer {
   const local = slice(archive, offset, headerSizes.local);
-  if (local.readUInt32LE(0) !== signatures.local) throw new ZipError(`${name} is not where the archive says`);
+  if (local.readUInt32LE(0) !== signatures.local) throw invalidArchive(`${name} is not where the archive says`);
   const start = offset + headerSizes.local + local.readUInt16LE(26) + local.readUInt16LE(28);
   const packed = slice(archive, start, packedSize);
   const content = method === methods.stored ? packed : inflated(name, method, packed, limit);
   if (content.length > limit) throw tooLarge();
-  if (crc32(content) !== crc) throw new ZipError(`${name} is damaged: its checksum differs`);
+  if (crc32(content) !== crc) throw invalidArchive(`${name} is damaged: its checksum differs`);
   return content;
 }
 
 function inflated(name: string, method: number, packed: Buffer, limit: number): Buffer {
   if (method !== methods.deflated)
-    throw new ZipError(`${name} is packed by a method that is not known here (${method})`);
+    throw invalidArchive(`${name} is packed by a method that is not known here (${method})`);
   try {
     return inflateRawSync(packed, { maxOutputLength: limit + 1 });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge();
-    throw new ZipError(`${name} cannot be unpacked`, { cause: error });
+    throw invalidArchive(`${name} cannot be unpacked`, error);
   }
 }
 
-function tooLarge(): ZipError {
-  return new ZipError('what it holds is larger than may be imported at once');
+function tooLarge(): AdminError {
+  return invalidArchive('what it holds is larger than may be imported at once');
 }
 
 function slice(archive: Buffer, at: number, size: number): Buffer {
-  if (at + size > archive.length) throw new ZipError('it ends too early');
+  if (at + size > archive.length) throw invalidArchive('it ends too early');
   return archive.subarray(at, at + size);
+}
+
+export function invalidArchive(why: string, cause?: unknown): AdminError {
+  return new AdminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
 }

@@ -11,17 +11,17 @@ import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
 import { createFormerRoot, rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from './temporary-credentials.ts';
 
-/** Whether identities cannot be read or written just now, so that asking again later may help. */
+/** Reports whether the error says that records or keys are unavailable now, so that a later attempt may succeed. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof StoreUnavailable || (error instanceof KeySourceError && error.code === 'unavailable');
 }
 
-/** From policy names to documents. */
+/** Finds policy documents by name. */
 export interface PolicySource {
   get(name: string): Promise<PolicyDocument | undefined>;
 }
 
-/** Those that are stored or built in. */
+/** Returns stored and built-in policies. */
 export function policiesOf(identities: Pick<IdentityReader, 'policy'>): PolicySource {
   return { get: async (name) => (await identities.policy(name))?.document };
 }
@@ -29,23 +29,23 @@ export function policiesOf(identities: Pick<IdentityReader, 'policy'>): PolicySo
 interface AccessOptions {
   readonly records: SealedRecordStore;
   readonly root: RootCredentials;
-  /** File with the root credentials of before a rotation. */
+  /** The file with the root credentials that were valid before a rotation. */
   readonly formerRootFile?: string;
   readonly identities: Identities;
-  /** The policy of a bucket; undefined where it has none, or there is no such bucket. */
+  /** Returns the policy of a bucket; undefined if the bucket has none or does not exist. */
   readonly bucketPolicy: BucketPolicySource;
   readonly clock?: () => Date;
 }
 
-/** Everything this room offers: what the other rooms need of it, and the credentials that the STS room makes. */
-export interface AccessRoom extends Required<Access>, Required<CredentialSource> {
+/** Authentication and authorization for every API, and the store of temporary credentials for STS. */
+export interface AccessService extends Required<Access>, Required<CredentialSource> {
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
-  /** As `authorize`, with what each statement of each policy said. For administrators only. */
+  /** Decides like `authorize` and adds the result of each statement of each policy. For administrators only. */
   explain(request: AccessRequest): Promise<ExplainedDecision>;
 }
 
-export function createAccess(options: AccessOptions): AccessRoom {
+export function createAccess(options: AccessOptions): AccessService {
   const { identities, bucketPolicy } = options;
   const clock = options.clock ?? (() => new Date());
   const root = rootCredentials(options.root);
@@ -63,7 +63,7 @@ export function createAccess(options: AccessOptions): AccessRoom {
         (await temporary.find(accessKey)) ??
         (await ofServiceAccount(identities, accessKey, clock())) ??
         (await ofUser(identities, accessKey));
-      // What somebody owns is worth as much as they are: it ends with them, and rests while they are disabled.
+      // Credentials of a user end with the user, and they do not work while the user is disabled.
       return found !== undefined && (await isActive(identities, found)) ? found : undefined;
     },
     formerRoot: createFormerRoot(options.formerRootFile, clock),

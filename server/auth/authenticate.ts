@@ -10,51 +10,57 @@ import type { Principal, StoredCredentials } from './principal.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 
-/** Compares in a time that tells nothing of either but its length, which everyone knows of keys and tokens. */
+/** Compares two secrets in constant time. The time depends on their length alone, which is not secret for keys and tokens. */
 function equalSecrets(one: string, other: string): boolean {
   const [first, second] = [Buffer.from(one), Buffer.from(other)];
   return first.length === second.length && timingSafeEqual(first, second);
 }
 
-/** Where the authenticator finds credentials: `Access` is one. */
+/** The credentials that the authenticator accepts. `Access` implements it. */
 export interface CredentialSource {
   credentials(accessKey: string): Promise<StoredCredentials | undefined>;
 
-  /** Whether a session token was issued here and is merely too old, so that the client learns to fetch new credentials. */
+  /** Reports whether this server issued the session token and the token has expired. The client then learns to fetch new credentials. */
   issuedButExpired?(accessKey: string, sessionToken: string): Promise<boolean>;
 
-  /** Root credentials of before a rotation: good where those of now are not what a request was signed with. */
+  /**
+   * Returns the root credentials that were valid before a rotation. The authenticator tries them when a signature does not match the
+   * current ones.
+   */
   formerRoot?(accessKey: string): Promise<StoredCredentials | undefined>;
 }
 
 export interface AuthenticatorOptions {
   readonly credentials: CredentialSource;
-  /** The region that signatures must name; without it any is good. */
+  /** The region that signatures must name; any region is accepted if it is undefined. */
   readonly region?: string;
   readonly clock?: () => Date;
 }
 
-/** A request with its headers as Node parsed them and a body that was not read. */
+/** A request with its headers as Node parsed them and a body that is still unread. */
 interface UnverifiedRequest extends SignedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: BodySource;
 }
 
-/** A request whose signature holds. */
+/** A request with a verified signature, or an anonymous one. */
 export interface AuthenticatedRequest extends VerifiedBody {
   readonly principal: Principal;
 }
 
-/** Rejects with the S3Error that tells the client what was wrong with its signature, key, token or clock. */
+/** Rejects with an S3Error that names what is wrong with the signature, key, token or clock. */
 export type Authenticate = (
   request: UnverifiedRequest,
-  /** With those that a presigned URL carries in its query: what they say of the body holds as well. */
+  /** The headers together with those that a presigned URL carries in its query. They describe the body as well. */
   headers?: IncomingHttpHeaders,
 ) => Promise<AuthenticatedRequest>;
 
-/** From a request to who sends it, by Signature Version 4 in the header or the query; anonymous without one. */
+/**
+ * Returns a function that verifies the Signature Version 4 of a request, from its header or its query. A request without a signature is
+ * anonymous.
+ */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const verify = createSenderCheck(options);
+  const verify = createCallerVerifier(options);
   return async (request, headers = request.headers) => {
     const sender = await verify(request, { services: ['s3'], ...regionRule(request, options.region) });
     if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, headers, undefined) };
@@ -62,18 +68,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-interface Sender {
+interface VerifiedCaller {
   readonly principal: Principal;
   readonly signature: VerifiedSignature;
 }
 
-/** Rejects as `Authenticate` does; undefined where the request carries no signature. The body is not looked at. */
-export type SenderCheck = (
+/** Rejects like `Authenticate`; resolves with undefined if the request has no signature. It does not read the body. */
+export type CallerVerifier = (
   request: SignedRequest,
   rules: Pick<Verification, 'services' | 'region' | 'allowEmptyRegion' | 'bodyHash'>,
-) => Promise<Sender | undefined>;
+) => Promise<VerifiedCaller | undefined>;
 
-export function createSenderCheck({ credentials: source, ...options }: AuthenticatorOptions): SenderCheck {
+export function createCallerVerifier({ credentials: source, ...options }: AuthenticatorOptions): CallerVerifier {
   const clock = options.clock ?? (() => new Date());
   const signingKeys = new SigningKeys();
   const known = new KnownAuthorizations();
@@ -81,7 +87,7 @@ export function createSenderCheck({ credentials: source, ...options }: Authentic
     const claim = parseAuthorization(request, known);
     if (claim === undefined) return undefined;
     const found = await source.credentials(claim.accessKey);
-    const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await refuseUnknown(source, claim));
+    const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await throwUnknownKey(source, claim));
     const by = ({ secretKey }: StoredCredentials) =>
       verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys });
     const sender = await verified(source, credentials, by);
@@ -90,7 +96,7 @@ export function createSenderCheck({ credentials: source, ...options }: Authentic
   };
 }
 
-/** By the credentials, or where they are root's by those of before a rotation that is under way. */
+/** Verifies the signature with the current credentials, and for root also with those from before a rotation. */
 async function verified(
   source: CredentialSource,
   credentials: StoredCredentials,
@@ -107,7 +113,7 @@ async function verified(
   }
 }
 
-/** Admin clients know no region, and GetBucketLocation is how S3 clients learn it. */
+/** Admin clients do not know the region, and S3 clients call GetBucketLocation to learn it. */
 function regionRule(request: SignedRequest, region: string | undefined) {
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
@@ -116,7 +122,7 @@ function regionRule(request: SignedRequest, region: string | undefined) {
   };
 }
 
-async function refuseUnknown(source: CredentialSource, claim: SignatureClaim): Promise<never> {
+async function throwUnknownKey(source: CredentialSource, claim: SignatureClaim): Promise<never> {
   const { accessKey, sessionToken } = claim;
   if (sessionToken !== undefined && (await source.issuedButExpired?.(accessKey, sessionToken))) {
     throw new S3Error('ExpiredToken', 'The temporary credentials have expired; get new ones.');
@@ -124,7 +130,7 @@ async function refuseUnknown(source: CredentialSource, claim: SignatureClaim): P
   throw new S3Error('InvalidAccessKeyId', undefined, { details: { AWSAccessKeyId: accessKey.slice(0, 128) } });
 }
 
-/** After the signature: who does not know the secret learns nothing about the token. */
+/** Runs after the signature check, so that a caller without the secret key learns nothing about the token. */
 function checkSessionToken(claim: SignatureClaim, credentials: StoredCredentials): void {
   const { sessionToken: sent } = claim;
   const { sessionToken: stored } = credentials;

@@ -4,11 +4,13 @@ import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
 import type { Subject } from './identities/subject.ts';
 import { claimContext, claimVariables } from './condition-keys.ts';
 import {
+  type Access,
   type AccessRequest,
   type AuthenticatedPrincipal,
   type Decision,
@@ -17,20 +19,19 @@ import {
   subjectOf,
 } from './principal.ts';
 
-/** From a bucket to its policy. */
+/** Returns the policy of a bucket. */
 export type BucketPolicySource = (bucket: string) => Promise<PolicyDocument | undefined>;
 
-/** What decisions need to know of identities. */
+/** The part of the identities that decisions read. */
 type PolicyHolders = Pick<IdentityReader, 'policiesOf' | 'groupsOf'> & {
   policy(name: string): Promise<NamedPolicy | undefined>;
 };
 
 /**
- * Whether a principal may do this. Rejects when policies cannot be read: nobody is let in by what is not known, and the caller
- * answers 503, so that clients try again.
+ * Decides whether the principal may do this. Rejects if policies cannot be read: the API then answers 503 and clients try again.
  *
- * What the subject's policies and the bucket's allow is allowed, unless either denies it; credentials of a session or a service account
- * are narrowed further by a policy of their own. Root is above all, so that no policy can lock everyone out.
+ * The policies of the subject and of the bucket allow the request together, and each of them can deny it. A session policy or the policy of
+ * a service account is a permission boundary. Root is above all policies, so that no policy can lock everyone out.
  */
 export async function authorize(
   request: AccessRequest,
@@ -39,7 +40,7 @@ export async function authorize(
 ): Promise<Decision> {
   const { principal } = request;
   if (principal.kind === 'root') return { kind: 'allow', reason: 'root may do everything' };
-  const known = await gather(request, holders, bucketPolicy);
+  const known = await gatherFacts(request, holders, bucketPolicy);
   if (principal.kind === 'anonymous' && known.input.bucket === undefined) {
     return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
   }
@@ -48,31 +49,31 @@ export async function authorize(
     const may = kind === 'allow' ? 'may allow' : 'allows';
     return {
       kind,
-      reason: `${who(principal)}: ${kind === 'allow' ? 'some' : 'no'} policy ${may} ${request.action} here`,
+      reason: `${describePrincipal(principal)}: ${kind === 'allow' ? 'some' : 'no'} policy ${may} ${request.action} here`,
     };
   }
   const { effect, reason, cause } = decide(known.input);
   return {
     kind: effect,
-    reason: `${who(principal)}: ${reason}${cause === 'not-allowed' ? remark(known.missing) : ''}`,
+    reason: `${describePrincipal(principal)}: ${reason}${cause === 'not-allowed' ? describeMissing(known.missing) : ''}`,
     ...(cause === 'denied' ? { explicit: true } : {}),
   };
 }
 
-export interface OneDecided {
+interface RightDecision {
   readonly action: string;
   readonly decision: Decision;
 }
 
 /**
- * Decides a right that has several names, older and newer ones: one must be allowed, and a statement that denies any of them denies the
- * right. Without names there is nothing to decide.
+ * Decides a right that has several names: one of them must be allowed, and a statement that denies any of them denies the right. Without
+ * names there is nothing to decide.
  */
-export async function decideOneOf(
+async function decideRight(
   actions: readonly string[],
   decideOn: (action: string) => Promise<Decision>,
-): Promise<OneDecided | undefined> {
-  const decided: OneDecided[] = [];
+): Promise<RightDecision | undefined> {
+  const decided: RightDecision[] = [];
   for (const action of actions) decided.push({ action, decision: await decideOn(action) });
   return (
     decided.find(({ decision }) => decision.kind === 'deny' && decision.explicit === true) ??
@@ -81,50 +82,128 @@ export async function decideOneOf(
   );
 }
 
-/** A decision with what each statement said, for administrators. */
+/** A request, as every API asks for decisions about it. */
+export interface AuthorizationContext {
+  readonly principal: Principal;
+  /** The condition keys of the request. A getter can compute them: decisions about root do not read them. */
+  readonly conditions: AccessRequest['context'];
+  /** Records decisions; absent without a subscriber. */
+  readonly audit?:
+    | { addDecision(asked: { readonly action: string; readonly resource: string }, decision: Decision): void }
+    | undefined;
+}
+
+/** A right that a request needs. */
+export interface Right {
+  /** The action, or its older and newer names: one must be allowed and none denied. */
+  readonly action: string | readonly string[];
+  readonly resource: string;
+  /** Condition keys in addition to those of the request. */
+  readonly conditions?: AccessRequest['context'] | undefined;
+  readonly allowedByDefault?: boolean | undefined;
+  readonly unknown?: AccessRequest['unknown'];
+}
+
+/**
+ * Decides whether a request has a right, for every API alike, and records the decision. Resolves with undefined for a right without a
+ * name, which needs no decision.
+ */
+export async function authorizeRequest(
+  access: Pick<Access, 'authorize'>,
+  context: AuthorizationContext,
+  right: Right,
+): Promise<RightDecision | undefined> {
+  const ask = (action: string) => access.authorize(new Question(context, right, action));
+  const { action } = right;
+  const decided = typeof action === 'string' ? { action, decision: await ask(action) } : await decideRight(action, ask);
+  // An Allow with unknown keys is preliminary: the final decision follows when the body is read.
+  if (decided !== undefined && (right.unknown === undefined || decided.decision.kind === 'deny')) {
+    context.audit?.addDecision({ action: decided.action, resource: right.resource }, decided.decision);
+  }
+  return decided;
+}
+
+/** Rejects with AccessDenied unless the request has the right. */
+export async function requireRight(
+  access: Pick<Access, 'authorize'>,
+  context: AuthorizationContext,
+  right: Right,
+): Promise<void> {
+  const decision = (await authorizeRequest(access, context, right))?.decision;
+  if (decision?.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
+}
+
+/** Reads the condition keys only if the decision needs them. */
+class Question implements AccessRequest {
+  readonly principal: Principal;
+  readonly action: string;
+  readonly resource: string;
+  readonly allowedByDefault: boolean | undefined;
+  readonly unknown: AccessRequest['unknown'];
+  readonly #context: AuthorizationContext;
+  readonly #conditions: Right['conditions'];
+
+  constructor(context: AuthorizationContext, right: Right, action: string) {
+    this.principal = context.principal;
+    this.action = action;
+    this.resource = right.resource;
+    this.allowedByDefault = right.allowedByDefault;
+    this.unknown = right.unknown;
+    this.#context = context;
+    this.#conditions = right.conditions;
+  }
+
+  get context(): AccessRequest['context'] {
+    const { conditions } = this.#context;
+    return this.#conditions === undefined ? conditions : { ...conditions, ...this.#conditions };
+  }
+}
+
+/** A decision with the result of each statement, for administrators. */
 export interface ExplainedDecision extends Explanation {
-  /** Who asks, as the reason of a decision names them. */
+  /** The principal, as the reason of a decision names it. */
   readonly who: string;
-  /** Policies that the credentials name and that no longer exist. */
+  /** Policies that the credentials name and that do not exist any more. */
   readonly missing: readonly string[];
 }
 
-/** What `authorize` decides, and why. */
+/** Explains what `authorize` decides. */
 export async function explainDecision(
   request: AccessRequest,
   holders: PolicyHolders,
   bucketPolicy: BucketPolicySource,
 ): Promise<ExplainedDecision> {
-  const { input, missing } = await gather(request, holders, bucketPolicy);
-  return { ...explain(input), who: who(request.principal), missing };
+  const { input, missing } = await gatherFacts(request, holders, bucketPolicy);
+  return { ...explain(input), who: describePrincipal(request.principal), missing };
 }
 
-interface Gathered {
+interface PolicyFacts {
   readonly input: DecisionInput;
-  /** Policies that the credentials name and that no longer exist. */
+  /** Policies that the credentials name and that do not exist any more. */
   readonly missing: readonly string[];
 }
 
-async function gather(
+async function gatherFacts(
   request: AccessRequest,
   holders: PolicyHolders,
   bucketPolicy: BucketPolicySource,
-): Promise<Gathered> {
+): Promise<PolicyFacts> {
   const { principal } = request;
   const subject = subjectOf(principal);
   const names = subject === undefined ? [] : await holders.policiesOf(subject);
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
-  // Root is above the policy of a bucket, and so are the credentials that it made for its programs.
+  // Root and the credentials that root made are above bucket policies.
   const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, bucketPolicy);
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
-  const { action, resource, allowedUnlessDenied } = request;
+  const { action, resource, allowedByDefault } = request;
   return {
     input: {
       identity,
       ...(bucket === undefined ? {} : { bucket }),
       boundaries: boundariesOf(principal),
-      ...(allowedUnlessDenied === undefined ? {} : { allowedUnlessDenied }),
+
+      allowedUnlessDenied: allowedByDefault,
       request: { action, resource, ...senderOf(request, principal, subject, groups) },
     },
     missing: names.filter((_, at) => found[at] === undefined),
@@ -166,7 +245,7 @@ function boundariesOf(principal: Principal): NamedPolicy[] {
   return [];
 }
 
-/** What the request says of itself never replaces what is known of its sender. */
+/** Condition keys of the sender override those of the request. */
 function senderOf(
   { context }: AccessRequest,
   principal: Principal,
@@ -185,7 +264,7 @@ function senderOf(
   };
 }
 
-/** A disabled group gives nothing, and is no ground for anything. */
+/** A disabled group gives no rights, and no condition can match it. */
 function groupContext(groups: readonly Group[]): Record<string, readonly string[]> {
   const names = groups.filter(({ status }) => status === 'enabled').map(({ name }) => name);
   return names.length === 0 ? {} : { 'aws:groups': names };
@@ -195,7 +274,7 @@ function inLists(values: Readonly<Record<string, string>>): Record<string, reado
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
 }
 
-/** The name of the subject, which the owner of an access key cannot choose. The keys of root are called `root`, whatever they are named. */
+/** Returns the name of the subject, which the owner of an access key cannot choose. Access keys of root have the name `root`. */
 function nameOf(principal: AuthenticatedPrincipal, subject: Subject): string {
   if (subject.kind === 'user') return subject.name;
   if (subject.kind === 'federated') return subject.parent;
@@ -208,7 +287,7 @@ function principalType({ kind }: AuthenticatedPrincipal): string {
   return kind === 'temporary' ? 'AssumedRole' : 'User';
 }
 
-function who(principal: Principal): string {
+function describePrincipal(principal: Principal): string {
   if (principal.kind === 'anonymous') return 'without credentials';
   const subject = subjectOf(principal);
   const name = displayNameOf(principal);
@@ -216,6 +295,6 @@ function who(principal: Principal): string {
   return subject?.kind === 'federated' ? `${name} (${subject.provider}${through})` : `${name}${through}`;
 }
 
-function remark(missing: readonly string[]): string {
+function describeMissing(missing: readonly string[]): string {
   return missing.length === 0 ? '' : `; these policies of the credentials no longer exist: ${missing.join(', ')}`;
 }

@@ -8,12 +8,14 @@ export interface RequestOrigin {
   readonly secure: boolean;
 }
 
-/** The condition keys that every request has, whichever interface it comes by: a Deny by one of them holds for all. */
+/** Returns the condition keys that requests to every API have, so that a Deny by one of them holds everywhere. */
 export function connectionContext(
   { remoteAddress, secure }: RequestOrigin,
   now: Date,
+  userAgent?: string,
 ): Record<string, readonly string[]> {
   return {
+    ...(userAgent === undefined ? {} : { 'aws:UserAgent': [userAgent] }),
     'aws:SourceIp': [remoteAddress],
     'aws:SecureTransport': [String(secure)],
     ...timeContext(now),
@@ -27,10 +29,10 @@ export function timeContext(now: Date): Record<string, readonly string[]> {
   };
 }
 
-/** Longer text never names a bucket or a key. Characters. */
-const longest = 1_024;
+/** Characters. Names of buckets and keys are not longer. */
+const maxText = 1_024;
 
-/** Only the claims that policies may use; `lists` keeps those of several texts. */
+/** Returns the claims that policies can use. With `lists`, it keeps claims that are lists of texts. */
 export function variableClaims(
   claims: Readonly<Record<string, unknown>>,
   options: { readonly lists: boolean },
@@ -51,14 +53,14 @@ interface Claimant {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** What `${jwt:…}` and `${ldap:…}` stand for. Only single texts: a list has no one value to put into a resource. */
+/** Returns the values of `${jwt:…}` and `${ldap:…}`. It leaves lists out, because a list has no single value for a resource. */
 export function claimVariables(claimant: Claimant | undefined): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of known(claimant)) if (isText(value)) variables[name] = value;
   return variables;
 }
 
-/** The same claims as condition keys, which may have several values. */
+/** Returns the same claims as condition keys, which can have several values. */
 export function claimContext(claimant: Claimant | undefined): Record<string, readonly string[]> {
   const context: Record<string, readonly string[]> = {};
   for (const [name, value] of known(claimant)) {
@@ -75,7 +77,7 @@ function known(claimant: Claimant | undefined): (readonly [string, unknown])[] {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= longest;
+  return typeof value === 'string' && value.length <= maxText;
 }
 
 function isTextList(value: unknown): value is string[] {

@@ -2,14 +2,14 @@ import { limitedTurns } from '../../platform/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
 
 interface AttemptLimit {
-  /** Attempts in one window. */
-  readonly most: number;
+  /** Attempts per window. */
+  readonly max: number;
   readonly windowMs: number;
 }
 
 /**
- * Counts attempts by key in windows of time. Each thread counts for itself: this slows guessing down to nothing, it is not a
- * quota. What it remembers is bounded; when full, the oldest is forgotten.
+ * Counts attempts by key in time windows. Each thread counts for itself, so this is no exact quota. Memory is bounded: when the map is
+ * full, the oldest entry goes.
  */
 export class Attempts {
   readonly #limit: AttemptLimit;
@@ -20,10 +20,10 @@ export class Attempts {
     this.#limit = limit;
   }
 
-  /** Seconds to wait before the next attempt; 0 when it may be made. */
+  /** Returns the seconds until the next attempt; 0 if it can be made now. */
   waitSeconds(key: string, nowMs: number): number {
     const entry = this.#current(key, nowMs);
-    if (entry === undefined || entry.count < this.#limit.most) return 0;
+    if (entry === undefined || entry.count < this.#limit.max) return 0;
     return Math.max(1, Math.ceil((entry.begun + this.#limit.windowMs - nowMs) / 1000));
   }
 
@@ -50,25 +50,25 @@ export class Attempts {
   }
 }
 
-/** Ten wrong secrets a minute for an account from one address: too few to guess by, and more than people mistype. */
-const guesses = { most: 10, windowMs: 60_000 };
-/** For all accounts from one address. */
-const guessesFromAddress = { most: 100, windowMs: 60_000 };
-/** For one account from all addresses. The window is short, so that the right password waits for seconds, however many guess. */
-const guessesOfAccount = { most: 20, windowMs: 5_000 };
-/** Where an account signed in, milliseconds. */
+/** Wrong secrets for one account from one address: too few to guess, and more than people mistype. */
+const guessLimit = { max: 10, windowMs: 60_000 };
+/** Wrong secrets for all accounts from one address. */
+const addressLimit = { max: 100, windowMs: 60_000 };
+/** Wrong secrets for one account from all addresses. The window is short, so that the owner waits only seconds while others guess. */
+const accountLimit = { max: 20, windowMs: 5_000 };
+/** Milliseconds for which an address is known after the account signed in from there. */
 const familiarForMs = 30 * 86_400_000;
-/** Attempts for one account that are proven at the same time; and with those that wait for their turn. */
-const underWay = { most: 4, withWaiting: 100 };
+/** Attempts for one account that are checked at the same time, and the maximum with the waiting ones. */
+const concurrency = { max: 4, withWaiting: 100 };
 
 interface SecretAttempt {
   readonly from: Pick<RequestOrigin, 'remoteAddress' | 'sharedAddress'>;
-  /** Absent where the secret itself names its owner, as a token does: then the address alone is limited. */
+  /** Absent if the secret identifies its owner, as a token does. Then only the address is limited. */
   readonly account?: string;
 }
 
-export class TooManyGuesses extends Error {
-  override readonly name = 'TooManyGuesses';
+export class GuessLimitError extends Error {
+  override readonly name = 'GuessLimitError';
   readonly code = 'too-many-guesses';
   readonly waitSeconds: number;
 
@@ -79,18 +79,18 @@ export class TooManyGuesses extends Error {
 }
 
 /**
- * Limits wrong secrets by the account from one address, by the address, and by the account from everywhere. An address from which the
- * account signed in before is free of the last, so that strangers who guess do not keep the owner out. An address that an unknown proxy
- * puts before many clients is free of the second, so that one of them does not keep the others out.
+ * Limits wrong secrets by account and address, by address, and by account. An address from which the account signed in before is exempt
+ * from the last limit, so that attackers cannot keep the owner out. An address that an unknown proxy sends for many clients is exempt from
+ * the second limit, so that one client cannot keep the others out.
  *
- * Whatever takes a password or a token that could be guessed asks here. Each thread counts for itself.
+ * Every call that takes a password or a token asks here. Each thread counts for itself.
  */
 export class GuessLimits {
   readonly #clock: () => Date;
-  readonly #pairs = new Attempts(guesses);
-  readonly #addresses = new Attempts(guessesFromAddress);
-  readonly #accounts = new Attempts(guessesOfAccount);
-  readonly #familiar = new Attempts({ most: 1, windowMs: familiarForMs });
+  readonly #pairs = new Attempts(guessLimit);
+  readonly #addresses = new Attempts(addressLimit);
+  readonly #accounts = new Attempts(accountLimit);
+  readonly #familiar = new Attempts({ max: 1, windowMs: familiarForMs });
   readonly #queues = new Map<string, { readonly run: ReturnType<typeof limitedTurns>; users: number }>();
 
   constructor(clock: () => Date) {
@@ -98,9 +98,9 @@ export class GuessLimits {
   }
 
   /**
-   * Runs `prove`, which rejects where the secret is wrong; `isGuess` says which of its errors mean that. Rejects with `TooManyGuesses`
-   * where too many were wrong before, whether or not this one is right. Attempts for one account take turns, or those that are sent at
-   * the same time would all be proven before the first is counted.
+   * Runs `prove`, which rejects if the secret is wrong; `isGuess` selects the errors that mean it. Rejects with `GuessLimitError` after too
+   * many wrong secrets, even if this one is right. Attempts for one account run in a queue: otherwise concurrent ones would all run before
+   * the first is counted.
    */
   async attempt<T>(of: SecretAttempt, prove: () => Promise<T>, isGuess: (error: unknown) => boolean): Promise<T> {
     this.#refuse(of);
@@ -126,7 +126,7 @@ export class GuessLimits {
       from.sharedAddress === true ? 0 : this.#addresses.waitSeconds(from.remoteAddress, now),
       ofAccount === undefined ? 0 : this.#accounts.waitSeconds(ofAccount, now),
     );
-    if (wait > 0) throw new TooManyGuesses(wait);
+    if (wait > 0) throw new GuessLimitError(wait);
   }
 
   #failed({ from, account }: SecretAttempt): void {
@@ -145,13 +145,13 @@ export class GuessLimits {
     this.#familiar.count(pair, this.#clock().getTime());
   }
 
-  /** The owner at a familiar address does not wait behind strangers. */
+  /** The owner at a known address does not wait behind other clients. */
   async #inTurn<T>({ from, account }: SecretAttempt, work: () => Promise<T>): Promise<T> {
     if (account === undefined) return work();
     const pair = pairOf(from, account);
     const name = this.#familiar.waitSeconds(pair, this.#clock().getTime()) > 0 ? pair : account;
-    const queue = this.#queues.get(name) ?? { run: limitedTurns(underWay.most), users: 0 };
-    if (queue.users >= underWay.withWaiting) throw new TooManyGuesses(1);
+    const queue = this.#queues.get(name) ?? { run: limitedTurns(concurrency.max), users: 0 };
+    if (queue.users >= concurrency.withWaiting) throw new GuessLimitError(1);
     this.#queues.set(name, queue);
     queue.users += 1;
     try {

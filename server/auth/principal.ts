@@ -3,10 +3,10 @@ import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { Subject } from './identities/subject.ts';
 import { createHash } from 'node:crypto';
 
-/** Who sends a request, once its signature is verified. */
+/** The sender of a request, after its signature was verified. */
 export type Principal =
   | { readonly kind: 'anonymous' }
-  /** `former`: by the credentials of before a rotation. */
+  /** `former`: signed with the credentials from before a rotation. */
   | { readonly kind: 'root'; readonly accessKey: string; readonly former?: true }
   | { readonly kind: 'user'; readonly accessKey: string; readonly subject: Subject }
   | TemporaryPrincipal
@@ -14,7 +14,7 @@ export type Principal =
 
 export type AuthenticatedPrincipal = Exclude<Principal, { readonly kind: 'anonymous' }>;
 
-/** Credentials with an end, bought from STS: they carry the rights of a subject, narrowed by the policy of the session. */
+/** Temporary credentials from STS. They have the rights of a subject, bounded by the session policy. */
 export interface TemporaryPrincipal {
   readonly kind: 'temporary';
   readonly accessKey: string;
@@ -23,7 +23,7 @@ export interface TemporaryPrincipal {
   readonly expiration: Date;
 }
 
-/** An access key for a program: it carries the rights of the subject that owns it, narrowed by a policy of its own. */
+/** An access key for a program. It has the rights of its subject, bounded by its own policy. */
 interface ServiceAccountPrincipal {
   readonly kind: 'service-account';
   readonly accessKey: string;
@@ -32,20 +32,20 @@ interface ServiceAccountPrincipal {
   readonly expiration?: Date;
 }
 
-/** What is asked for: an action (`s3:GetObject`, `admin:ServerInfo`) on a resource (`bucket/key`, `bucket`, `''` for admin). */
+/** An action (`s3:GetObject`, `admin:ServerInfo`) on a resource (`bucket/key`, `bucket`, `''` for admin). */
 export interface AccessRequest {
   readonly principal: Principal;
   readonly action: string;
   readonly resource: string;
   /** Condition keys of the request, e.g. `s3:prefix`, `aws:SourceIp`. */
   readonly context: Readonly<Record<string, readonly string[]>>;
-  /** What everyone may do for themselves, as making access keys of their own: allowed unless a policy denies it. */
-  readonly allowedUnlessDenied?: boolean;
-  /** Asks whether it could be allowed once the body is read, which says the rest: a caller who can do nothing sends none. */
-  readonly unknown?: StillUnknown;
+  /** Allowed by default: a caller may do this for themselves unless a policy denies it, e.g. create an own access key. */
+  readonly allowedByDefault?: boolean | undefined;
+  /** Asks whether the request could be allowed after the body is read. A caller without any right then sends no body. */
+  readonly unknown?: StillUnknown | undefined;
 }
 
-/** The reason goes to the log and to admin tools, never to the caller. `explicit`: a statement denies it. */
+/** The reason is for the log and admin tools, never for the caller. `explicit`: a statement denies it. */
 export type Decision =
   | { readonly kind: 'allow'; readonly reason: string }
   | { readonly kind: 'deny'; readonly reason: string; readonly explicit?: true };
@@ -53,23 +53,23 @@ export type Decision =
 export interface StoredCredentials {
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Set for temporary credentials: requests must carry it. */
+  /** Requests with temporary credentials must carry it. */
   readonly sessionToken?: string;
   readonly principal: Principal;
 }
 
-/** What the S3, STS, admin and console rooms need of this one. */
+/** Credentials and decisions for the S3, STS, admin and console APIs. */
 export interface Access {
-  /** The credentials of an access key; undefined when there are none, or they expired. */
+  /** Returns the credentials of an access key; undefined if there are none or they have expired. */
   credentials(accessKey: string): Promise<StoredCredentials | undefined>;
 
-  /** Those of before a rotation of the root credentials, while they are still good. */
+  /** Returns the root credentials from before a rotation, while they are valid. */
   formerRoot?(accessKey: string): Promise<StoredCredentials | undefined>;
 
   authorize(request: AccessRequest): Promise<Decision>;
 }
 
-/** Whose rights the principal has; undefined for a stranger. */
+/** Returns the subject whose rights the principal has; undefined for an anonymous one. */
 export function subjectOf(principal: Principal): Subject | undefined {
   switch (principal.kind) {
     case 'anonymous':
@@ -85,7 +85,10 @@ export function subjectOf(principal: Principal): Subject | undefined {
   }
 }
 
-/** What a person recognises: the name of the user, what the provider calls them, the access key of root, `root` for the keys of root. */
+/**
+ * Returns the name that people recognise: that of the user, the provider's name of an external user, the access key of root, or `root` for
+ * access keys of root.
+ */
 export function displayNameOf(principal: Exclude<Principal, { readonly kind: 'anonymous' }>): string {
   const subject = subjectOf(principal);
   if (subject?.kind === 'user') return subject.name;
@@ -93,18 +96,18 @@ export function displayNameOf(principal: Exclude<Principal, { readonly kind: 'an
   return principal.kind === 'root' ? principal.accessKey : 'root';
 }
 
-/** There are no accounts here; clients want twelve digits. */
+/** Coffer has no accounts, but clients expect twelve digits. */
 export const accountId = '000000000000';
 
 /**
- * The name under which clients ask for a provider with a role policy; the same as MinIO's, so that clients' settings stay.
- * The region is '' where none was set.
+ * Returns the ARN under which clients ask for a provider with a role policy. MinIO uses the same, so that settings of clients stay. The
+ * region is '' if none is set.
  */
 export function roleArn(region: string, clientId: string): string {
   return `arn:minio:iam:${region}::role/${roleId(clientId)}`;
 }
 
-/** Whether this ARN names the role of this client, in whichever region: a store that gets a region keeps its clients. */
+/** Reports whether this ARN names the role of this client. The region does not count: clients keep working when a store gets a region. */
 export function namesRoleOf(arn: string, clientId: string): boolean {
   return /^arn:minio:iam:[^:]*::role\/(.+)$/.exec(arn)?.[1] === roleId(clientId);
 }

@@ -7,7 +7,7 @@ export interface RootCredentials {
   readonly password: string;
 }
 
-/** The credentials of the settings: no record, so that they work whatever happened to the records. */
+/** Returns the root credentials of the settings. They have no record, so that they work without the store. */
 export function rootCredentials(root: RootCredentials): StoredCredentials {
   return {
     accessKey: root.user,
@@ -16,20 +16,20 @@ export function rootCredentials(root: RootCredentials): StoredCredentials {
   };
 }
 
-/** The key that session tokens are signed with: a new root password ends every session, as operators of MinIO expect. */
+/** Derives the key that signs session tokens. A new root password ends every session, as MinIO's operators expect. */
 export function sessionTokenKey(root: RootCredentials): Uint8Array {
   return new Uint8Array(hkdfSync('sha512', root.password, '', 'coffer session token 1', 64));
 }
 
-/** Milliseconds for which what was read counts: so long a former password may live on. */
+/** Milliseconds for which the file's content is cached. A previous password can live that much longer. */
 const rereadMs = 1_000;
 
-/** Root credentials of before a rotation, which are good beside those of the settings; undefined when there are none. */
+/** Returns the root credentials from before a rotation; undefined if there are none. */
 type FormerRoot = (accessKey: string) => Promise<StoredCredentials | undefined>;
 
 /**
- * Reads user and password, a line each, from a file that whoever rotates them empties when all servers have the new ones. It is read again
- * where a request does not fit the root credentials of now, at most once a second; one that cannot be read or is not whole gives none.
+ * Reads user and password, one per line, from a file. The rotation empties the file when all servers have the new ones. The function reads
+ * it again at most once a second, when a request does not match the current credentials. A missing or incomplete file gives no credentials.
  */
 export function createFormerRoot(
   path: string | undefined,

@@ -9,7 +9,7 @@ import { variableClaims } from './condition-keys.ts';
 /** Milliseconds since 1970. */
 const expiration = z.number();
 
-/** As the release before wrote it, for OpenID alone. */
+/** The format of the previous release, which had OpenID users only. */
 const first = z.object({
   version: z.literal(1),
   accessKey: z.string(),
@@ -30,9 +30,9 @@ const second = z.object({
   secretKey: z.string(),
   sessionToken: z.string(),
   subject: subjectSchema,
-  /** As it was given: its meaning is that of the parser, not of an old record. */
+  /** JSON as the client sent it. Each release parses it anew. */
   sessionPolicy: z.string().optional(),
-  /** The label under which the credentials can be revoked together. */
+  /** The label by which credentials can be revoked together. */
   revokeType: z.string().optional(),
   createdAt: z.number(),
   expiration,
@@ -50,7 +50,7 @@ export function encodeTemporaryCredentials(record: TemporaryCredentialsRecord): 
   return Buffer.from(JSON.stringify(record));
 }
 
-/** Throws when the value is none that this release or an earlier one wrote: access then fails, it is never guessed. */
+/** Throws if no release has written this value. Access then fails closed. */
 export function decodeTemporaryCredentials(value: Buffer): TemporaryCredentials {
   const record = z.discriminatedUnion('version', [first, second]).parse(JSON.parse(value.toString()));
   return temporaryCredentials(record.version === 1 ? fromFirst(record) : record);
@@ -80,21 +80,21 @@ export function temporaryCredentials(record: TemporaryCredentialsRecord): Tempor
   };
 }
 
-/** What a session token says, for tools that look into it; the server itself believes only its records. */
+/** The content of a session token, for tools that read it. The server trusts its records only. */
 interface SessionTokenContent {
   readonly accessKey: string;
   readonly parent: string;
   readonly policies: readonly string[];
-  /** Set for providers with a role policy. */
+  /** Present for a provider with a role policy. */
   readonly roleArn?: string;
-  /** The session policy as it was given. */
+  /** The session policy as the client sent it. */
   readonly sessionPolicy?: string;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly expiration: Date;
 }
 
-/** Clients send the token with every request, and headers are bounded. Bytes of JSON. */
-const mostClaims = 4_096;
+/** Bytes of JSON. Clients send the token with every request, and headers have a maximum size. */
+const maxClaimsBytes = 4_096;
 
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html */
 export function signSessionToken(key: Uint8Array, content: SessionTokenContent): Promise<string> {
@@ -112,7 +112,7 @@ export function signSessionToken(key: Uint8Array, content: SessionTokenContent):
 }
 
 type SessionTokenState =
-  /** Issued by this store under its present root password. */
+  /** This store issued the token under the present root password. */
   { readonly kind: 'issued'; readonly accessKey: string; readonly expired: boolean } | { readonly kind: 'foreign' };
 
 export async function readSessionToken(key: Uint8Array, token: string, now: Date): Promise<SessionTokenState> {
@@ -120,7 +120,7 @@ export async function readSessionToken(key: Uint8Array, token: string, now: Date
     const { payload } = await jwtVerify(token, key, { algorithms: ['HS512'], currentDate: now });
     return issued(payload, false);
   } catch (error) {
-    // jose checks the signature before the claims: an expired token was still issued here.
+    // jose checks the signature before the claims, so this server issued the expired token.
     return error instanceof errors.JWTExpired ? issued(error.payload, true) : { kind: 'foreign' };
   }
 }
@@ -131,5 +131,5 @@ function issued(payload: JWTPayload, expired: boolean): SessionTokenState {
 }
 
 function boundedClaims(claims: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return JSON.stringify(claims).length <= mostClaims ? claims : variableClaims(claims, { lists: false });
+  return JSON.stringify(claims).length <= maxClaimsBytes ? claims : variableClaims(claims, { lists: false });
 }

@@ -17,31 +17,31 @@ import {
 
 export interface NewTemporaryCredentials {
   readonly subject: Subject;
-  /** As MinIO's clients name the subject. */
+  /** The subject's name for MinIO clients. */
   readonly parentName: string;
   readonly roleArn?: string;
-  /** JSON, already found to be a valid document. */
+  /** JSON of a policy that the caller has validated. */
   readonly sessionPolicy?: string;
-  /** The label under which the credentials can be revoked together. */
+  /** The label by which credentials can be revoked together. */
   readonly revokeType?: string;
   readonly expiration: Date;
 }
 
-/** Credentials with an end, kept as sealed records: a commit that removes one is obeyed at once by every thread. */
+/** Temporary credentials, kept as sealed records. Every thread sees a revocation at once. */
 export interface TemporaryCredentialsStore {
   create(request: NewTemporaryCredentials): Promise<TemporaryCredentials>;
-  /** Undefined when there are none, they expired, or the root password they were made under has changed. */
+  /** Resolves with undefined if there are none, they have expired, or the root password has changed since. */
   find(accessKey: string): Promise<TemporaryCredentials | undefined>;
-  /** Whether the token was issued here for this access key and has expired. */
+  /** Reports whether this server issued the token for this access key and it has expired. */
   issuedButExpired(accessKey: string, sessionToken: string): Promise<boolean>;
   revoke(accessKey: string): Promise<void>;
-  /** All of a subject's (`ownerOf`), or those with a label; how many there were. */
+  /** Revokes the credentials of an owner (`ownerOf`), or those with a label. Resolves with their number. */
   revokeAllOf(owner: string, revokeType?: string): Promise<number>;
-  /** All of a subject's that have not expired. */
+  /** Lists the owner's credentials that have not expired. */
   ofOwner(owner: string): AsyncIterable<TemporaryCredentials>;
-  /** The owners that have any, each once. */
+  /** Lists the owners of credentials, each once. */
   owners(): AsyncIterable<string>;
-  /** Removes what expired; how many there were. For the background thread. */
+  /** Removes expired credentials and resolves with their number. The background thread calls it. */
   sweep(): Promise<number>;
 }
 
@@ -52,12 +52,12 @@ interface TemporaryCredentialsOptions {
   readonly clock: () => Date;
 }
 
-/** How many parsed records are kept; each is some KiB. */
+/** Parsed records in the cache; each takes some KiB. */
 const cacheLimit = 5_000;
 
 export function createTemporaryCredentials(options: TemporaryCredentialsOptions): TemporaryCredentialsStore {
   const { records, tokenKey, clock } = options;
-  // By revision: the record is read for each request, only taking it apart is saved.
+  // Parsed records by revision. Each request reads the record; the cache saves only the parsing.
   const parsed = new Map<
     string,
     { readonly revision: number; readonly credentials: TemporaryCredentials | undefined }
@@ -202,7 +202,7 @@ function recordKey(accessKey: string): Key {
   return sealedKey('sts', accessKey);
 }
 
-/** The record, then what finds it by owner and by expiry. */
+/** Returns the keys of the record and of its indexes by owner and by expiry. */
 function keysOf(accessKey: string, owner: string, expiration: Date): [Key, Key, Key] {
   return [
     recordKey(accessKey),
@@ -211,14 +211,14 @@ function keysOf(accessKey: string, owner: string, expiration: Date): [Key, Key, 
   ];
 }
 
-/** Milliseconds in 8 bytes, so that keys sort by time. */
+/** Milliseconds as 8 bytes in big-endian order, which sort by time. */
 function time(date: Date): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(Math.max(0, date.getTime())));
   return bytes;
 }
 
-/** The keys of each of the credentials in this range of `sts-expiry`, told by the index alone. */
+/** Returns the keys of expired credentials. The index has all that they need. */
 async function expiredKeys(
   records: SealedRecordStore,
   range: { readonly start: Buffer; readonly end: Buffer; readonly limit: number },

@@ -8,14 +8,14 @@ import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
 import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 
-/** What a body must turn out to be; undefined where the request does not say. */
+/** The declared size and hash of a body; undefined if the request has none. */
 interface DeclaredBody {
   readonly size: number | undefined;
   /** 64 hexadecimal digits in lower case. */
   readonly sha256: string | undefined;
 }
 
-/** A body that fails at its end, with the S3Error, when it is not what was declared. */
+/** A body that fails at its end with an S3Error if it differs from its declaration. */
 export class CheckedBody implements BodySource {
   readonly #source: BodySource;
   readonly #declared: DeclaredBody;
@@ -68,19 +68,19 @@ function checkHash(computed: string, declared: string): void {
 
 export interface VerifiedBody {
   /**
-   * The body without aws-chunked framing. A read checks chunk signatures, the payload hash and the declared length; a difference throws
-   * the S3Error, so the caller must not keep what it read before.
+   * The body without aws-chunked framing. A read checks chunk signatures, the payload hash and the declared length. A difference throws an
+   * S3Error, and the caller must discard what it has read.
    */
   readonly body: BodySource;
-  /** Bytes of `body`; undefined when the request declares none. */
+  /** Bytes of `body`; undefined if the request declares none. */
   readonly size: number | undefined;
-  /** The trailer's checksum, where the request announces one. */
+  /** The checksum of the trailer, if the request announces one. */
   readonly trailing?: NonNullable<ExpectedDigests['trailing']>;
 }
 
 type Trailing = NonNullable<VerifiedBody['trailing']>;
 
-/** The trailers that are taken: each is a checksum of so many bytes. */
+/** The supported trailers and the sizes of their checksums. */
 const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['algorithm']; readonly bytes: number }> =
   new Map([
     ['x-amz-checksum-crc32', { algorithm: 'CRC32', bytes: 4 }],
@@ -91,22 +91,22 @@ const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['alg
   ]);
 
 /**
- * The body as the object layer takes it: without framing, and failing at its end when it is not what was signed.
- * `signature` is undefined for anonymous requests. Throws S3Error for headers that contradict each other.
+ * Returns the body for the object layer: without framing, and failing at its end if it differs from what was signed. `signature` is
+ * undefined for anonymous requests. Throws an S3Error for contradictory headers.
  */
 export function verifiedBody(
   request: { readonly body: BodySource },
   headers: IncomingHttpHeaders,
   signature: VerifiedSignature | undefined,
 ): VerifiedBody {
-  // Of a presigned URL it stands in the query.
+  // A presigned URL has it in the query.
   const payload = payloadKind(signature?.claim.payloadHash ?? textOf(headers['x-amz-content-sha256']));
   switch (payload.kind) {
     case 'unsigned':
     case 'sha256': {
       refuseTrailer(headers);
       const size = declaredLength(headers['content-length'], 'Content-Length');
-      // Without a body there is nothing to hash but the hash itself may be wrong, which reading finds.
+      // Without a body, the read still checks the declared hash.
       const body = new CheckedBody(hasBody(headers) ? request.body : nothing, {
         size,
         sha256: payload.kind === 'sha256' ? payload.sha256 : undefined,
@@ -148,7 +148,7 @@ function streaming(
   };
 }
 
-/** What is held of a decoded body counts where its source does. */
+/** Held bytes of the decoded body count as bytes of its source. */
 function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySource {
   return {
     pipe: (take) => bodyFrom(decoded).pipe(take),
@@ -156,7 +156,7 @@ function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySour
   };
 }
 
-/** The one checksum that `x-amz-trailer` announces: a body that says that it has a trailer must say which. */
+/** Returns the checksum that `x-amz-trailer` announces. A body with a trailer must announce exactly one. */
 function announcedChecksum(headers: IncomingHttpHeaders) {
   const announced = announcedTrailers(headers) ?? [];
   const [name] = announced;
@@ -172,7 +172,7 @@ function announcedChecksum(headers: IncomingHttpHeaders) {
   );
 }
 
-/** A trailer that cannot come would be a checksum that is never compared. */
+/** An announced trailer that cannot follow would be a checksum that nothing compares. */
 function refuseTrailer(headers: IncomingHttpHeaders): void {
   if (headers['x-amz-trailer'] === undefined) return;
   throw new S3Error(
@@ -189,7 +189,7 @@ function checksumIn(trailers: ReadonlyMap<string, string>, name: string, bytes: 
   throw new S3Error('InvalidRequest', `Value for ${name} trailing header is invalid.`);
 }
 
-/** Without either header HTTP/1.1 says that there is no body. */
+/** In HTTP/1.1 a request without these headers has no body. */
 function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }

@@ -25,7 +25,7 @@ import { findSources } from './api/request-source.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { requireSession } from './api/sign-in/current-session.ts';
-import { observeRequests } from './api/observe-requests.ts';
+import { auditRequests } from './api/request-audit.ts';
 import { webFiles } from './api/web-files.ts';
 import type { ConsoleServices } from './services.ts';
 
@@ -60,7 +60,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   app.set('query parser', 'simple');
   app.use(findSources(services.findSource));
   app.use(securityHeaders(settings));
-  if (services.events !== undefined) app.use(observeRequests(services.events));
+  if (services.events !== undefined) app.use(auditRequests(services.events));
   app.use(singleSignOnRoutes(services, sessions, sweep));
 
   const api = express.Router();

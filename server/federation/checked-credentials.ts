@@ -1,12 +1,15 @@
 import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Identities } from '../auth/identities/identities.ts';
-import type { PersonCheck } from './user-status-check.ts';
+import type { UserStatusCheck } from './user-status-check.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
-type Check = Pick<PersonCheck, 'admit' | 'confirm'>;
+type Check = Pick<UserStatusCheck, 'admit' | 'confirm'>;
 
-/** The store, which makes credentials only for people who still exist: whoever makes some, none can forget to ask. */
+/**
+ * Wraps the store of temporary credentials: before it creates some, it checks that the external user still exists. No caller can forget the
+ * check.
+ */
 export function checkedTemporary(temporary: TemporaryCredentialsStore, check: Check): TemporaryCredentialsStore {
   return {
     ...temporary,
@@ -24,7 +27,7 @@ export function checkedTemporary(temporary: TemporaryCredentialsStore, check: Ch
   };
 }
 
-/** The same for service accounts, which outlive every token. */
+/** Wraps the identities in the same way, because service accounts outlive every token. */
 export function checkedIdentities(identities: Identities, check: Check): Identities {
   return {
     ...identities,

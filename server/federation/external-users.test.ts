@@ -6,12 +6,12 @@ import { openIdentities } from '../auth/identities/open-identities.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
-import { createCutOffs, createCheckTally } from './user-status-records.ts';
-import type { LdapPerson } from './ldap/ldap-directory.ts';
-import type { LdapPersonState } from './ldap/ldap-searches.ts';
-import { LdapProblem, ldapSubject } from './ldap/ldap-user.ts';
-import { createPersonCheck, type PersonCheck } from './user-status-check.ts';
-import { checkablePerson } from './external-users.ts';
+import { createRevocations, createCheckCounter } from './user-status-records.ts';
+import type { LdapUser } from './ldap/ldap-directory.ts';
+import type { LdapUserState } from './ldap/ldap-searches.ts';
+import { LdapError, ldapSubject } from './ldap/ldap-user.ts';
+import { createUserStatusCheck, type UserStatusCheck } from './user-status-check.ts';
+import { checkableUser } from './external-users.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
 const ann = { name: 'ann', dn: 'uid=ann,dc=org', groups: ['cn=staff,dc=org'] };
@@ -21,10 +21,10 @@ const log = { info: () => undefined, warn: () => undefined };
 const providers = { list: [], byId: () => undefined, started: Promise.resolve() };
 
 /** What the directory answers about somebody. */
-let stateOf: (person: LdapPerson) => LdapPersonState;
+let stateOf: (person: LdapUser) => LdapUserState;
 let asked: string[];
 let time: number;
-let check: PersonCheck;
+let check: UserStatusCheck;
 let identities: Identities;
 let temporary: TemporaryCredentialsStore;
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await records.start();
   const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
-  check = createPersonCheck({
+  check = createUserStatusCheck({
     providers,
     directory: {
       stateOf: async (person) => {
@@ -44,8 +44,8 @@ beforeEach(async () => {
     },
     temporary: store,
     identities: plain,
-    cutOffs: createCutOffs(records),
-    tally: createCheckTally(records, clock),
+    revocations: createRevocations(records),
+    counter: createCheckCounter(records, clock),
     unreachable: 'keep',
     log,
     now: () => (time += 10_000),
@@ -53,9 +53,9 @@ beforeEach(async () => {
   [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
 });
 
-const sign = (person: LdapPerson) =>
+const sign = (person: LdapUser) =>
   temporary.create({ subject: ldapSubject(person), parentName: person.dn, expiration });
-const account = (person: LdapPerson) => identities.createServiceAccount({ subject: ldapSubject(person) });
+const account = (person: LdapUser) => identities.createServiceAccount({ subject: ldapSubject(person) });
 const has = async (accessKey: string) => (await temporary.find(accessKey)) !== undefined;
 const statusOf = async (accessKey: string) => (await identities.serviceAccount(accessKey))?.status;
 
@@ -102,16 +102,16 @@ describe('people of a directory', () => {
   it('keep what they have while the directory cannot be asked, which is counted', async () => {
     const { accessKey } = await sign(ann);
     stateOf = () => {
-      throw new LdapProblem('unavailable', 'no answer');
+      throw new LdapError('unavailable', 'no answer');
     };
     expect(await check.run()).toMatchObject({ unreachable: [{ provider: 'ldap', people: 1, reason: 'no answer' }] });
     expect(await has(accessKey)).toBe(true);
   });
 
   it('are not asked about where no directory is configured, nor is anybody of another source', () => {
-    expect(checkablePerson({ providers }, ldapSubject(ann))).toBeUndefined();
+    expect(checkableUser({ providers }, ldapSubject(ann))).toBeUndefined();
     const directory = { stateOf: () => Promise.reject(new Error('asked')) };
-    expect(checkablePerson({ providers, directory }, federated())).toBeUndefined();
-    expect(checkablePerson({ providers, directory }, { kind: 'user', name: 'ann' })).toBeUndefined();
+    expect(checkableUser({ providers, directory }, federated())).toBeUndefined();
+    expect(checkableUser({ providers, directory }, { kind: 'user', name: 'ann' })).toBeUndefined();
   });
 });

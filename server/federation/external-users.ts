@@ -2,104 +2,101 @@ import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
-import { LdapProblem, ldapPerson } from './ldap/ldap-user.ts';
+import { LdapError, ldapUser } from './ldap/ldap-user.ts';
 import type { OpenIdProviders } from './openid-providers.ts';
-import { askProvider, isChecked } from './openid-user.ts';
+import { userStatusAt, hasUserStatus } from './openid-user.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
-/** `left-group`: the person is there, but not in all the groups that these credentials were given for. */
-export type CheckedState = PersonState | { readonly kind: 'left-group' };
+/** `left-group`: the user exists but has left a group that the credentials were made for. */
+export type UserStatus = PersonState | { readonly kind: 'left-group' };
 
-/** Somebody whose provider can be asked about them. */
-export interface CheckablePerson {
+/** An external user whose provider or directory can report the status. */
+export interface CheckableUser {
   readonly provider: string;
   readonly subject: FederatedSubject;
-  /** The same for credentials that share one answer. */
-  readonly question: string;
-  /** Asks now. Rejects with `OpenIdProblem` where it cannot be told. */
-  readonly ask: () => Promise<CheckedState>;
+  /** Equal for credentials that share one status. */
+  readonly key: string;
+  /** Asks the provider. Rejects with `OpenIdProblem` if it cannot answer. */
+  readonly ask: () => Promise<UserStatus>;
 }
 
-interface PersonSources {
+interface UserStatusSources {
   readonly providers: Pick<OpenIdProviders, 'byId'>;
   /** Absent where no directory is configured. */
   readonly directory?: Pick<LdapDirectory, 'stateOf'> | undefined;
 }
 
-/** Undefined for who is not from a provider, or from one that cannot be asked about people. */
-export function checkablePerson(
-  { providers, directory }: PersonSources,
+/** Returns undefined for a subject that is no external user, or whose provider cannot report a status. */
+export function checkableUser(
+  { providers, directory }: UserStatusSources,
   subject: Subject,
-): CheckablePerson | undefined {
+): CheckableUser | undefined {
   if (subject.kind !== 'federated') return undefined;
   if (subject.source === 'openid') {
     const [provider, { subjectId }] = [providers.byId(subject.provider), subject];
-    if (provider === undefined || !isChecked(provider) || subjectId === undefined) return undefined;
-    const ask = () => askProvider(provider, subjectId);
-    return { provider: provider.id, subject, question: questionOf(subject), ask };
+    if (provider === undefined || !hasUserStatus(provider) || subjectId === undefined) return undefined;
+    const ask = () => userStatusAt(provider, subjectId);
+    return { provider: provider.id, subject, key: statusKeyOf(subject), ask };
   }
   if (subject.source === 'ldap' && directory !== undefined) {
     const ask = () => askDirectory(directory, subject);
-    return { provider: subject.provider, subject, question: questionOf(subject), ask };
+    return { provider: subject.provider, subject, key: statusKeyOf(subject), ask };
   }
   return undefined;
 }
 
-/** Rights of a directory's groups are in the credentials: what they may keep depends on the groups they have. */
-export function questionOf(subject: FederatedSubject): string {
-  const groups = ldapPerson(subject)?.groups ?? [];
+/** Returns the cache key of a status. Credentials of a directory user contain groups, so their status depends on the groups too. */
+export function statusKeyOf(subject: FederatedSubject): string {
+  const groups = ldapUser(subject)?.groups ?? [];
   return [subject.parent, ...groups.toSorted()].join('\n');
 }
 
-async function askDirectory(
-  directory: Pick<LdapDirectory, 'stateOf'>,
-  subject: FederatedSubject,
-): Promise<CheckedState> {
-  const person = ldapPerson(subject);
-  if (person === undefined) throw new Error(`${subject.parent} is of no directory`);
+async function askDirectory(directory: Pick<LdapDirectory, 'stateOf'>, subject: FederatedSubject): Promise<UserStatus> {
+  const user = ldapUser(subject);
+  if (user === undefined) throw new Error(`${subject.parent} is of no directory`);
   try {
-    const state = await directory.stateOf(person);
+    const state = await directory.stateOf(user);
     if (state.kind === 'present') return { kind: 'active' };
     if (state.why === 'left-group') return { kind: 'left-group' };
     return { kind: state.why === 'removed' ? 'gone' : 'disabled' };
   } catch (error) {
-    if (error instanceof LdapProblem) throw new OpenIdProblem('Unreachable', error.message, { cause: error });
+    if (error instanceof LdapError) throw new OpenIdProblem('Unreachable', error.message, { cause: error });
     throw error;
   }
 }
 
-export interface CheckedPerson {
+export interface ExternalUser {
   readonly subject: FederatedSubject;
 }
 
-interface PeopleSources {
+interface ExternalUserSources {
   readonly temporary: Pick<TemporaryCredentialsStore, 'owners' | 'ofOwner'>;
   readonly identities: Pick<Identities, 'serviceAccounts'>;
 }
 
 /**
- * Everyone of an OpenID provider or a directory who has temporary credentials or an enabled service account, each once for all that share
- * one answer; or those that `who` names.
+ * Lists external users with temporary credentials or an enabled service account, each status key once; with `who`, only those with this
+ * name.
  */
-export async function* checkedPeople(sources: PeopleSources, who?: string): AsyncIterable<CheckedPerson> {
-  // Hashes of 43 characters, or DNs with those of groups: a hundred thousand people are some ten MiB.
+export async function* externalUsers(sources: ExternalUserSources, who?: string): AsyncIterable<ExternalUser> {
+  // A hash has 43 characters, and DNs of groups come to it: a hundred thousand users take some ten MiB.
   const seen = new Set<string>();
   for await (const subject of subjects(sources)) {
-    const question = questionOf(subject);
-    if (seen.has(question)) continue;
-    seen.add(question);
+    const key = statusKeyOf(subject);
+    if (seen.has(key)) continue;
+    seen.add(key);
     if (who === undefined || [subject.parent, subject.subjectId, subject.displayName].includes(who)) yield { subject };
   }
 }
 
-async function* subjects({ temporary, identities }: PeopleSources): AsyncIterable<FederatedSubject> {
+async function* subjects({ temporary, identities }: ExternalUserSources): AsyncIterable<FederatedSubject> {
   for await (const owner of temporary.owners()) {
     for await (const { principal } of temporary.ofOwner(owner)) {
       const { subject } = principal;
       if (!isOfProvider(subject)) break;
       yield subject;
-      // Those of one person of an OpenID provider are alike.
+      // All credentials of an OpenID user have the same key.
       if (subject.source === 'openid') break;
     }
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
-import { KeptProvider } from './openid-provider.ts';
+import { ReconnectingProvider } from './openid-provider.ts';
 
 let folder: string;
 let caFile: string;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function provider(changes: Partial<OpenIdProviderSettings>): KeptProvider {
+function provider(changes: Partial<OpenIdProviderSettings>): ReconnectingProvider {
   lines = [];
   const settings = {
     id: 'P',
@@ -52,11 +52,11 @@ function provider(changes: Partial<OpenIdProviderSettings>): KeptProvider {
     realm: 'demo',
     ...changes,
   };
-  return new KeptProvider(settings, { region: '', log, retryDelay: () => 60_000 });
+  return new ReconnectingProvider(settings, { region: '', log, retryDelay: () => 60_000 });
 }
 
 /** Whether the provider is reached now. */
-const reached = (one: KeptProvider) =>
+const reached = (one: ReconnectingProvider) =>
   one.fetch(double.configUrl).then(
     ({ status }) => status,
     () => 'refused',

@@ -7,7 +7,7 @@ import { discoverCluster, discover, type ProviderMetadata } from '../../platform
 import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
 import { roleArn } from '../auth/principal.ts';
 
-/** The certificates (PEM) that this provider is trusted by besides those of the system, as they are now. Rejects with `OpenIdProblem`. */
+/** Reads the CA certificates (PEM) of the provider, in addition to those of the system. Rejects with `OpenIdProblem`. */
 export async function providerCa({
   ca,
   caFile,
@@ -39,14 +39,14 @@ function checkPem(what: string, pem: string): void {
   }
 }
 
-/** What the provider says of itself, by the way of its vendor. Rejects with `OpenIdProblem`. */
+/** Reads the metadata of the provider in the way of its vendor. Rejects with `OpenIdProblem`. */
 export function discoverProvider(settings: OpenIdProviderSettings, fetch: ProviderFetch): Promise<ProviderMetadata> {
   if (settings.vendor === 'kubernetes') return discoverCluster(settings, fetch);
   return discover(settings.configUrl, { fetch });
 }
 
-/** With the token that the provider wants to see, where one is set. */
-export function bearingFetch(
+/** Adds the configured bearer token to requests. */
+export function authorizedFetch(
   { tokenFile, configUrl }: Pick<OpenIdProviderSettings, 'tokenFile' | 'configUrl'>,
   fetch: ProviderFetch,
 ): ProviderFetch {
@@ -55,52 +55,52 @@ export function bearingFetch(
 
 export type ProviderStatus =
   | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
-  /** Discovery was not done yet, or failed; it is tried again in the background. */
+  /** Discovery has not run yet or failed; retries run in the background. */
   | { readonly kind: 'unavailable'; readonly problem: OpenIdProblem | undefined };
 
 export interface OpenIdProvider {
   /** The name of the configuration, e.g. `PRIMARY_IAM`. */
   readonly id: string;
   readonly settings: OpenIdProviderSettings;
-  /** Label of the sign-in button. */
+  /** The label of the sign-in button. */
   readonly displayName: string;
-  /** `arn:minio:iam:<region>::role/…`, where the provider has a role policy. */
+  /** `arn:minio:iam:<region>::role/…`; undefined without a role policy. */
   readonly roleArn: string | undefined;
   readonly status: ProviderStatus;
-  /** Bounded, and trusting the provider's CA: for every other call to this provider (code exchange, userinfo). */
+  /** Calls the provider with bounds and with its CA, for code exchange and userinfo. */
   readonly fetch: ProviderFetch;
 }
 
-/** Nobody signs in at the issuer of a cluster's service-account tokens. */
+/** Reports whether users can sign in. They cannot at the issuer of a cluster's service-account tokens. */
 export function isSignedInAt({ settings }: Pick<OpenIdProvider, 'settings'>): boolean {
   return settings.vendor !== 'kubernetes';
 }
 
 export interface ProviderOptions {
-  /** '' where none was set. */
+  /** '' if none is set. */
   readonly region: string;
   readonly log: ProvidersLog;
   readonly clock?: () => Date;
-  /** Milliseconds before the nth try after a failure, n from 1. */
+  /** Milliseconds before retry n, from 1. */
   readonly retryDelay?: (attempt: number) => number;
-  /** Of one call to a provider. Milliseconds. */
+  /** Milliseconds for one call to a provider. */
   readonly timeoutMs?: number;
 }
 
-/** The part of the logger that is used here. */
+/** The logger methods that providers call. */
 export interface ProvidersLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** 1 s, 2 s, 4 s, … up to half a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
+/** Doubles from 1 s to 30 s, so that a provider that starts with the server is found soon and a missing one gets few requests. */
 function backoff(attempt: number): number {
   return Math.min(30_000, 1_000 * 2 ** (attempt - 1));
 }
 
-/** A provider that is looked for until it is found. */
-export class KeptProvider implements OpenIdProvider {
+/** A provider that retries discovery until it succeeds. */
+export class ReconnectingProvider implements OpenIdProvider {
   readonly settings: OpenIdProviderSettings;
   readonly roleArn: string | undefined;
   readonly #options: ProviderOptions;
@@ -163,7 +163,7 @@ export class KeptProvider implements OpenIdProvider {
   #failed(problem: OpenIdProblem, attempt: number): void {
     const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
     this.#status = { kind: 'unavailable', problem };
-    // Once for each reason: retries would fill the log.
+    // Logs each reason once, because retries would fill the log.
     if (before?.message !== problem.message) {
       const fields = { provider: this.id, code: problem.code };
       this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
@@ -182,7 +182,7 @@ export class KeptProvider implements OpenIdProvider {
     for (const warning of warnings) log.warn({ provider: this.id }, `OpenID provider ${this.id}: ${warning}`);
   }
 
-  /** Calls are few: what they trust is looked at before each, so that a CA that was renewed needs no restart. */
+  /** Reads the CA before each call, so that a renewed CA needs no restart. Calls are rare. */
   async #trusting(): Promise<ProviderFetch> {
     let ca: string | undefined;
     try {
@@ -205,7 +205,7 @@ export class KeptProvider implements OpenIdProvider {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     const closed = this.#closed.signal;
-    const bearing = bearingFetch(this.settings, fetch);
+    const bearing = authorizedFetch(this.settings, fetch);
     return (url, init = {}) =>
       bearing(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
   }

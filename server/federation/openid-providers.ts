@@ -1,47 +1,47 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { KeptProvider, type OpenIdProvider, type ProviderOptions } from './openid-provider.ts';
+import { ReconnectingProvider, type OpenIdProvider, type ProviderOptions } from './openid-provider.ts';
 
 export { isSignedInAt } from './openid-provider.ts';
 export type { OpenIdProvider, ProvidersLog, ProviderStatus } from './openid-provider.ts';
 
 export interface OpenIdProviders {
-  /** The enabled ones: those of the environment, then those that administrators stored. */
+  /** The enabled providers: those of the environment first, then the stored ones. */
   readonly list: readonly OpenIdProvider[];
   byId(id: string): OpenIdProvider | undefined;
-  /** Resolves when each provider was tried once; never rejects. Goes on retrying those that failed, until `close`. */
+  /** Resolves after the first try of each provider; never rejects. Failed ones are retried until `close`. */
   start(): Promise<void>;
   /**
-   * Resolves when the list is what the configurations say now, and each was tried once, or two seconds later: a provider that hangs must
-   * not delay the others. To be awaited before each use that must not miss a change. Never rejects.
+   * Resolves when the list matches the configurations and each provider was tried once, at the latest after two seconds, so that a hanging
+   * provider does not delay the others. Await it before each use. Never rejects.
    */
   readonly started: Promise<void>;
-  /** As `started`, whenever it was looked last; rejects where the configurations cannot be read. */
+  /** Like `started`, but always reads the configurations; rejects if they cannot be read. */
   refresh(): Promise<void>;
   close(): void;
 }
 
 export interface OpenIdProvidersOptions extends ProviderOptions {
-  /** From the environment: they stay as they are. */
+  /** The providers of the environment, which do not change. */
   readonly settings: readonly OpenIdProviderSettings[];
   readonly stored?: StoredProviderSource;
-  /** How old what is known of `stored` may be when it is used; 0 where nothing else changes these records. Milliseconds. */
+  /** Milliseconds for which the stored configurations count without a read; 0 if no other server changes them. */
   readonly staleMs?: number;
 }
 
-/** What administrators stored. */
+/** The provider configurations that administrators store. */
 export interface StoredProviderSource {
-  /** Changes with every change. */
+  /** Increases with every change. */
   revision(): Promise<number | undefined>;
-  /** Those that can be used; names of the environment are left out by who asks. */
+  /** Returns usable configurations. The caller skips names that the environment has. */
   read(): Promise<readonly OpenIdProviderSettings[]>;
 }
 
-const patienceMs = 2_000;
-/** Between looks at the stored configurations, so that new ones are tried, and said to be ready, before somebody needs them. */
-const lookEveryMs = 1_000;
+const startTimeoutMs = 2_000;
+/** Interval of reads of the stored configurations, so that new providers are ready before the first sign-in. */
+const refreshEveryMs = 1_000;
 
-/** The configured providers. The server runs without those that cannot be reached: they cost their users, nobody else. */
+/** The configured providers. The server runs without unreachable ones; only their users are affected. */
 export function createOpenIdProviders(options: OpenIdProvidersOptions): OpenIdProviders {
   return new Providers(options);
 }
@@ -49,7 +49,7 @@ export function createOpenIdProviders(options: OpenIdProvidersOptions): OpenIdPr
 class Providers implements OpenIdProviders {
   readonly #options: OpenIdProvidersOptions;
   readonly #first = Promise.withResolvers<void>();
-  #list: readonly KeptProvider[];
+  #list: readonly ReconnectingProvider[];
   #revision: number | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
@@ -60,7 +60,7 @@ class Providers implements OpenIdProviders {
     this.#options = options;
     this.#list = options.settings
       .filter(({ enabled }) => enabled)
-      .map((settings) => new KeptProvider(settings, options));
+      .map((settings) => new ReconnectingProvider(settings, options));
   }
 
   get list(): readonly OpenIdProvider[] {
@@ -76,18 +76,18 @@ class Providers implements OpenIdProviders {
   }
 
   async start(): Promise<void> {
-    const patience = setTimeout(() => this.#first.resolve(), patienceMs);
-    // Reading what is stored rejects where the store is away; it is looked for again with every use.
+    const patience = setTimeout(() => this.#first.resolve(), startTimeoutMs);
+    // The read rejects if the store is unavailable; each use reads again.
     await Promise.all([...this.#list.map((provider) => provider.start()), this.refresh().catch(() => undefined)]);
     clearTimeout(patience);
     this.#first.resolve();
     if (this.#options.stored === undefined || this.#closed) return;
-    this.#timer = setInterval(() => void this.#lookWhereStale(), lookEveryMs);
+    this.#timer = setInterval(() => void this.#lookWhereStale(), refreshEveryMs);
     this.#timer.unref();
   }
 
   async refresh(): Promise<void> {
-    // A look that is under way may have begun before the change that is asked about.
+    // A running refresh may have begun before the change.
     await this.#looking?.catch(() => undefined);
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -102,7 +102,7 @@ class Providers implements OpenIdProviders {
     for (const provider of this.#list) provider.close();
   }
 
-  /** Where the store is away, what is known goes on: whoever asked needs the store for their next step, and hears of it there. */
+  /** If the store is unavailable, the known providers stay in use. The caller's next access to the store reports the error. */
   async #lookWhereStale(): Promise<void> {
     if (performance.now() - this.#lookedAt < (this.#options.staleMs ?? 0)) return;
     await this.refresh().catch(() => undefined);
@@ -119,17 +119,17 @@ class Providers implements OpenIdProviders {
     await this.#become(read);
   }
 
-  /** What has not changed stays, with all that it knows. */
+  /** Unchanged providers keep their state. */
   async #become(stored: readonly OpenIdProviderSettings[]): Promise<void> {
     const fromEnvironment = this.#options.settings;
     const taken = new Set(fromEnvironment.map(({ id }) => id));
     const wanted = [...fromEnvironment, ...stored.filter(({ id }) => !taken.has(id))].filter(({ enabled }) => enabled);
     const before = this.#list;
-    const added: KeptProvider[] = [];
+    const added: ReconnectingProvider[] = [];
     this.#list = wanted.map((settings) => {
       const known = before.find((provider) => isDeepStrictEqual(provider.settings, settings));
       if (known !== undefined) return known;
-      const made = new KeptProvider(settings, this.#options);
+      const made = new ReconnectingProvider(settings, this.#options);
       added.push(made);
       return made;
     });
@@ -139,7 +139,7 @@ class Providers implements OpenIdProviders {
         this.#options.log.info({ provider: gone.id }, `OpenID provider ${gone.id} was removed or switched off`);
       }
     }
-    await within(patienceMs, Promise.all(added.map((provider) => provider.start())));
+    await within(startTimeoutMs, Promise.all(added.map((provider) => provider.start())));
   }
 }
 

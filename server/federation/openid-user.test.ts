@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openIdPerson } from './openid-user.ts';
+import { openIdUser } from './openid-user.ts';
 
 const claims = { preferred_username: 'ann', email: 'ann@example.com', upn: 'a.n', oid: '42', groups: ['x'], empty: '' };
 
@@ -11,5 +11,5 @@ it.each([
   [{ userReadableClaim: 'groups', userIdClaim: 'empty' }, claims, { displayName: 'sub', subjectId: 'sub' }],
   [{ userReadableClaim: 'toString', userIdClaim: '__proto__' }, claims, { displayName: 'sub', subjectId: 'sub' }],
 ])('names somebody by %j', (settings, given, expected) => {
-  expect(openIdPerson(given, 'sub', settings)).toEqual(expected);
+  expect(openIdUser(given, 'sub', settings)).toEqual(expected);
 });

@@ -4,8 +4,8 @@ import { createKeycloakAdmin, type KeycloakAdmin, type PersonState } from '../..
 import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 
-/** How people recognise somebody, and by what the provider's admin interface knows them. */
-export function openIdPerson(
+/** Returns the display name of the user and the ID for the provider's admin interface. */
+export function openIdUser(
   claims: Readonly<Record<string, unknown>>,
   subject: string,
   { userReadableClaim, userIdClaim }: Pick<OpenIdProviderSettings, 'userReadableClaim' | 'userIdClaim'>,
@@ -22,19 +22,19 @@ export function openIdPerson(
   };
 }
 
-/** Whether a provider can say that somebody is still there. */
-export function isChecked({ settings }: OpenIdProvider): boolean {
+/** Reports whether the provider has an admin interface that reports the status of users. */
+export function hasUserStatus({ settings }: OpenIdProvider): boolean {
   return settings.vendor === 'keycloak' && settings.adminUrl !== undefined && settings.clientSecret !== undefined;
 }
 
 const admins = new WeakMap<OpenIdProvider, { readonly endpoint: string; readonly admin: KeycloakAdmin }>();
 
-/** Asks the provider now. Rejects with `OpenIdProblem` where it cannot tell. */
-export async function askProvider(provider: OpenIdProvider, subjectId: string): Promise<PersonState> {
+/** Asks the provider for the status. Rejects with `OpenIdProblem` if it cannot answer. */
+export async function userStatusAt(provider: OpenIdProvider, subjectId: string): Promise<PersonState> {
   return adminOf(provider).stateOf(subjectId);
 }
 
-/** One of each provider, so that its token serves for many people. */
+/** Caches one client per provider, so that its token serves for many users. */
 function adminOf(provider: OpenIdProvider): KeycloakAdmin {
   const { settings, status } = provider;
   const { adminUrl, realm, clientId, clientSecret } = settings;

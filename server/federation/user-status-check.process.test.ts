@@ -7,9 +7,9 @@ import type { FederatedSubject } from '../auth/identities/subject.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
-import { createCutOffs, createCheckTally, readTally, type CheckTally } from './user-status-records.ts';
+import { createRevocations, createCheckCounter, readCheckCounts, type CheckCounter } from './user-status-records.ts';
 import { createOpenIdProviders, type OpenIdProviders } from './openid-providers.ts';
-import { createPersonCheck, type PersonCheck } from './user-status-check.ts';
+import { createUserStatusCheck, type UserStatusCheck } from './user-status-check.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
 let double: OpenIdProviderDouble;
@@ -17,8 +17,8 @@ let providers: OpenIdProviders;
 let records: ReturnType<typeof sealedRecords>;
 let identities: Identities;
 let temporary: TemporaryCredentialsStore;
-let tally: CheckTally;
-let check: PersonCheck;
+let counter: CheckCounter;
+let check: UserStatusCheck;
 let lines: string[];
 let time: number;
 
@@ -68,9 +68,18 @@ beforeEach(async () => {
 function open(unreachable: 'keep' | 'refuse'): void {
   const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
-  tally = createCheckTally(records, clock);
-  const cutOffs = createCutOffs(records);
-  check = createPersonCheck({ providers, temporary: store, identities: plain, cutOffs, tally, unreachable, log, now });
+  counter = createCheckCounter(records, clock);
+  const revocations = createRevocations(records);
+  check = createUserStatusCheck({
+    providers,
+    temporary: store,
+    identities: plain,
+    revocations,
+    counter,
+    unreachable,
+    log,
+    now,
+  });
   [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
 }
 
@@ -145,11 +154,9 @@ describe('credentials for somebody', () => {
   it('are made while the provider cannot be asked, and that is logged and counted', async () => {
     double.fail('admin', { kind: 'status', status: 503 });
     await session('ann');
-    expect(lines).toEqual([
-      expect.stringMatching(/whether ann still exists cannot be told.*gets credentials all the same.*503/),
-    ]);
-    await tally.flush();
-    expect(await readTally(records)).toMatchObject({ unreachable: 1 });
+    expect(lines).toEqual([expect.stringMatching(/user status check of ann failed.*gets credentials anyway.*503/)]);
+    await counter.flush();
+    expect(await readCheckCounts(records)).toMatchObject({ unreachable: 1 });
   });
 
   it('are refused then where the setting says so', async () => {
@@ -186,7 +193,7 @@ describe('credentials for somebody', () => {
 
   it('do not survive a cut-off that comes while they are made', async () => {
     await session('ann');
-    const cutOffs = createCutOffs(records);
+    const revocations = createRevocations(records);
     const raced = checkedTemporary(
       {
         ...temporary,
@@ -194,7 +201,7 @@ describe('credentials for somebody', () => {
           const made = await createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock }).create(
             request,
           );
-          await cutOffs.mark('parent-of-ann');
+          await revocations.add('parent-of-ann');
           return made;
         },
       },
@@ -253,7 +260,7 @@ describe('a round', () => {
     double.fail('admin', { kind: 'status', status: 500 });
     const report = await check.run();
     expect(report).toMatchObject({ checked: 1, active: 0, cutOff: [], unreachable: [{ provider: 'P', people: 1 }] });
-    expect(lines.at(-1)).toMatch(/whether 1 people of P still exist cannot be told: .*500/);
+    expect(lines.at(-1)).toMatch(/user status check of 1 users of P failed: .*500/);
     expect(await temporary.find(ann.accessKey)).toBeDefined();
   });
 
@@ -269,8 +276,12 @@ describe('a round', () => {
     await session('ann');
     await check.run();
     await check.run();
-    await tally.flush();
-    expect(await readTally(records)).toMatchObject({ checked: 2, cutOff: 0, lastRound: expect.any(Number) as number });
+    await counter.flush();
+    expect(await readCheckCounts(records)).toMatchObject({
+      checked: 2,
+      cutOff: 0,
+      lastRound: expect.any(Number) as number,
+    });
   });
 
   it('stops when it is told to', async () => {

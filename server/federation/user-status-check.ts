@@ -1,136 +1,136 @@
 import { OpenIdProblem, IdentityProblem } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
-import type { CutOffs, CheckTally } from './user-status-records.ts';
+import type { Revocations, CheckCounter } from './user-status-records.ts';
 import type { OpenIdProviders } from './openid-providers.ts';
 import {
-  checkedPeople,
-  type CheckedPerson,
-  type CheckablePerson,
-  checkablePerson,
-  type CheckedState,
-  questionOf,
+  externalUsers,
+  type ExternalUser,
+  type CheckableUser,
+  checkableUser,
+  type UserStatus,
+  statusKeyOf,
 } from './external-users.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
 /**
- * Whether people who have credentials still exist, by the admin interface of their provider or by their directory: when they get
- * credentials, from time to time, and when an administrator asks. Who is disabled or gone loses their temporary credentials, and their
- * service accounts are disabled, at once. Who left a group of the directory loses those that were given for it.
+ * Checks by the admin interface of the provider, or by the directory, whether external users with credentials still exist: when they get
+ * credentials, at intervals, and on request. If a user is disabled or gone, it revokes temporary credentials and disables service accounts
+ * at once. A user who left a group of the directory loses only the credentials that were made for it.
  */
-export interface PersonCheck {
+export interface UserStatusCheck {
   /**
-   * Before credentials are made for somebody. Rejects with `IdentityProblem` PersonDisabled, or with `OpenIdProblem` where the provider
-   * cannot tell and the setting says to refuse. Does nothing for people whose provider is not asked.
+   * Runs before credentials are made. Rejects with `IdentityProblem` PersonDisabled, or with `OpenIdProblem` if the provider cannot answer
+   * and the setting says to refuse. Does nothing for subjects whose provider has no status.
    */
   admit(subject: Subject): Promise<void>;
-  /** After they were made: rejects where somebody was cut off meanwhile, whom `admit` had still seen. */
+  /** Runs after credentials were made. Rejects if the user's access was revoked since `admit`. */
   confirm(subject: Subject): Promise<void>;
-  /** Asks about everyone who has something, or about those that `who` names by parent, subject or display name. */
-  run(who?: string, signal?: AbortSignal): Promise<CheckReport>;
+  /** Checks all external users with credentials, or those with the parent, subject or display name `who`. */
+  run(who?: string, signal?: AbortSignal): Promise<UserStatusReport>;
 }
 
-interface CheckReport {
+interface UserStatusReport {
   readonly checked: number;
   readonly active: number;
-  readonly cutOff: readonly CutOffPerson[];
-  /** People about whom nothing is known now, by what hinders it. */
+  readonly cutOff: readonly RevokedUser[];
+  /** Users without a known status, by the reason. */
   readonly unreachable: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
 }
 
-type Loss = Exclude<CheckedState['kind'], 'active'>;
+type RevocationReason = Exclude<UserStatus['kind'], 'active'>;
 
-interface CutOffPerson {
+interface RevokedUser {
   readonly provider: string;
   readonly name: string;
   readonly parent: string;
-  readonly reason: Loss;
+  readonly reason: RevocationReason;
   readonly temporaryCredentials: number;
   /** Access keys. */
   readonly serviceAccounts: readonly string[];
 }
 
-interface PersonCheckOptions {
+interface UserStatusCheckOptions {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
-  /** Absent where none is configured. */
+  /** Absent if none is configured. */
   readonly directory?: Pick<LdapDirectory, 'stateOf'> | undefined;
   readonly temporary: TemporaryCredentialsStore;
   readonly identities: Pick<Identities, 'serviceAccounts' | 'updateServiceAccount'>;
-  readonly cutOffs: CutOffs;
-  readonly tally: CheckTally;
+  readonly revocations: Revocations;
+  readonly counter: CheckCounter;
   readonly unreachable: 'keep' | 'refuse';
-  readonly log: PersonCheckLog;
-  /** Milliseconds, of a clock that only goes forward. */
+  readonly log: UserStatusCheckLog;
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-interface PersonCheckLog {
+interface UserStatusCheckLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** A person who gets credentials often is asked about so often at most. Milliseconds. */
+/** Milliseconds for which an active status is cached. */
 const rememberedMs = 5_000;
-const mostRemembered = 5_000;
-/** People that are asked about at a time: a provider is not to notice. */
-const atOnce = 4;
+const maxRemembered = 5_000;
+/** Concurrent status requests, few enough for any provider. */
+const concurrency = 4;
 
-export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
-  const { providers, cutOffs, tally, log } = options;
+export function createUserStatusCheck(options: UserStatusCheckOptions): UserStatusCheck {
+  const { providers, revocations, counter, log } = options;
   const now = options.now ?? (() => performance.now());
-  const remembered = new Map<string, { readonly at: number; readonly state: Promise<CheckedState> }>();
+  const remembered = new Map<string, { readonly at: number; readonly state: Promise<UserStatus> }>();
 
-  function recent(person: CheckablePerson): Promise<CheckedState> {
-    const known = remembered.get(person.question);
+  function cachedStatus(user: CheckableUser): Promise<UserStatus> {
+    const known = remembered.get(user.key);
     if (known !== undefined && now() - known.at < rememberedMs) return known.state;
-    return fresh(person);
+    return currentStatus(user);
   }
 
-  function fresh({ question, ask }: CheckablePerson): Promise<CheckedState> {
+  function currentStatus({ key, ask }: CheckableUser): Promise<UserStatus> {
     const state = ask();
-    // Failures too: a provider that hangs is not asked again by each of many requests. But not that somebody is disabled: that is the
-    // mark's to say, which another thread may have lifted since.
-    const forget = ({ kind }: CheckedState) => kind !== 'active' && remembered.delete(question);
+    // Failures are cached too, so that many requests do not wait for a hanging provider. A disabled status is not: its record decides, and
+    // another thread may have removed that.
+    const forget = ({ kind }: UserStatus) => kind !== 'active' && remembered.delete(key);
     state.then(forget, () => undefined);
-    remembered.delete(question);
+    remembered.delete(key);
     for (const oldest of remembered.keys()) {
-      if (remembered.size < mostRemembered) break;
+      if (remembered.size < maxRemembered) break;
       remembered.delete(oldest);
     }
-    remembered.set(question, { at: now(), state });
+    remembered.set(key, { at: now(), state });
     return state;
   }
 
-  async function cutOff({ provider, subject }: CheckablePerson, reason: Loss): Promise<CutOffPerson> {
+  async function revoke({ provider, subject }: CheckableUser, reason: RevocationReason): Promise<RevokedUser> {
     const { parent, displayName } = subject;
-    const alone = reason === 'left-group' ? questionOf(subject) : undefined;
-    // First the mark, then what there is: credentials that are being made see the one or are among the other.
-    if (alone === undefined) await cutOffs.mark(parent);
+    const onlyKey = reason === 'left-group' ? statusKeyOf(subject) : undefined;
+    // The record comes first: credentials that are being made either see it, or are among those that are revoked.
+    if (onlyKey === undefined) await revocations.add(parent);
     const temporaryCredentials =
-      alone === undefined ? await options.temporary.revokeAllOf(parent) : await revokeThose(parent, alone);
+      onlyKey === undefined ? await options.temporary.revokeAllOf(parent) : await revokeByKey(parent, onlyKey);
     const serviceAccounts: string[] = [];
     for await (const { accessKey, status, subject: owner } of options.identities.serviceAccounts(parent)) {
-      if (status === 'disabled' || (alone !== undefined && !isThat(owner, alone))) continue;
+      if (status === 'disabled' || (onlyKey !== undefined && !hasStatusKey(owner, onlyKey))) continue;
       await options.identities.updateServiceAccount(accessKey, { status: 'disabled' });
       serviceAccounts.push(accessKey);
     }
-    const lost = { provider, name: displayName, parent, reason, temporaryCredentials, serviceAccounts };
+    const revoked = { provider, name: displayName, parent, reason, temporaryCredentials, serviceAccounts };
     if (temporaryCredentials > 0 || serviceAccounts.length > 0) {
-      tally.add({ cutOff: 1 });
+      counter.add({ cutOff: 1 });
       log.warn(
-        { provider, person: displayName, parent, temporaryCredentials, serviceAccounts },
-        `${displayName} ${whatIs(reason)} at the provider ${provider}: access was ended`,
+        { provider, user: displayName, parent, temporaryCredentials, serviceAccounts },
+        `${displayName} ${describeReason(reason)} at the provider ${provider}: access was revoked`,
       );
     }
-    return lost;
+    return revoked;
   }
 
-  /** Of somebody's temporary credentials those that were given for the same groups. */
-  async function revokeThose(parent: string, question: string): Promise<number> {
+  /** Revokes the temporary credentials of an owner that were made for the same groups. */
+  async function revokeByKey(parent: string, key: string): Promise<number> {
     let count = 0;
     for await (const { accessKey, principal } of options.temporary.ofOwner(parent)) {
-      if (!isThat(principal.subject, question)) continue;
+      if (!hasStatusKey(principal.subject, key)) continue;
       await options.temporary.revoke(accessKey);
       count += 1;
     }
@@ -139,72 +139,69 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
 
   return {
     async admit(asked) {
-      const person = checkablePerson(options, asked);
-      if (person === undefined) return;
-      const { provider, subject } = person;
-      const wasCutOff = await cutOffs.has(subject.parent);
-      let state: CheckedState;
+      const user = checkableUser(options, asked);
+      if (user === undefined) return;
+      const { provider, subject } = user;
+      const wasRevoked = await revocations.has(subject.parent);
+      let state: UserStatus;
       try {
-        state = await (wasCutOff ? fresh(person) : recent(person));
+        state = await (wasRevoked ? currentStatus(user) : cachedStatus(user));
       } catch (error) {
         if (!(error instanceof OpenIdProblem)) throw error;
-        tally.add({ unreachable: 1 });
+        counter.add({ unreachable: 1 });
         const fields = { provider, code: error.code };
         const whatFollows =
-          options.unreachable === 'keep' && !wasCutOff ? 'gets credentials all the same' : 'gets none';
-        log.warn(
-          fields,
-          `whether ${subject.displayName} still exists cannot be told, who ${whatFollows}: ${error.message}`,
-        );
-        // Who was disabled when last heard of stays out until the provider says otherwise.
-        if (options.unreachable === 'refuse' || wasCutOff) throw error;
+          options.unreachable === 'keep' && !wasRevoked ? 'gets credentials anyway' : 'gets no credentials';
+        log.warn(fields, `user status check of ${subject.displayName} failed, who ${whatFollows}: ${error.message}`);
+        // A user with a revocation stays out until the provider reports an active status.
+        if (options.unreachable === 'refuse' || wasRevoked) throw error;
         return;
       }
       if (state.kind !== 'active') {
-        await cutOff(person, state.kind);
+        await revoke(user, state.kind);
         throw disabled(subject, state.kind);
       }
-      if (wasCutOff) await cutOffs.lift(subject.parent);
+      if (wasRevoked) await revocations.remove(subject.parent);
     },
 
     async confirm(asked) {
-      const { subject } = checkablePerson(options, asked) ?? {};
-      if (subject !== undefined && (await cutOffs.has(subject.parent))) throw disabled(subject, 'disabled');
+      const { subject } = checkableUser(options, asked) ?? {};
+      if (subject !== undefined && (await revocations.has(subject.parent))) throw disabled(subject, 'disabled');
     },
 
     async run(who, signal) {
       await providers.started;
-      const report = { checked: 0, active: 0, cutOff: [] as CutOffPerson[] };
+      const report = { checked: 0, active: 0, cutOff: [] as RevokedUser[] };
       const unreachable = new Map<string, { provider: string; people: number; reason: string }>();
-      const one = async ({ subject }: CheckedPerson) => {
-        const person = checkablePerson(options, subject);
-        if (person === undefined) return;
+      const one = async ({ subject }: ExternalUser) => {
+        const user = checkableUser(options, subject);
+        if (user === undefined) return;
         report.checked += 1;
         try {
-          const state = await fresh(person);
+          const state = await currentStatus(user);
           if (state.kind === 'active') report.active += 1;
-          else report.cutOff.push(await cutOff(person, state.kind));
+          else report.cutOff.push(await revoke(user, state.kind));
         } catch (error) {
           if (!(error instanceof OpenIdProblem)) throw error;
-          const { provider } = person;
+          const { provider } = user;
           const key = `${provider} ${error.message}`;
           const known = unreachable.get(key) ?? { provider, people: 0, reason: error.message };
           unreachable.set(key, { ...known, people: known.people + 1 });
         }
       };
-      await inParallel(checkedPeople(options, who), one, signal);
-      const hindered = [...unreachable.values()];
-      for (const { provider, people, reason } of hindered) {
-        tally.add({ unreachable: people });
-        log.warn({ provider, people }, `whether ${people} people of ${provider} still exist cannot be told: ${reason}`);
+      await forEachConcurrently(externalUsers(options, who), one, signal);
+      const failures = [...unreachable.values()];
+      for (const { provider, people, reason } of failures) {
+        counter.add({ unreachable: people });
+        log.warn({ provider, people }, `user status check of ${people} users of ${provider} failed: ${reason}`);
       }
-      tally.add({ checked: report.checked, ...(who === undefined ? { round: true } : {}) });
-      return { ...report, unreachable: hindered };
+      counter.add({ checked: report.checked, ...(who === undefined ? { round: true } : {}) });
+      return { ...report, unreachable: failures };
     },
   };
 }
 
-async function inParallel<T>(
+async function forEachConcurrently<T>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<void>,
   signal: AbortSignal | undefined,
@@ -218,18 +215,18 @@ async function inParallel<T>(
       await work(next.value);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-function isThat(subject: Subject, question: string): boolean {
-  return subject.kind === 'federated' && questionOf(subject) === question;
+function hasStatusKey(subject: Subject, key: string): boolean {
+  return subject.kind === 'federated' && statusKeyOf(subject) === key;
 }
 
-function disabled({ displayName, provider }: FederatedSubject, how: Loss): IdentityProblem {
-  return new IdentityProblem('PersonDisabled', `${displayName} ${whatIs(how)} at the provider ${provider}.`);
+function disabled({ displayName, provider }: FederatedSubject, how: RevocationReason): IdentityProblem {
+  return new IdentityProblem('PersonDisabled', `${displayName} ${describeReason(how)} at the provider ${provider}.`);
 }
 
-function whatIs(how: Loss): string {
+function describeReason(how: RevocationReason): string {
   switch (how) {
     case 'gone':
       return 'does not exist any more';

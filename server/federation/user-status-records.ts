@@ -2,19 +2,21 @@ import { sealedKey, type SealedRecordStore } from '../encryption/sealed-records.
 import type { Key } from '../store/record-store.ts';
 import { z } from 'zod';
 
-/** Who was found disabled or gone, until the provider says that they are back: what was seen a few seconds before counts no more. */
-export interface CutOffs {
-  mark(parent: string): Promise<void>;
-  lift(parent: string): Promise<void>;
+/**
+ * The external users whose access was revoked, until the provider reports them as active. A status from the cache does not count for them.
+ */
+export interface Revocations {
+  add(parent: string): Promise<void>;
+  remove(parent: string): Promise<void>;
   has(parent: string): Promise<boolean>;
 }
 
-export function createCutOffs(records: Pick<SealedRecordStore, 'put' | 'delete' | 'revision'>): CutOffs {
+export function createRevocations(records: Pick<SealedRecordStore, 'put' | 'delete' | 'revision'>): Revocations {
   return {
-    async mark(parent) {
+    async add(parent) {
       await records.put(key(parent), Buffer.from('{}'));
     },
-    async lift(parent) {
+    async remove(parent) {
       await records.delete(key(parent));
     },
     has: async (parent) => (await records.revision(key(parent))) !== undefined,
@@ -25,32 +27,35 @@ function key(parent: string): Key {
   return sealedKey('idp', 'cut-off', parent);
 }
 
-const tallySchema = z.object({
+const countsSchema = z.object({
   format: z.literal(1),
-  /** People asked about in rounds and on demand. */
+  /** Users checked at intervals and on request. */
   checked: z.number(),
-  /** People whose access was ended. */
+  /** Users whose access was revoked. */
   cutOff: z.number(),
-  /** Times that a provider could not tell. */
+  /** Checks that a provider could not answer. */
   unreachable: z.number(),
-  /** When everyone was asked about last; milliseconds since 1970. */
+  /** Milliseconds since 1970: the end of the last check of all users. */
   lastRound: z.number().optional(),
 });
 
-/** What all threads and servers counted together. */
-type Tally = Omit<z.infer<typeof tallySchema>, 'format'>;
+/** The sums of all threads and servers. */
+type CheckCounts = Omit<z.infer<typeof countsSchema>, 'format'>;
 
-export interface CheckTally {
-  /** Kept by this thread for a second, so that an outage does not write a record for each request; lost if it ends before. */
+export interface CheckCounter {
+  /**
+   * Adds to the counts. The thread writes them once per second, so that an outage does not cause a write per request; counts of a thread
+   * that ends before are lost.
+   */
   add(more: { checked?: number; cutOff?: number; unreachable?: number; round?: boolean }): void;
   flush(): Promise<void>;
 }
 
-const tallyKey = sealedKey('idp', 'check-tally');
+const countsKey = sealedKey('idp', 'check-tally');
 const attempts = 10;
 const flushAfterMs = 1_000;
 
-export function createCheckTally(records: SealedRecordStore, clock: () => Date): CheckTally {
+export function createCheckCounter(records: SealedRecordStore, clock: () => Date): CheckCounter {
   let pending = { checked: 0, cutOff: 0, unreachable: 0, round: false };
   let timer: NodeJS.Timeout | undefined;
 
@@ -60,8 +65,8 @@ export function createCheckTally(records: SealedRecordStore, clock: () => Date):
     const more = pending;
     pending = { checked: 0, cutOff: 0, unreachable: 0, round: false };
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const entry = await records.get(tallyKey);
-      const known = entry === undefined ? none : tallySchema.parse(JSON.parse(entry.value.toString()));
+      const entry = await records.get(countsKey);
+      const known = entry === undefined ? none : countsSchema.parse(JSON.parse(entry.value.toString()));
       const lastRound = more.round ? clock().getTime() : known.lastRound;
       const value = {
         format: 1,
@@ -72,7 +77,7 @@ export function createCheckTally(records: SealedRecordStore, clock: () => Date):
       };
       const expectation =
         entry === undefined ? { kind: 'absent' as const } : { kind: 'revision' as const, revision: entry.revision };
-      if ((await records.put(tallyKey, Buffer.from(JSON.stringify(value)), expectation)) === 'committed') return;
+      if ((await records.put(countsKey, Buffer.from(JSON.stringify(value)), expectation)) === 'committed') return;
     }
   }
 
@@ -84,17 +89,17 @@ export function createCheckTally(records: SealedRecordStore, clock: () => Date):
         unreachable: pending.unreachable + unreachable,
         round: pending.round || round,
       };
-      // Figures for dashboards: where the store is away there is nothing to show them by either.
+      // The counts are for dashboards, which need the store too.
       timer ??= setTimeout(() => void flush().catch(() => undefined), flushAfterMs).unref();
     },
     flush,
   };
 }
 
-const none: z.infer<typeof tallySchema> = { format: 1, checked: 0, cutOff: 0, unreachable: 0 };
+const none: z.infer<typeof countsSchema> = { format: 1, checked: 0, cutOff: 0, unreachable: 0 };
 
-/** For metrics; undefined where nobody was ever asked about. */
-export async function readTally(records: Pick<SealedRecordStore, 'get'>): Promise<Tally | undefined> {
-  const entry = await records.get(tallyKey);
-  return entry === undefined ? undefined : tallySchema.parse(JSON.parse(entry.value.toString()));
+/** Reads the counts for metrics; undefined before the first check. */
+export async function readCheckCounts(records: Pick<SealedRecordStore, 'get'>): Promise<CheckCounts | undefined> {
+  const entry = await records.get(countsKey);
+  return entry === undefined ? undefined : countsSchema.parse(JSON.parse(entry.value.toString()));
 }

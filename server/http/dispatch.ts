@@ -167,7 +167,7 @@ export function createDispatch({
     const health = answerHealth(request, now, failingTasks);
     if (health !== undefined) return health;
     if (isMetricsPath(request.rawPath)) return metrics(request);
-    request.watch?.enters(apiOf(request));
+    request.audit?.setApi(apiOf(request));
     const open = handlers();
     if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServingError();
     return open[apiOf(request)](request);

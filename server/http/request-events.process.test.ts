@@ -49,9 +49,9 @@ function nextOf(events: RequestEvents): Promise<FinishedRequest> {
 }
 
 const reads: RequestHandler = async (request) => {
-  request.watch?.isFor('GetObject', { bucket: 'photos', key: 'a.jpg' });
-  request.watch?.isFrom({ kind: 'root', accessKey: 'ROOT' });
-  request.watch?.decided({ action: 's3:GetObject', resource: 'photos/a.jpg' }, { kind: 'allow', reason: 'root' });
+  request.audit?.setOperation('GetObject', { bucket: 'photos', key: 'a.jpg' });
+  request.audit?.setPrincipal({ kind: 'root', accessKey: 'ROOT' });
+  request.audit?.addDecision({ action: 's3:GetObject', resource: 'photos/a.jpg' }, { kind: 'allow', reason: 'root' });
   return text(200, 'whole');
 };
 
@@ -63,7 +63,7 @@ describe('events of requests', () => {
     await (await fetch(`http://127.0.0.1:${port}/photos/a.jpg?x=1`)).text();
     expect(await next).toMatchObject({
       request: { requestId: '0123456789ABCDEF', method: 'GET', rawPath: '/photos/a.jpg', rawQuery: 'x=1' },
-      room: 's3',
+      api: 's3',
       operation: 'GetObject',
       bucket: 'photos',
       key: 'a.jpg',
@@ -115,7 +115,7 @@ describe('events of requests', () => {
     for (const path of ['/b', '/minio/admin/v3/info', '/minio/health/live', '/minio/v2/metrics/node']) {
       const next = nextOf(events);
       await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-      handlers.push((await next).room);
+      handlers.push((await next).api);
     }
     expect(handlers).toEqual(['s3', 'admin', 'other', 'other']);
   });
@@ -124,7 +124,7 @@ describe('events of requests', () => {
     const events = new RequestEvents();
     const port = await serving(async (request) => {
       for (let at = 0; at < 130; at++) {
-        request.watch?.decided({ action: 's3:DeleteObject', resource: `b/${at}` }, { kind: 'deny', reason: 'no' });
+        request.audit?.addDecision({ action: 's3:DeleteObject', resource: `b/${at}` }, { kind: 'deny', reason: 'no' });
       }
       return text(200, '');
     }, events);
@@ -138,7 +138,7 @@ describe('events of requests', () => {
     const events = new RequestEvents();
     let watched: unknown = 'not asked';
     const port = await serving(async (request) => {
-      watched = request.watch;
+      watched = request.audit;
       return text(200, '');
     }, events);
     events.subscribe(() => undefined)();

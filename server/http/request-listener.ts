@@ -18,7 +18,7 @@ import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts
 import { asS3Error, answerError } from '../s3/answers.ts';
 import { answerAdminError, isAdminPath, NotServingError } from './dispatch.ts';
 import { sendAnswer } from './send-answer.ts';
-import { WatchedRequest } from './contract/watched-request.ts';
+import { RequestAudit } from './contract/request-audit.ts';
 
 /** Returns the certificate of the client, and the error of its verification. */
 function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
@@ -37,7 +37,7 @@ function toIncomingRequest(
     readonly secure: boolean;
     readonly body: MessageBody;
     readonly measure: IncomingRequest['measure'];
-    readonly watch: IncomingRequest['watch'];
+    readonly audit: IncomingRequest['audit'];
     readonly clientCertificates: boolean;
     readonly findSource: FindSource;
   },
@@ -56,7 +56,7 @@ function toIncomingRequest(
     remoteAddress: address,
     sharedAddress: shared,
     measure: options.measure,
-    watch: options.watch,
+    audit: options.audit,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
   };
 }
@@ -98,34 +98,34 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
     const measure = options.measure?.();
-    const watch = events?.heard === true ? new WatchedRequest(message) : undefined;
+    const audit = events?.hasSubscribers === true ? new RequestAudit(message) : undefined;
     const body = new MessageBody(message, response, awaitsContinue, options.bodies);
     const request = toIncomingRequest(message, {
       requestId,
       secure,
       body,
       measure,
-      watch,
+      audit,
       clientCertificates,
       findSource,
     });
     if (debug) logAccess(request, response);
-    void serve(message, response, request, { measure, watch, body });
+    void serve(message, response, request, { measure, audit, body });
   };
 
   async function serve(
     message: IncomingMessage,
     response: ServerResponse,
     request: IncomingRequest,
-    { measure, watch, body }: Observers & { readonly body: MessageBody },
+    { measure, audit, body }: Observers & { readonly body: MessageBody },
   ): Promise<void> {
     try {
       const answer = await answerOf(message, request);
       await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
       measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
-      if (watch !== undefined)
-        publish(request, response, { measure, watch }, response.writableEnded ? 'answered' : 'canceled');
+      if (audit !== undefined)
+        publish(request, response, { measure, audit }, response.writableEnded ? 'answered' : 'canceled');
     } catch (error) {
       const refusal = asS3Error(error);
       const canceled = clientDisconnected(message);
@@ -134,9 +134,9 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       await sendFailure(message, response, request, error, measure);
       // An answer that broke off has already sent the status 200.
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
-      watch?.refused({ code: refusal.code, message: refusal.message });
+      audit?.setError({ code: refusal.code, message: refusal.message });
       const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
-      if (watch !== undefined) publish(request, response, { measure, watch }, outcome);
+      if (audit !== undefined) publish(request, response, { measure, audit }, outcome);
     } finally {
       body.release();
     }
@@ -145,11 +145,11 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   function publish(
     request: IncomingRequest,
     response: ServerResponse,
-    { measure, watch }: Observers & { readonly watch: WatchedRequest },
+    { measure, audit }: Observers & { readonly audit: RequestAudit },
     outcome: FinishedRequest['outcome'],
   ): void {
     const status = response.headersSent ? response.statusCode : 0;
-    events?.tell(watch.finish(request, response, { status, outcome, firstByteMs: measure?.firstByteMs }));
+    events?.emit(audit.finish(request, response, { status, outcome, firstByteMs: measure?.firstByteMs }));
   }
 
   function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
@@ -221,7 +221,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
 /** The observers of a request. */
 interface Observers {
   readonly measure: RequestMeasure | undefined;
-  readonly watch: WatchedRequest | undefined;
+  readonly audit: RequestAudit | undefined;
 }
 
 /** Returns the declared size of the request's body in bytes; 0 without one. */

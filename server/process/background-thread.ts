@@ -122,7 +122,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
         case 'serve':
           periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks);
           userChecks = runUserChecks(
-            services.people.personCheck,
+            services.people.userStatusCheck,
             replicas.lease,
             log,
             settings.personCheck.intervalMs,

@@ -12,7 +12,7 @@ import type { ServerProcess } from '../administration/services.ts';
 import { openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
-import { readTally } from '../federation/user-status-records.ts';
+import { readCheckCounts } from '../federation/user-status-records.ts';
 import { Freezer, createDispatch, type Handlers, type Readiness } from '../http/dispatch.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener } from '../http/request-listener.ts';
@@ -33,7 +33,7 @@ import { waitForDependencies, starting, type WaitOptions, type Waiting } from '.
 import type { ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
-import { createSignInTrial } from '../sts/try-sign-in.ts';
+import { createSignInTest } from '../sts/test-sign-in.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 
@@ -242,7 +242,7 @@ function metricSources(
     buckets: async () => (await objects.listBuckets()).length,
     integrity: () => integrityOf(stores.records),
     usage: () => createUsageReader(stores.records).last(),
-    people: () => readTally(sealed),
+    people: () => readCheckCounts(sealed),
     backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,
@@ -290,8 +290,8 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       identityProviders: services.people.identityProviders,
       configurationHistory: services.people.configurations,
       given: settings.given,
-      personCheck: services.people.personCheck,
-      signInTrial: createSignInTrial({ providers: services.providers, identities: services.access.identities }),
+      userStatusCheck: services.people.userStatusCheck,
+      signInTest: createSignInTest({ providers: services.providers, identities: services.access.identities }),
       directory: services.directory,
       root: { user: settings.root.user },
       objects: services.objects,

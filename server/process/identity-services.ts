@@ -1,12 +1,12 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
-import type { AccessRoom } from '../auth/access.ts';
+import type { AccessService } from '../auth/access.ts';
 import { checkedIdentities, checkedTemporary } from '../federation/checked-credentials.ts';
-import { createCutOffs, createCheckTally } from '../federation/user-status-records.ts';
+import { createRevocations, createCheckCounter } from '../federation/user-status-records.ts';
 import { configuredDirectory, type ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
-import { rightsOfPerson } from '../federation/ldap/ldap-user.ts';
+import { ldapUserPolicies } from '../federation/ldap/ldap-user.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../federation/openid-providers.ts';
-import { createPersonCheck, type PersonCheck } from '../federation/user-status-check.ts';
+import { createUserStatusCheck, type UserStatusCheck } from '../federation/user-status-check.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { IdentityProviderConfigurations } from '../federation/configurations/provider-configurations.ts';
 import { openIdConfigurations, storedProviders } from '../federation/configurations/openid-configurations.ts';
@@ -17,10 +17,10 @@ import { storedConfigurations, type StoredConfigurations } from '../federation/c
 export interface IdentityServices {
   readonly providers: OpenIdProviders;
   /** The given access. It creates credentials only for users who still exist at their provider. */
-  readonly access: AccessRoom;
+  readonly access: AccessService;
   /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
-  readonly personCheck: PersonCheck;
+  readonly userStatusCheck: UserStatusCheck;
   readonly identityProviders: readonly IdentityProviderConfigurations[];
   readonly configurations: StoredConfigurations;
 }
@@ -28,7 +28,7 @@ export interface IdentityServices {
 interface IdentityServicesOptions {
   readonly settings: ServerSettings;
   readonly sealed: SealedRecordStore;
-  readonly access: AccessRoom;
+  readonly access: AccessService;
   /** Milliseconds that records may be cached; 0 if no other server changes them. */
   readonly staleMs: number;
   readonly logs: { readonly providers: Logger; readonly people: Logger };
@@ -42,13 +42,13 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
   const stored = storedProviders(configurations);
   const providers = createOpenIdProviders({ settings: settings.openid, region, stored, staleMs, log: logs.providers });
   const directory = configuredDirectory({ environment: settings.ldap, stored: storedDirectory(configurations) });
-  const personCheck = createPersonCheck({
+  const userStatusCheck = createUserStatusCheck({
     providers,
     directory,
     temporary: access.temporary,
     identities: access.identities,
-    cutOffs: createCutOffs(sealed),
-    tally: createCheckTally(sealed, clock),
+    revocations: createRevocations(sealed),
+    counter: createCheckCounter(sealed, clock),
     unreachable: settings.personCheck.unreachable,
     log: logs.people,
   });
@@ -64,17 +64,17 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     providers,
     access: {
       ...access,
-      temporary: checkedTemporary(access.temporary, personCheck),
-      identities: checkedIdentities(access.identities, personCheck),
+      temporary: checkedTemporary(access.temporary, userStatusCheck),
+      identities: checkedIdentities(access.identities, userStatusCheck),
     },
-    personCheck,
+    userStatusCheck,
     directory,
     identityProviders: [
       openid,
       ldapConfigurations({
         stored: configurations,
         environment: settings.ldap,
-        rights: rightsOfPerson(access.identities),
+        rights: ldapUserPolicies(access.identities),
       }),
     ],
     configurations,

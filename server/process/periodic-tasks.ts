@@ -16,7 +16,7 @@ import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
-import type { PersonCheck } from '../federation/user-status-check.ts';
+import type { UserStatusCheck } from '../federation/user-status-check.ts';
 
 /**
  * Milliseconds between rounds. Replaced blobs wait a minute, and orphans a day. Removal rounds run twice a minute: the blobs of one round,
@@ -193,7 +193,7 @@ interface UserCheckLog {
 
 /** Runs the user status check periodically while this server holds the lease, until it is stopped. */
 export function runUserChecks(
-  check: Pick<PersonCheck, 'run'>,
+  check: Pick<UserStatusCheck, 'run'>,
   lease: Pick<Lease, 'hold'>,
   log: UserCheckLog,
   intervalMs: number,
@@ -209,7 +209,7 @@ export function runUserChecks(
     if (held === undefined) return;
     const run = async () => {
       const { checked, cutOff } = await check.run(undefined, AbortSignal.any([held.signal, stopping.signal]));
-      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
+      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'access of external users was revoked');
     };
     await tasks.run('people', intervalMs, run, ended);
   };

@@ -2,9 +2,9 @@ import type { Logger } from '../../platform/logger.ts';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service/client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
-import { oneKey, type KeyAdministration } from '../administration/keys.ts';
-import { createAccess, type AccessRoom, policiesOf, type PolicySource } from '../auth/access.ts';
-import { createAuthenticator, type Authenticate, createSenderCheck } from '../auth/authenticate.ts';
+import { staticKey, type KeyAdministration } from '../administration/keys.ts';
+import { createAccess, type AccessService, policiesOf, type PolicySource } from '../auth/access.ts';
+import { createAuthenticator, type Authenticate, createCallerVerifier } from '../auth/authenticate.ts';
 import type { ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
 import type { OpenIdProviders } from '../federation/openid-providers.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
@@ -51,12 +51,12 @@ export interface Services {
   readonly sealed: SealedRecordStore;
   readonly objects: ObjectLayer;
   readonly policies: PolicySource;
-  readonly access: AccessRoom;
+  readonly access: AccessService;
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
   /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
-  readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
+  readonly people: Pick<IdentityServices, 'userStatusCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
   close(): Promise<void>;
@@ -163,7 +163,7 @@ async function openKeys(settings: ServerSettings, log: Logger): Promise<Keys | u
 
 function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
   const keys = secretKeySource({ name, bytes: Buffer.from(secretKey, 'base64') });
-  return { keys, administration: oneKey(keys), close: () => undefined };
+  return { keys, administration: staticKey(keys), close: () => undefined };
 }
 
 /** Milliseconds that a request waits for the key service. A request that needs a key gets its 503 within 5 s. */
@@ -205,7 +205,7 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
 export function stsActions(services: Services, settings: ServerSettings): readonly StsAction[] {
   const { access, assumeRoleWithWebIdentity, assumeRoleWithLdapIdentity } = services;
   const { clientCertificates: certificates } = settings;
-  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  const caller = signedCaller(createCallerVerifier({ credentials: access, clock }));
   return [
     assumeRole({ ...access, caller, clock }),
     webIdentityAction(assumeRoleWithWebIdentity),

@@ -5,9 +5,10 @@ import type { S3Call, Operation, PolicyContext, ExplicitObjectLayer } from './op
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import { parseResourcePath } from '../../protocol/s3/names.ts';
-import type { RequestHandler, IncomingRequest, RequestWatch } from '../http/contract/request.ts';
+import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
-import type { Access, AccessRequest, Decision, Principal } from '../auth/principal.ts';
+import type { Access, Principal } from '../auth/principal.ts';
+import { type AuthorizationContext, authorizeRequest, requireRight } from '../auth/authorize.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation, type Level } from './routes.ts';
 import { requestContext } from './request-context.ts';
@@ -109,9 +110,9 @@ export function createS3Api(services: S3Services): RequestHandler {
     const isCopy = headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name, bucket);
-    request.watch?.isFor(operation.name, { bucket, key });
+    request.audit?.setOperation(operation.name, { bucket, key });
     const auth = await services.authenticate(request, headers);
-    request.watch?.isFrom(auth.principal);
+    request.audit?.setPrincipal(auth.principal);
     const whole = headers === request.headers ? request : { ...request, headers };
     const call = new Call(services, whole, auth, { query, bucket, key });
     if (operation.context !== undefined) await call.addContext(operation.context);
@@ -123,53 +124,13 @@ export function createS3Api(services: S3Services): RequestHandler {
   };
 }
 
-/** A request to the authorizer. */
-class LazyAccessRequest implements AccessRequest {
-  readonly principal: Principal;
-  readonly action: string;
-  readonly resource: string;
-  readonly unknown?: StillUnknown;
-  readonly #makeContext: () => AccessRequest['context'];
-  #context: AccessRequest['context'] | undefined;
-
-  // oxlint-disable-next-line max-params -- made for each request: an object of its own would be one more
-  constructor(
-    principal: Principal,
-    action: string,
-    resource: string,
-    makeContext: () => AccessRequest['context'],
-    unknown?: StillUnknown,
-  ) {
-    if (unknown !== undefined) this.unknown = unknown;
-    this.principal = principal;
-    this.action = action;
-    this.resource = resource;
-    this.#makeContext = makeContext;
-  }
-
-  /** The context is made on demand, because the decision about the root user does not need it. */
-  get context(): AccessRequest['context'] {
-    return (this.#context ??= this.#makeContext());
-  }
-}
-
-async function reportDecision(
-  watch: RequestWatch,
-  accessRequest: { readonly action: string; readonly resource: string },
-  decision: Promise<Decision>,
-): Promise<Decision> {
-  const made = await decision;
-  watch.decided(accessRequest, made);
-  return made;
-}
-
 function levelOf(bucket: string, key: string): Level {
   if (bucket === '') return 'service';
   return key === '' ? 'bucket' : 'object';
 }
 
 /** A class shares its methods. An object literal would create new functions for each request. */
-class Call implements S3Call {
+class Call implements S3Call, AuthorizationContext {
   readonly request: IncomingRequest;
   readonly auth: AuthenticatedRequest;
   readonly query: Query;
@@ -212,31 +173,29 @@ class Call implements S3Call {
     this.#context = await context(this);
   }
 
+  get principal(): Principal {
+    return this.auth.principal;
+  }
+
+  get audit(): AuditContext | undefined {
+    return this.request.audit;
+  }
+
+  /** Computed only when it is read: the root user's requests are decided without it. */
+  get conditions(): PolicyContext {
+    return { ...requestContext(this.request, this.query, this.#services.clock()), ...this.#context };
+  }
+
   async allows(action: string, resource: string): Promise<boolean> {
-    return (await this.#decide(action, resource)).kind === 'allow';
+    const decided = await authorizeRequest(this.#services.access, this, { action, resource });
+    return decided?.decision.kind === 'allow';
   }
 
-  async require(action: string, resource: string, context?: PolicyContext): Promise<void> {
-    const decision = await this.#decide(action, resource, context);
-    if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
+  require(action: string, resource: string, conditions?: PolicyContext): Promise<void> {
+    return requireRight(this.#services.access, this, { action, resource, conditions });
   }
 
-  async requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void> {
-    const accessRequest = new LazyAccessRequest(this.auth.principal, action, resource, this.#contextWith({}), unknown);
-    const decision = await this.#services.access.authorize(accessRequest);
-    if (decision.kind === 'allow') return;
-    this.request.watch?.decided({ action, resource }, decision);
-    throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
-  }
-
-  #decide(action: string, resource: string, more: PolicyContext = {}): Promise<Decision> {
-    const accessRequest = new LazyAccessRequest(this.auth.principal, action, resource, this.#contextWith(more));
-    const decision = this.#services.access.authorize(accessRequest);
-    const { watch } = this.request;
-    return watch === undefined ? decision : reportDecision(watch, { action, resource }, decision);
-  }
-
-  #contextWith(more: PolicyContext): () => AccessRequest['context'] {
-    return () => ({ ...requestContext(this.request, this.query, this.#services.clock()), ...this.#context, ...more });
+  requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void> {
+    return requireRight(this.#services.access, this, { action, resource, unknown });
   }
 }

@@ -7,7 +7,7 @@ import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { assumedRoleUser, credentialsElement, StsError } from './sts-error.ts';
 
 interface CertificateServices extends GrantServices {
-  /** Absent where client certificates are not taken. */
+  /** Absent if client certificates are not accepted. */
   readonly settings?: ClientCertificateSettings;
   readonly identities: Pick<IdentityReader, 'policy' | 'policiesOf'>;
   readonly clock: () => Date;
@@ -18,7 +18,7 @@ const defaultDuration = 3_600;
 /** @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12 */
 const clientAuthentication = '1.3.6.1.5.5.7.3.2';
 
-/** Credentials for the bearer of a client certificate, for no longer than it is valid; its common name is the name of a policy. */
+/** Credentials for the owner of a client certificate, at most until it expires. Its common name is the name of a policy. */
 export function assumeRoleWithCertificate(services: CertificateServices): StsAction {
   return {
     name: 'AssumeRoleWithCertificate',
@@ -27,7 +27,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       checkSession(session);
       const now = services.clock();
       const certificate = presented(request, services.settings);
-      request.watch?.bearerIs(bearerOf(certificate));
+      request.audit?.setBearer(bearerOf(certificate));
       const end = checkValidity(certificate, now);
       const name = commonName(certificate);
       if ((await services.identities.policy(name)) === undefined) {
@@ -40,7 +40,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       const parent = `tls:${name}`;
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCertificate',
-        watch: request.watch,
+        audit: request.audit,
         from: request,
         subject: {
           kind: 'federated',
@@ -82,7 +82,7 @@ function presented(request: IncomingRequest, settings: ClientCertificateSettings
   return found.certificate;
 }
 
-/** When it ends, in whole seconds. */
+/** Returns the expiry in whole seconds. */
 function checkValidity({ validFromDate, validToDate }: X509Certificate, now: Date): Date {
   if (now < validFromDate) throw invalid(`it is valid from ${validFromDate.toISOString()} on`);
   if (now >= validToDate) throw invalid(`it was valid until ${validToDate.toISOString()}`);
@@ -105,7 +105,7 @@ function bearerOf(certificate: X509Certificate): RecordedBearer {
   return {
     source: 'certificate',
     provider: 'tls',
-    // OpenSSL writes a part of the name on each line.
+    // OpenSSL writes each part of the name on a line.
     issuer: certificate.issuer.replaceAll('\n', ', ').slice(0, 512),
     subject: certificate.fingerprint256,
     ...(name === undefined ? {} : { name }),

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../auth/access.ts';
+import type { AccessService } from '../auth/access.ts';
 import { assumeRoleWithCustomToken, askPlugin } from './assume-role-with-custom-token.ts';
 import { form, formRequest, serving, testAccess, text } from '../../test/support/auth/sts.ts';
 
 let plugin: Server;
 let url: string;
-let access: AccessRoom;
+let access: AccessService;
 let asked: { readonly token: string | null; readonly authorization: string | undefined }[];
 let answer: { status: number; body: string };
 

@@ -3,43 +3,36 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { createProviderFetch, type ProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
-import {
-  longestDuration,
-  shortestDuration,
-  expirationIn,
-  checkSession,
-  sessionRequest,
-  type StsAction,
-} from './sts-request.ts';
-import { StsError, assumedRoleUser, credentialsElement, limited } from './sts-error.ts';
+import { maxDuration, minDuration, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
+import { StsError, assumedRoleUser, credentialsElement, asThrottling } from './sts-error.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 import { variableClaims } from '../auth/condition-keys.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 
-/** What a plugin says of a token. */
+/** The answer of a plugin. */
 interface PluginVerdict {
   readonly user: string;
   readonly maxSeconds: number;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Asks whose token this is. Rejects with an `StsError`. */
+/** Asks the plugin for the user of a token. Rejects with an `StsError`. */
 type AskPlugin = (token: string) => Promise<PluginVerdict>;
 
-/** Of the whole call, milliseconds; and of its answer, bytes. */
+/** Limits of a call. */
 const bounds = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
 const accepted = z.object({
-  // It becomes part of records' keys.
+  // The name becomes part of record keys.
   user: z.string().min(1).max(256),
-  maxValiditySeconds: z.int().min(shortestDuration).max(longestDuration),
+  maxValiditySeconds: z.int().min(minDuration).max(maxDuration),
   claims: z.record(z.string(), z.unknown()).nullish(),
 });
 const refused = z.object({ reason: z.string() });
 
-/** As MinIO's plugins expect it: `POST URL?token=…`, answered by 200 with whose it is, or by 403 with a reason. */
+/** Calls a plugin in MinIO's protocol: `POST URL?token=…`, answered by 200 with the user, or by 403 with a reason. */
 export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
   let fetch: Promise<ProviderFetch> | undefined;
   return async (token) => {
@@ -72,7 +65,7 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
   };
 }
 
-/** The last part of the RoleArn. */
+/** Returns the last part of the RoleArn. */
 function pluginRoleId({ roleId, url }: IdentityPluginSettings): string {
   return `idmp-${roleId ?? createHash('sha1').update(url).digest('base64url')}`;
 }
@@ -94,26 +87,26 @@ function unusable(why: string, cause?: unknown): StsError {
 }
 
 interface CustomTokenServices extends GrantServices {
-  /** Absent where none is configured. */
+  /** Absent if none is configured. */
   readonly plugin?: { readonly settings: IdentityPluginSettings; readonly ask: AskPlugin };
-  /** '' where none was set. */
+  /** '' if none is set. */
   readonly region: string;
   readonly identities: Pick<IdentityReader, 'policy' | 'policiesOf'>;
   readonly clock: () => Date;
 }
 
-/** Characters; it is sent on in an address. */
-const longestToken = 8_192;
+/** Characters. The token becomes part of a URL. */
+const maxTokenLength = 8_192;
 /** Seconds. */
 const defaultDuration = 3_600;
 
-/** Credentials for whoever has a token that a service of the operator's own knows. */
+/** Credentials for a token that the operator's identity plugin accepts. */
 export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAction {
   const limits = new GuessLimits(services.clock);
   return {
     name: 'AssumeRoleWithCustomToken',
     async serve(parameters, request) {
-      const { watch } = request;
+      const { audit } = request;
       const { plugin } = services;
       const [token, roleArn] = [parameters.required('Token'), parameters.required('RoleArn')];
       const session = sessionRequest(parameters);
@@ -121,8 +114,8 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       if (plugin === undefined) {
         throw new StsError('InvalidParameterValue', 'No identity plugin is configured; set SVC_IDENTITY_PLUGIN_URL.');
       }
-      if (token.length > longestToken) {
-        throw new StsError('InvalidParameterValue', `Token is longer than ${longestToken} characters.`);
+      if (token.length > maxTokenLength) {
+        throw new StsError('InvalidParameterValue', `Token is longer than ${maxTokenLength} characters.`);
       }
       const role = pluginRoleId(plugin.settings);
       if (/^arn:minio:iam:[^:]*::role\/(.+)$/.exec(roleArn)?.[1] !== role) {
@@ -131,19 +124,19 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       }
       const policies = await existing(plugin.settings.rolePolicy, services.identities);
       const asked = { source: 'custom', provider: 'plugin' } as const;
-      watch?.bearerIs(asked);
+      audit?.setBearer(asked);
       const {
         user,
         maxSeconds,
         claims: all,
-      } = await limited(() => limits.attempt({ from: request }, () => plugin.ask(token), isRefusedToken));
+      } = await asThrottling(() => limits.attempt({ from: request }, () => plugin.ask(token), isRefusedToken));
       const claims = variableClaims(all, { lists: true });
-      watch?.bearerIs({ ...asked, subject: user, name: user, claims });
+      audit?.setBearer({ ...asked, subject: user, name: user, claims });
       const now = services.clock();
       const parent = `custom:${user}`;
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCustomToken',
-        watch,
+        audit,
         from: request,
         subject: {
           kind: 'federated',

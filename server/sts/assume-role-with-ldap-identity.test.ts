@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../auth/access.ts';
-import { LdapProblem } from '../federation/ldap/ldap-user.ts';
+import type { AccessService } from '../auth/access.ts';
+import { LdapError } from '../federation/ldap/ldap-user.ts';
 import { createAssumeRoleWithLdapIdentity, ldapIdentityAction } from './assume-role-with-ldap-identity.ts';
 import { createStsHandler } from './sts-handler.ts';
 import { form, formRequest, silent, testAccess, told } from '../../test/support/auth/sts.ts';
 
 const dn = 'uid=ann,ou=people,dc=example,dc=org';
 
-let access: AccessRoom;
+let access: AccessService;
 let now: number;
 let asked: number;
 let serve: ReturnType<typeof createStsHandler>;
@@ -21,9 +21,9 @@ beforeEach(async () => {
     async authenticate(name: string, password: string) {
       asked += 1;
       await Promise.resolve();
-      if (name === 'away') throw new LdapProblem('unavailable', 'The directory cannot be asked now.');
+      if (name === 'away') throw new LdapError('unavailable', 'The directory cannot be asked now.');
       if (!/^\s*ann\s*$/i.test(name) || password !== 'right')
-        throw new LdapProblem('refused', 'Not this name and password.');
+        throw new LdapError('refused', 'Not this name and password.');
       return { name, dn, groups: [] };
     },
   };

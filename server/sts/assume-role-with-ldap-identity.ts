@@ -1,29 +1,29 @@
 import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
-import { LdapProblem, type LdapProblemCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
+import { LdapError, type LdapErrorCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
-import type { RequestWatch } from '../http/contract/request.ts';
+import type { AuditContext } from '../http/contract/request.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import type { FederatedSubject } from '../auth/identities/subject.ts';
 import type { RequestOrigin } from '../auth/condition-keys.ts';
 import { expirationIn, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { limited, StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import { asThrottling, StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
 
 interface LdapIdentityRequest extends SessionRequest {
   readonly name: string;
   readonly password: string;
-  /** Of the request that asks. */
-  readonly watch?: RequestWatch | undefined;
+  /** The audit context of the request. */
+  readonly audit?: AuditContext | undefined;
   readonly from: RequestOrigin;
 }
 
-/** Errors with `StsError`; its cause is the `LdapProblem` where the directory did not let the person in. */
+/** Rejects with `StsError`; its cause is an `LdapError` if the directory refused the sign-in. */
 export type AssumeRoleWithLdapIdentity = (request: LdapIdentityRequest) => Promise<TemporaryCredentials>;
 
 interface LdapIdentityServices extends GrantServices {
-  /** Absent where none is configured. */
+  /** Absent if none is configured. */
   readonly directory?: Pick<LdapDirectory, 'authenticate'>;
   readonly identities: Pick<IdentityReader, 'policiesOf'>;
   readonly clock: () => Date;
@@ -32,36 +32,36 @@ interface LdapIdentityServices extends GrantServices {
 /** Seconds. */
 const defaultDuration = 3_600;
 
-const codes: Readonly<Record<LdapProblemCode, StsErrorCode>> = {
+const codes: Readonly<Record<LdapErrorCode, StsErrorCode>> = {
   refused: 'AccessDenied',
   ambiguous: 'InvalidParameterValue',
   unavailable: 'IDPCommunicationError',
   'not-configured': 'InvalidParameterValue',
 };
 
-/** Credentials for whoever has a name and a password at the directory, and something attached to their DN or one of their groups. */
+/** Credentials for a directory user with name and password. A policy must be attached to the DN or to a group. */
 export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices): AssumeRoleWithLdapIdentity {
   const limits = new GuessLimits(services.clock);
-  return async ({ name, password, watch, from, ...session }) => {
+  return async ({ name, password, audit, from, ...session }) => {
     const { directory } = services;
     checkSession(session);
     if (directory === undefined) {
       throw new StsError('InvalidParameterValue', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
     }
     const asked = { source: 'ldap', provider: 'ldap' } as const;
-    // Without the name until the directory knows it: people type their password into the wrong field.
-    watch?.bearerIs(asked);
+    // The name is recorded only after the directory accepted it, because people type passwords into the wrong field.
+    audit?.setBearer(asked);
     const attempt = { from, account: accountOf(name) };
-    const subject = await limited(() =>
+    const subject = await asThrottling(() =>
       limits.attempt(attempt, () => admitted(directory, name, password), isLdapGuess),
     );
-    watch?.bearerIs({ ...asked, subject: subject.parent, name: subject.displayName, claims: subject.claims });
+    audit?.setBearer({ ...asked, subject: subject.parent, name: subject.displayName, claims: subject.claims });
     await checkRights(services.identities, subject);
     const now = services.clock();
     try {
       return await grantCredentials(services, {
         action: 'AssumeRoleWithLDAPIdentity',
-        watch,
+        audit,
         from,
         subject,
         parentName: subject.parent,
@@ -75,18 +75,18 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
   };
 }
 
-/** Whether the error says that the name and the password do not belong together. */
+/** Reports whether the error means wrong credentials. */
 export function isLdapGuess(error: unknown): boolean {
   const cause = error instanceof StsError ? error.cause : undefined;
-  return cause instanceof LdapProblem && (cause.code === 'refused' || cause.code === 'ambiguous');
+  return cause instanceof LdapError && (cause.code === 'refused' || cause.code === 'ambiguous');
 }
 
-/** One name for all that a directory takes for the same: it compares without regard to case, blanks and invisible characters. */
+/** Normalizes a name like directories do, which ignore case, blanks and invisible characters. */
 function accountOf(name: string): string {
   return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The directory is asked once more before credentials are made: meanwhile the person may have gone, or the directory. */
+/** The status check may find that the user or the directory is gone since. */
 function gone(error: unknown): unknown {
   if (error instanceof IdentityProblem) return new StsError('AccessDenied', error.message, { cause: error });
   if (error instanceof OpenIdProblem) return new StsError('IDPCommunicationError', error.message, { cause: error });
@@ -101,7 +101,7 @@ async function admitted(
   try {
     return ldapSubject(await directory.authenticate(name, password));
   } catch (error) {
-    if (!(error instanceof LdapProblem)) throw error;
+    if (!(error instanceof LdapError)) throw error;
     throw new StsError(codes[error.code], error.message, { cause: error });
   }
 }
@@ -118,7 +118,7 @@ async function checkRights(identities: Pick<IdentityReader, 'policiesOf'>, subje
   );
 }
 
-/** `AssumeRoleWithLDAPIdentity` as clients send it. */
+/** The action `AssumeRoleWithLDAPIdentity`. */
 export function ldapIdentityAction(assume: AssumeRoleWithLdapIdentity): StsAction {
   return {
     name: 'AssumeRoleWithLDAPIdentity',
@@ -127,7 +127,7 @@ export function ldapIdentityAction(assume: AssumeRoleWithLdapIdentity): StsActio
       const granted = await assume({
         name,
         password,
-        watch: request.watch,
+        audit: request.audit,
         from: request,
         ...sessionRequest(parameters),
       });

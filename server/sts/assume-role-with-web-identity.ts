@@ -3,7 +3,7 @@ import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts'
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/claims.ts';
 import { longestToken, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
-import type { RequestWatch } from '../http/contract/request.ts';
+import type { AuditContext } from '../http/contract/request.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { chooseProvider } from './choose-provider.ts';
 import { expirationOf, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
@@ -12,19 +12,19 @@ import { type RightsSource, openIdBearer, openIdSubject } from './granted-rights
 import { StsError, assumedRoleUser, credentialsElement } from './sts-error.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 
-/** The duration is bounded by the token's expiry. */
+/** The token's expiry bounds the duration. */
 interface WebIdentityRequest extends SessionRequest {
-  /** The JWT: an access token or an ID token of the provider. */
+  /** An access token or an ID token of the provider (JWT). */
   readonly token: string;
   readonly roleArn?: string;
-  /** The provider, where the caller knows it (console sign-in); otherwise role ARN and issuer choose it. */
+  /** The provider, if the caller knows it (console sign-in); otherwise role ARN and issuer select it. */
   readonly providerId?: string;
-  /** The action that asks, where it is another name for this one. */
+  /** The action, if it is an alias of this one. */
   readonly action?: 'AssumeRoleWithClientGrants';
-  /** Bearer for the userinfo endpoint, where `claim_userinfo` is on and the token is an ID token. */
+  /** The bearer token for the userinfo endpoint, if `claim_userinfo` is on and the token is an ID token. */
   readonly accessToken?: string;
-  /** Of the request that asks. */
-  readonly watch?: RequestWatch | undefined;
+  /** The audit context of the request. */
+  readonly audit?: AuditContext | undefined;
   readonly from?: RequestOrigin | undefined;
 }
 
@@ -32,19 +32,19 @@ interface AssumedRole {
   readonly credentials: TemporaryCredentials;
   readonly expiration: Date;
   readonly subject: string;
-  /** The client that the token was issued for. */
+  /** The client of the token. */
   readonly audience: string;
   readonly issuer: string;
   readonly roleArn: string;
 }
 
-/** Errors with `StsError`, whose message is for the person who asked. */
+/** Rejects with `StsError`; its message is for the caller. */
 export type AssumeRoleWithWebIdentity = (request: WebIdentityRequest) => Promise<AssumedRole>;
 
 interface WebIdentityServices {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
   readonly access: GrantServices & { readonly identities: RightsSource };
-  /** Where the request names no lifetime; the token's own without it. Seconds. */
+  /** Seconds, if the request has no duration; without it the token's expiry counts. */
   readonly defaultDuration?: number;
   readonly clock?: () => Date;
 }
@@ -58,24 +58,24 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
     if (request.token.length > longestToken) {
       throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${longestToken} characters.`);
     }
-    // Right after a start a provider may not have been asked yet.
+    // Providers may not be ready right after the start.
     await services.providers.started;
     const provider = chooseProvider(services.providers, request);
-    const { watch } = request;
-    watch?.bearerIs({ source: 'openid', provider: provider.id });
+    const { audit } = request;
+    audit?.setBearer({ source: 'openid', provider: provider.id });
     try {
       const status = readyStatus(provider);
       const token = await verifyToken(request.token, { ...expectations(provider, status), clock });
       const claims = await allClaims(provider, status, token, request);
       const known = { claims, subject: token.subject, issuer: token.issuer };
-      watch?.bearerIs(openIdBearer(known, provider.settings));
+      audit?.setBearer(openIdBearer(known, provider.settings));
       const { subject } = await openIdSubject(known, provider.settings, access.identities);
       const now = clock();
       const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
       if (expiration <= now) throw new StsError('ExpiredTokenException', 'The token expires right now; get a new one.');
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
-        watch,
+        audit,
         from: request.from,
         parentName: subject.parent,
         subject,
@@ -106,7 +106,7 @@ export function readyStatus({ id, status }: OpenIdProvider): Ready {
   throw new StsError('IDPCommunicationError', `The OpenID provider ${id} cannot be used now: ${why}`);
 }
 
-/** What a token of this provider must be. */
+/** Returns the expected properties of a token of this provider. */
 export function expectations({ settings }: OpenIdProvider, { metadata, keys }: Ready) {
   const algorithms = metadata.document['id_token_signing_alg_values_supported'];
   return {
@@ -118,7 +118,7 @@ export function expectations({ settings }: OpenIdProvider, { metadata, keys }: R
   };
 }
 
-/** Those of the token, and where it is set those of the userinfo endpoint. */
+/** Returns the claims of the token, with those of the userinfo endpoint if configured. */
 export async function allClaims(
   provider: OpenIdProvider,
   { metadata }: Ready,
@@ -155,7 +155,7 @@ export function webIdentityAction(assume: AssumeRoleWithWebIdentity): StsAction 
       const accessToken = parameters.optional('WebIdentityAccessToken');
       const role = await assume({
         token: parameters.required('WebIdentityToken'),
-        watch: request.watch,
+        audit: request.audit,
         from: request,
         ...sessionRequest(parameters),
         ...(roleArn === undefined ? {} : { roleArn }),
@@ -174,7 +174,7 @@ export function webIdentityAction(assume: AssumeRoleWithWebIdentity): StsAction 
   };
 }
 
-/** MinIO's older name for web identity, for applications that got their token by client credentials: the same checks. */
+/** MinIO's older name for web identity, for tokens of client credentials. The checks are the same. */
 export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): StsAction {
   return {
     name: 'AssumeRoleWithClientGrants',
@@ -184,7 +184,7 @@ export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): S
       try {
         const role = await assume({
           token,
-          watch: request.watch,
+          audit: request.audit,
           from: request,
           ...session,
           action: 'AssumeRoleWithClientGrants',

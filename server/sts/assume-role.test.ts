@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../auth/access.ts';
-import { createSenderCheck } from '../auth/authenticate.ts';
+import type { AccessService } from '../auth/access.ts';
+import { createCallerVerifier } from '../auth/authenticate.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
 import { form, formRequest, rootKeys, serving, signedForm, testAccess, text } from '../../test/support/auth/sts.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
 
 const ann = { accessKey: 'ann', secretKey: 'ann-secret-key' };
-let access: AccessRoom;
+let access: AccessService;
 let serve: ReturnType<typeof serving>;
 let skewMs: number;
 const clock = () => new Date(Date.now() + skewMs);
@@ -18,7 +18,7 @@ beforeEach(async () => {
   access = await testAccess(clock);
   await access.identities.putUser(ann);
   await access.identities.attach({ kind: 'user', name: 'ann' }, ['readonly']);
-  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  const caller = signedCaller(createCallerVerifier({ credentials: access, clock }));
   serve = serving(assumeRole({ ...access, caller, clock }), getCallerIdentity({ caller }));
 });
 

@@ -1,5 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { SenderCheck } from '../auth/authenticate.ts';
+import type { CallerVerifier } from '../auth/authenticate.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { type AuthenticatedPrincipal, subjectOf, accountId as account, displayNameOf } from '../auth/principal.ts';
 import { StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
@@ -8,10 +8,10 @@ import { parentName } from '../auth/identities/subject.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 
-/** Who signed a form of STS. Rejects with an `StsError` for strangers. */
+/** Returns the signer of an STS request. Rejects with an `StsError` without a valid signature. */
 type SignedCaller = (request: IncomingRequest, parameters: StsParameters) => Promise<AuthenticatedPrincipal>;
 
-/** What refusals of signatures are called here; all others are AccessDenied. */
+/** STS codes for errors of signatures; others are AccessDenied. */
 const codes: Readonly<Record<string, StsErrorCode>> = {
   SignatureDoesNotMatch: 'SignatureDoesNotMatch',
   InvalidAccessKeyId: 'InvalidClientTokenId',
@@ -20,10 +20,10 @@ const codes: Readonly<Record<string, StsErrorCode>> = {
   RequestTimeTooSkewed: 'RequestTimeTooSkewed',
 };
 
-/** By Signature Version 4 with the service `sts`, in the header alone: SDKs send no hash of the body, so that it is made here. */
-export function signedCaller(check: SenderCheck): SignedCaller {
+/** Verifies Signature Version 4 for the service `sts`, in the header only. SDKs send no hash of the body, so it is computed here. */
+export function signedCaller(check: CallerVerifier): SignedCaller {
   return async (request, { bodyHash }) => {
-    // A signature for another body would cover a form that says something else.
+    // The signature must cover this form.
     const sent = request.headers['x-amz-content-sha256'];
     if (sent !== undefined && sent !== bodyHash) {
       throw new StsError('AccessDenied', 'x-amz-content-sha256 is not the SHA-256 of the form that came.');
@@ -34,7 +34,7 @@ export function signedCaller(check: SenderCheck): SignedCaller {
     try {
       const sender = await check(request, { services: ['sts'], bodyHash });
       if (sender !== undefined && sender.principal.kind !== 'anonymous') {
-        request.watch?.isFrom(sender.principal);
+        request.audit?.setPrincipal(sender.principal);
         return sender.principal;
       }
     } catch (error) {
@@ -50,12 +50,12 @@ interface AssumeRoleServices extends GrantServices {
   readonly clock: () => Date;
 }
 
-/** Where neither the request nor a setting says. Seconds. */
+/** Default in seconds. */
 const defaultDuration = 3_600;
 
 /**
- * Credentials for a while with the rights of the user who asks, as they are at each request, narrowed by the session policy. No role
- * is needed: a RoleArn is taken, since SDKs must send one, and means nothing.
+ * Temporary credentials with the rights of the calling user at each request, bounded by the session policy. A RoleArn is ignored: SDKs must
+ * send one, but there are no roles.
  *
  * @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
  */
@@ -64,7 +64,7 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
     name: 'AssumeRole',
     async serve(parameters, request) {
       const caller = await services.caller(request, parameters);
-      refuseBorrowed(caller);
+      refuseDelegated(caller);
       const session = sessionRequest(parameters);
       checkSession(session);
       const now = services.clock();
@@ -72,7 +72,7 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
       const granted = await grantCredentials(services, {
         action: 'AssumeRole',
         caller,
-        watch: request.watch,
+        audit: request.audit,
         from: request,
         subject,
         parentName: parentName(subject, caller.accessKey),
@@ -85,8 +85,8 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
   };
 }
 
-/** What was borrowed is not lent on: credentials could be renewed for ever, past their own end. */
-function refuseBorrowed({ kind }: AuthenticatedPrincipal): void {
+/** Temporary credentials and service accounts cannot get more credentials, which could outlive them. */
+function refuseDelegated({ kind }: AuthenticatedPrincipal): void {
   if (kind !== 'temporary' && kind !== 'service-account') return;
   const what = kind === 'temporary' ? 'temporary credentials' : 'an access key';
   throw new StsError('AccessDenied', `AssumeRole is for users, not for ${what}; call it with the user's own keys.`);

@@ -10,8 +10,8 @@ interface ProviderChoice {
 }
 
 /**
- * The provider that a token is to be checked with: the one that is named, the one whose role is asked for, or the one that says
- * it issued the token. Nothing is believed by this choice: the token must still pass the provider's own checks.
+ * Chooses the provider that verifies a token: the named one, the one of the role, or the one of the issuer. The choice trusts nothing: the
+ * provider's checks follow.
  */
 export function chooseProvider(
   providers: Pick<OpenIdProviders, 'list' | 'byId'>,
@@ -33,7 +33,7 @@ export function chooseProvider(
     const byRole = providers.list.find((p) => p.roleArn !== undefined && namesRoleOf(roleArn, p.settings.clientId));
     if (byRole !== undefined) return byRole;
   }
-  // An unknown ARN is no mistake: AWS SDKs cannot leave it out, and a provider by claims has none.
+  // An unknown ARN is no error: AWS SDKs must send one, and providers by claims have none.
   return byIssuer(providers, claimsOf(request.token));
 }
 
@@ -43,7 +43,7 @@ function byIssuer({ list }: Pick<OpenIdProviders, 'list'>, claims: JWTPayload): 
   const [first] = issued.toSorted((a, b) => rank(a, claims) - rank(b, claims));
   if (first !== undefined) return first;
   const only = list.length === 1 ? list[0] : undefined;
-  // With a single provider its own check says best what is wrong.
+  // The checks of a single provider give the best error.
   if (only !== undefined && only.status.kind === 'ready') return only;
   const known = list.map((p) => `${p.id}: ${describe(p.status)}`).join('; ');
   throw new StsError(
@@ -52,7 +52,7 @@ function byIssuer({ list }: Pick<OpenIdProviders, 'list'>, claims: JWTPayload): 
   );
 }
 
-/** Among configurations of one issuer: the one whose client the token names, and those by claims before those by role. */
+/** Ranks configurations of one issuer: a client that the token names first, and claims before roles. */
 function rank(provider: OpenIdProvider, claims: JWTPayload): number {
   const { clientId } = provider.settings;
   const meant = claims['azp'] === clientId || [claims.aud ?? []].flat().includes(clientId);

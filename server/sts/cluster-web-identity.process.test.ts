@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createAssumeRoleWithWebIdentity } from './assume-role-with-web-identity.ts';
 import { testAccess } from '../../test/support/auth/sts.ts';
-import type { AccessRoom } from '../auth/access.ts';
+import type { AccessService } from '../auth/access.ts';
 import { createOpenIdProviders, isSignedInAt, type OpenIdProviders } from '../federation/openid-providers.ts';
 
 const issuer = 'https://kubernetes.default.svc.cluster.local';
@@ -19,7 +19,7 @@ let address: string;
 let key: CryptoKey;
 let asked: string[];
 let providers: OpenIdProviders | undefined;
-let access: AccessRoom;
+let access: AccessService;
 const lines: string[] = [];
 
 beforeAll(async () => {

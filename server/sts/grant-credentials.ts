@@ -1,6 +1,7 @@
+import { authorizeRequest } from '../auth/authorize.ts';
 import { connectionContext, type RequestOrigin, timeContext } from '../auth/condition-keys.ts';
 import type { Access, Principal } from '../auth/principal.ts';
-import type { RequestWatch } from '../http/contract/request.ts';
+import type { AuditContext } from '../http/contract/request.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
@@ -15,45 +16,41 @@ export interface GrantServices {
 }
 
 export interface Grant {
-  /** The action of STS that asks, without `sts:`. */
+  /** The STS action without `sts:`. */
   readonly action: string;
   readonly subject: Subject;
-  /** As MinIO's clients name the subject. */
+  /** The subject's name for MinIO clients. */
   readonly parentName: string;
   readonly roleArn?: string;
   readonly session: SessionRequest;
   readonly expiration: Date;
   readonly now: Date;
-  /** Who asks, where that is somebody whom the server knows already. */
+  /** The caller, if the request was signed. */
   readonly caller?: Principal;
-  /** Of the request that asks. */
-  readonly watch?: RequestWatch | undefined;
-  /** Where it comes from; absent where no request asks, as for a session of the console that is renewed. */
+  /** The audit context of the request. */
+  readonly audit?: AuditContext | undefined;
+  /** The origin of the request; absent without a request, e.g. when the console renews a session. */
   readonly from?: RequestOrigin | undefined;
 }
 
-/**
- * Makes temporary credentials. Everyone may have them for themselves, unless a policy of theirs denies the action: for instance by
- * the condition `sts:DurationSeconds`, those that would live too long.
- */
+/** Makes temporary credentials. The action is allowed by default; a policy can deny it, e.g. by the condition `sts:DurationSeconds`. */
 export async function grantCredentials(services: GrantServices, grant: Grant): Promise<TemporaryCredentials> {
-  const { subject, session, expiration, watch } = grant;
+  const { subject, session, expiration, audit } = grant;
   const seconds = session.durationSeconds ?? Math.round((expiration.getTime() - grant.now.getTime()) / 1_000);
-  const asked = { action: `sts:${grant.action}`, resource: '' };
-  const decision = await services.authorize({
-    principal: grant.caller ?? { kind: 'temporary', accessKey: '', subject, expiration },
-    ...asked,
-    context: { ...originContext(grant), 'sts:DurationSeconds': [String(seconds)] },
-    allowedUnlessDenied: true,
-  });
-  watch?.decided(asked, decision);
-  if (decision.kind === 'deny') {
+  const context = {
+    principal: grant.caller ?? { kind: 'temporary' as const, accessKey: '', subject, expiration },
+    conditions: { ...originContext(grant), 'sts:DurationSeconds': [String(seconds)] },
+    audit,
+  };
+  const right = { action: `sts:${grant.action}`, resource: '', allowedByDefault: true };
+  const decision = (await authorizeRequest(services, context, right))?.decision;
+  if (decision?.kind === 'deny') {
     throw new StsError('AccessDenied', `A policy denies sts:${grant.action} for ${seconds} seconds.`, {
       cause: new Error(decision.reason),
     });
   }
-  // Before there are credentials: what cannot be read must not leave some behind that nobody is told of.
-  const policies = watch === undefined ? [] : await services.identities.policiesOf(subject);
+  // Reads the policies first, so that a failure leaves no unknown credentials.
+  const policies = audit === undefined ? [] : await services.identities.policiesOf(subject);
   const made = await services.temporary.create({
     subject,
     parentName: grant.parentName,
@@ -63,7 +60,7 @@ export async function grantCredentials(services: GrantServices, grant: Grant): P
     expiration,
   });
   const role = grant.roleArn === undefined ? {} : { roleArn: grant.roleArn };
-  watch?.granted({ principal: made.principal, policies, ...role });
+  audit?.setGrant({ principal: made.principal, policies, ...role });
   return made;
 }
 

@@ -5,27 +5,26 @@ import type { IdentityReader } from '../auth/identities/identities.ts';
 import { StsError } from './sts-error.ts';
 import { createHash } from 'node:crypto';
 import { variableClaims } from '../auth/condition-keys.ts';
-import { openIdPerson } from '../federation/openid-user.ts';
+import { openIdUser } from '../federation/openid-user.ts';
 import type { RecordedBearer } from '../http/contract/request.ts';
 
-/** More names than this in a claim are a mistake, or an attempt to make every request slow. */
-const mostPolicies = 100;
+/** A longer claim is an error, or an attempt to slow down every request. */
+const maxPolicies = 100;
 
-/** Where names and claims lead. */
+/** The source of policies and claim targets. */
 export type RightsSource = Pick<IdentityReader, 'policy' | 'claimTargets'>;
 
 interface GrantedRights {
   readonly policies: readonly string[];
-  /** What is attached to these counts as it is at each request. */
+  /** Policies attached to these targets at each request count too. */
   readonly targets: readonly AttachmentTarget[];
-  /** Named by the role or the claim, and nowhere defined. */
+  /** Names in the role or the claim without a policy. */
   readonly notDefined: readonly string[];
 }
 
 /**
- * The rights that a token brings: the policies of the role; or those that its claim names and that exist, with what is attached to its
- * claims here. Rejects with an `StsError` that says which claim was looked for, which claims came (names only), which policies are not
- * defined, and that nothing is attached.
+ * Returns the rights of a token: the policies of the role; or existing policies that the claim names, and the targets of its claims.
+ * Rejects with an `StsError` that names the expected claim, the present claims, and undefined policies.
  */
 export async function grantedRights(
   claims: Readonly<Record<string, unknown>>,
@@ -39,7 +38,7 @@ export async function grantedRights(
   }
   const targets = await source.claimTargets(provider.id, claims);
   const named = namesInClaim(claims, provider.claimName);
-  // What is attached to a service account of Kubernetes, for one, needs no claim that names policies.
+  // Attachments, e.g. to a service account of Kubernetes, need no claim with policies.
   if (named instanceof StsError) {
     if (targets.length > 0) return { policies: [], targets, notDefined: [] };
     throw provider.vendor === 'kubernetes' ? unboundAccount(claims) : named;
@@ -67,7 +66,7 @@ function noneDefined(names: readonly string[], origin: string): StsError {
   );
 }
 
-/** Text with commas, or a list of such texts: Keycloak makes either of a mapper, by its "multivalued". */
+/** A text with commas or a list of such texts. Keycloak sends either, depending on "multivalued". */
 function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: string): string[] | StsError {
   const value = claimAt(claims, claimName);
   if (value === undefined || value === null) return missing(claims, claimName, 'is missing from the token');
@@ -78,10 +77,10 @@ function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: stri
   const names = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
   const unique = [...new Set(names)].filter((name) => name !== '');
   if (unique.length === 0) return missing(claims, claimName, 'is empty');
-  if (unique.length > mostPolicies) {
+  if (unique.length > maxPolicies) {
     return new StsError(
       'InvalidParameterValue',
-      `The claim "${claimName}" names ${unique.length} policies; at most ${mostPolicies} are taken.`,
+      `The claim "${claimName}" names ${unique.length} policies; at most ${maxPolicies} are taken.`,
     );
   }
   return unique;
@@ -97,7 +96,7 @@ function missing(claims: Readonly<Record<string, unknown>>, claimName: string, w
   );
 }
 
-/** Nobody can map a claim into the tokens of a cluster. */
+/** Clusters cannot map claims into their tokens. */
 function unboundAccount({ sub }: Readonly<Record<string, unknown>>): StsError {
   return new StsError(
     'InvalidParameterValue',
@@ -115,7 +114,7 @@ function shortened(text: string): string {
 }
 
 interface KnownClaims {
-  /** All of them, those of the userinfo endpoint too. */
+  /** All claims, including those of the userinfo endpoint. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** `sub`. */
   readonly subject: string;
@@ -123,8 +122,8 @@ interface KnownClaims {
 }
 
 /**
- * The person whom claims are about, with the rights that they bring here; `notDefined`: policies that were named and do not exist.
- * Rejects as `grantedRights`. The claims are believed: who calls has verified the token, or asks what would be.
+ * Returns the subject of the claims with its rights; `notDefined` has named policies that do not exist. Rejects like `grantedRights`. It
+ * trusts the claims: the caller has verified the token, or asks hypothetically.
  */
 export async function openIdSubject(
   { claims, subject, issuer }: KnownClaims,
@@ -138,7 +137,7 @@ export async function openIdSubject(
       source: 'openid',
       provider: settings.id,
       parent: parentOf(subject, issuer),
-      ...openIdPerson(claims, subject, settings),
+      ...openIdUser(claims, subject, settings),
       policies: [...policies],
       targets: [...targets],
       claims: variableClaims(claims, { lists: true }),
@@ -147,7 +146,7 @@ export async function openIdSubject(
   };
 }
 
-/** The same person as the audit log has them: the claim that policies come from is there too, when it names none that exist. */
+/** Returns the same user for the audit log, with the claim that policies come from. */
 export function openIdBearer(
   { claims, subject, issuer }: KnownClaims,
   settings: Pick<OpenIdProviderSettings, 'id' | 'claimName' | 'rolePolicy' | 'userReadableClaim' | 'userIdClaim'>,
@@ -158,7 +157,7 @@ export function openIdBearer(
     provider: settings.id,
     issuer,
     subject,
-    name: openIdPerson(claims, subject, settings).displayName,
+    name: openIdUser(claims, subject, settings).displayName,
     claims: {
       ...variableClaims(claims, { lists: true }),
       ...(isShort(named) ? { [settings.claimName]: named } : {}),
@@ -166,12 +165,12 @@ export function openIdBearer(
   };
 }
 
-/** Longer ones are a mistake, and entries stay small. Characters of JSON. */
+/** Characters of JSON. Audit entries stay small. */
 function isShort(value: unknown): boolean {
   return value !== undefined && JSON.stringify(value).length <= 4_096;
 }
 
-/** The person behind the credentials, as MinIO names them: sessions, and later access keys, are found by it. */
+/** Returns MinIO's name of the user. Sessions and access keys are stored under it. */
 function parentOf(subject: string, issuer: string): string {
   return createHash('sha256').update(`openid:${subject}:${issuer}`).digest('base64url');
 }

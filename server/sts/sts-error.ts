@@ -1,4 +1,4 @@
-import { TooManyGuesses } from '../auth/guess-limits.ts';
+import { GuessLimitError } from '../auth/guess-limits.ts';
 import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { displayNameOf } from '../auth/principal.ts';
@@ -11,11 +11,11 @@ import type { TemporaryCredentials } from '../auth/temporary-credentials-record.
  */
 const stsErrorCodes = {
   AccessDenied: 403,
-  /** The session token of who signed has expired; S3 says the same of it. */
+  /** The signer's session token has expired, as in S3. */
   ExpiredToken: 400,
-  /** The token of the provider has expired: SDKs know it by this name alone. */
+  /** The provider's token has expired. SDKs know only this code. */
   ExpiredTokenException: 400,
-  /** SDKs try again by the code. */
+  /** SDKs retry on this code. */
   IDPCommunicationError: 400,
   InternalError: 500,
   InsecureConnection: 400,
@@ -31,13 +31,13 @@ const stsErrorCodes = {
   RequestTimeTooSkewed: 403,
   ServiceUnavailable: 503,
   SignatureDoesNotMatch: 403,
-  /** SDKs try again later by the code, and by the status. */
+  /** SDKs retry later on this code and status. */
   Throttling: 429,
 } as const;
 
 export type StsErrorCode = keyof typeof stsErrorCodes;
 
-/** A refusal in the protocol's own terms; `message` is shown to the caller: it names claims and values, never a token or secret. */
+/** An error of the STS API. The caller sees `message`: it has claims and values, but no token or secret. */
 export class StsError extends Error {
   override readonly name = 'StsError';
   readonly code: StsErrorCode;
@@ -52,12 +52,12 @@ export class StsError extends Error {
   }
 }
 
-/** Says in the terms of STS that too many secrets were wrong. */
-export async function limited<T>(attempt: () => Promise<T>): Promise<T> {
+/** Translates a `GuessLimitError` to Throttling. */
+export async function asThrottling<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
-    if (!(error instanceof TooManyGuesses)) throw error;
+    if (!(error instanceof GuessLimitError)) throw error;
     throw new StsError('Throttling', error.message, { cause: error });
   }
 }
@@ -80,7 +80,7 @@ export function assumedRoleUser(roleArn: string, { principal }: TemporaryCredent
   const id = subject.kind === 'federated' ? `${subject.parent}:${subject.displayName}` : displayNameOf(principal);
   return element('AssumedRoleUser', [
     element('Arn', roleArn),
-    // MinIO's clients read the first, those of AWS the second.
+    // MinIO's clients read the first one, AWS clients the second.
     element('AssumeRoleId', id),
     element('AssumedRoleId', id),
   ]);
@@ -100,7 +100,7 @@ export function stsErrorAnswer(error: StsError, requestId: string): Answer {
   const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
   const { cause } = error;
   const wait: Record<string, string> =
-    cause instanceof TooManyGuesses ? { 'retry-after': String(cause.waitSeconds) } : {};
+    cause instanceof GuessLimitError ? { 'retry-after': String(cause.waitSeconds) } : {};
   return answer(error.status, document, wait);
 }
 
@@ -108,7 +108,7 @@ function answer(status: number, root: Xml, more: Readonly<Record<string, string>
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${root}`);
   return {
     status,
-    // Credentials must not stay in a cache on the way.
+    // Caches must not keep credentials.
     headers: { 'content-type': 'application/xml', 'cache-control': 'no-store', ...more },
     body: { kind: 'bytes', bytes },
   };

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { JWTPayload } from 'jose';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
-import { createAccess, type AccessRoom } from '../auth/access.ts';
+import { createAccess, type AccessService } from '../auth/access.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../federation/openid-providers.ts';
 import { type StoredCredentials, subjectOf } from '../auth/principal.ts';
@@ -11,7 +11,7 @@ import { openIdentities } from '../auth/identities/open-identities.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { createSenderCheck } from '../auth/authenticate.ts';
+import { createCallerVerifier } from '../auth/authenticate.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
 import {
   assumeRoleWithClientGrants,
@@ -24,7 +24,7 @@ import { bodyFrom } from '../objects/bodies/body-source.ts';
 let staff: OpenIdProviderDouble;
 let partners: OpenIdProviderDouble;
 let store: MemoryRecordStore;
-let access: AccessRoom;
+let access: AccessService;
 let providers: OpenIdProviders | undefined;
 let lines: string[];
 
@@ -84,7 +84,7 @@ async function handler(list: OpenIdProviderSettings[], changes: { clock?: () => 
   await providers.start();
   const clock = changes.clock ?? (() => new Date());
   const assume = createAssumeRoleWithWebIdentity({ providers, access, ...changes });
-  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  const caller = signedCaller(createCallerVerifier({ credentials: access, clock }));
   const actions = [
     webIdentityAction(assume),
     assumeRoleWithClientGrants(assume),

@@ -10,7 +10,7 @@ interface StsHandlerOptions {
   readonly log: StsLog;
 }
 
-/** The part of the logger that is used here. */
+/** The logger methods that STS calls. */
 interface StsLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -19,14 +19,14 @@ interface StsLog {
 
 const version = '2011-06-15';
 
-/** The STS API: `POST /` with a form. Every refusal is XML of STS, and says in the log what the client was told. */
+/** The STS API: `POST /` with a form. Errors are XML; the log has the same message. */
 export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHandler {
   return async (request) => {
-    const { requestId, remoteAddress, watch } = request;
+    const { requestId, remoteAddress, audit } = request;
     try {
       const parameters = await stsParameters(request);
       const action = actionOf(parameters, actions);
-      watch?.isFor(action.name);
+      audit?.setOperation(action.name);
       const { result, granted } = await action.serve(parameters, request);
       if (granted !== undefined) {
         const fields = { requestId, remoteAddress, action: action.name, ...described(granted) };
@@ -35,7 +35,7 @@ export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHa
       return stsAnswer(action.name, result, requestId);
     } catch (error) {
       const refusal = asRefusal(error);
-      watch?.refused({ code: refusal.code, message: refusal.message });
+      audit?.setError({ code: refusal.code, message: refusal.message });
       const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
       if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
       else log.warn(fields, `no temporary credentials: ${refusal.message}`);
@@ -59,14 +59,20 @@ function actionOf(parameters: StsParameters, actions: readonly StsAction[]): Sts
 function described({ principal }: TemporaryCredentials) {
   const { accessKey, sessionPolicy, expiration } = principal;
   const subject = subjectOf(principal);
-  const person =
+  const external =
     subject?.kind === 'federated'
       ? { parent: subject.parent, provider: subject.provider, policies: subject.policies, targets: subject.targets }
       : undefined;
-  return { accessKey, user: displayNameOf(principal), ...person, narrowed: sessionPolicy !== undefined, expiration };
+  return {
+    accessKey,
+    user: displayNameOf(principal),
+    ...external,
+    hasSessionPolicy: sessionPolicy !== undefined,
+    expiration,
+  };
 }
 
-/** Which policy denied it: for the log alone. */
+/** The policy that denied it, for the log only. */
 function reasonOf({ code, cause }: StsError): { readonly reason?: string } {
   return code === 'AccessDenied' && cause instanceof Error ? { reason: cause.message } : {};
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expirationOf, longestDuration, parseDuration, shortestDuration } from './sts-request.ts';
+import { expirationOf, maxDuration, parseDuration, minDuration } from './sts-request.ts';
 
 describe('parseDuration', () => {
   it('takes 900 seconds to a year', () => {
@@ -32,12 +32,12 @@ describe('expirationOf', () => {
   });
 
   it('is never later than the token, nor than what was asked for', () => {
-    const duration = fc.option(fc.integer({ min: shortestDuration, max: longestDuration }), { nil: undefined });
+    const duration = fc.option(fc.integer({ min: minDuration, max: maxDuration }), { nil: undefined });
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), duration, (token, seconds) => {
         const ends = expirationOf(token, seconds, now).getTime();
         expect(ends).toBeLessThanOrEqual(token.getTime());
-        expect(ends).toBeLessThanOrEqual(now.getTime() + (seconds ?? longestDuration) * 1_000);
+        expect(ends).toBeLessThanOrEqual(now.getTime() + (seconds ?? maxDuration) * 1_000);
       }),
     );
   });

@@ -6,14 +6,14 @@ import type { Xml } from '../../protocol/s3/xml-writer.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
 
-/** A form of STS holds a token (20,000 characters), a policy and little else. Bytes. */
-const longestForm = 65_536;
+/** Bytes. A form has a token (20,000 characters), a policy and short fields. */
+const maxFormBytes = 65_536;
 
-/** What a request of STS says, by name; none comes twice. */
+/** The parameters of an STS request; none is repeated. */
 export interface StsParameters {
-  /** Undefined where it is not there or empty: clients send empty parameters for those they were not given. */
+  /** Returns undefined for an absent or empty parameter: clients send empty ones. */
   optional(name: string): string | undefined;
-  /** Throws MissingParameter. */
+  /** Returns a parameter; throws MissingParameter. */
   required(name: string): string;
   readonly names: Iterable<string>;
   /** Hex SHA-256 of the body, which the signature of a form covers. */
@@ -22,7 +22,7 @@ export interface StsParameters {
 
 const nothing = createHash('sha256').digest('hex');
 
-/** The parameters, from the query where it names the action, otherwise from the form. */
+/** Reads the parameters from the query if it has the action, otherwise from the form. */
 export async function stsParameters(request: IncomingRequest): Promise<StsParameters> {
   const query = new URLSearchParams(request.rawQuery);
   if (query.has('Action')) return parametersOf(query, nothing);
@@ -40,12 +40,12 @@ function isForm(contentType: string | undefined): boolean {
   return /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '');
 }
 
-/** Anyone may send a form: it is read before it is known who signed it, if at all. */
+/** Reads the form of a caller who is still unknown. */
 async function readForm({ body, headers }: IncomingRequest): Promise<Buffer> {
-  const tooLarge = () => new StsError('InvalidParameterValue', `The form is longer than ${longestForm} bytes.`);
-  if (Number(headers['content-length'] ?? 0) > longestForm) throw tooLarge();
+  const tooLarge = () => new StsError('InvalidParameterValue', `The form is longer than ${maxFormBytes} bytes.`);
+  if (Number(headers['content-length'] ?? 0) > maxFormBytes) throw tooLarge();
   try {
-    return await readWholeBody(body, { maxBytes: longestForm, tooLarge, sender: 'stranger' });
+    return await readWholeBody(body, { maxBytes: maxFormBytes, tooLarge, sender: 'stranger' });
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     const code = error.status === 503 ? 'ServiceUnavailable' : 'InvalidParameterValue';
@@ -77,24 +77,24 @@ function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
   };
 }
 
-/** An action of the STS API; its file holds its checks and its part of the answer. Rejects with an `StsError`. */
+/** An action of the STS API. Rejects with an `StsError`. */
 export interface StsAction {
   readonly name: string;
   serve(parameters: StsParameters, request: IncomingRequest): Promise<StsOutcome>;
 }
 
 interface StsOutcome {
-  /** What stands in `<NameResult>`. */
+  /** The content of `<NameResult>`. */
   readonly result: readonly Xml[];
   /** The credentials that were made, for the log. */
   readonly granted?: TemporaryCredentials;
 }
 
 /** Seconds: a quarter of an hour to a year. */
-export const shortestDuration = 900;
-export const longestDuration = 31_536_000;
+export const minDuration = 900;
+export const maxDuration = 31_536_000;
 
-/** DurationSeconds as the request has it; undefined without one. */
+/** Parses DurationSeconds; returns undefined if absent. */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const seconds = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -102,42 +102,42 @@ export function parseDuration(text: string | undefined): number | undefined {
 }
 
 function checkDuration(seconds: number, given: string = String(seconds)): number {
-  if (Number.isInteger(seconds) && seconds >= shortestDuration && seconds <= longestDuration) return seconds;
+  if (Number.isInteger(seconds) && seconds >= minDuration && seconds <= maxDuration) return seconds;
   throw new StsError(
     'InvalidParameterValue',
-    `DurationSeconds must be a whole number from ${shortestDuration} to ${longestDuration}, not "${given.slice(0, 40)}".`,
+    `DurationSeconds must be a whole number from ${minDuration} to ${maxDuration}, not "${given.slice(0, 40)}".`,
   );
 }
 
-/** When credentials end: with the token, or sooner where a duration is asked for. Never later than the token. */
+/** Returns the expiry of credentials: that of the token, or sooner if a duration is given. */
 export function expirationOf(tokenExpiration: Date, durationSeconds: number | undefined, now: Date): Date {
-  const asked = now.getTime() + (durationSeconds ?? longestDuration) * 1_000;
-  // Whole seconds, rounded down: that is all that the session token and the XML can say.
+  const asked = now.getTime() + (durationSeconds ?? maxDuration) * 1_000;
+  // Session token and XML have whole seconds.
   return new Date(Math.floor(Math.min(tokenExpiration.getTime(), asked) / 1_000) * 1_000);
 }
 
-/** So many seconds from now, rounded down to whole ones. */
+/** Returns the time in `seconds`, rounded down to whole seconds. */
 export function expirationIn(seconds: number, now: Date): Date {
   return new Date((Math.floor(now.getTime() / 1_000) + seconds) * 1_000);
 }
 
-/** What every action lets its caller say of the session that begins. */
+/** The parameters of a session that every action has. */
 export interface SessionRequest {
   /** Seconds, 900 to 31,536,000. */
   readonly durationSeconds?: number;
   /** Inline session policy (JSON), of at most 2,048 characters. */
   readonly policy?: string;
-  /** The label under which the credentials can be revoked together (`TokenRevokeType`). */
+  /** The label by which credentials can be revoked together (`TokenRevokeType`). */
   readonly revokeType?: string;
 }
 
 /** Characters. */
-const longestPolicy = 2_048;
-const longestRevokeType = 128;
+const maxPolicyLength = 2_048;
+const maxRevokeTypeLength = 128;
 
 /**
- * What of STS bounds a session and is not evaluated here. Without it the credentials would have more rights than their caller asked for.
- * All else of STS says who asks and why, and gives nothing.
+ * Parameters that would bound the session and are not implemented: to ignore them would give more rights than the caller asked for. Other
+ * parameters give no rights and are ignored.
  */
 const bounds = /^(?:PolicyArns|Tags|TransitiveTagKeys|ProvidedContexts)(?:\.|$)/;
 
@@ -151,7 +151,7 @@ function refuseBounds({ names }: StsParameters): void {
   }
 }
 
-/** Throws for a duration that is no number, and for bounds that are not evaluated; the rest is for `checkSession`. */
+/** Parses the session parameters; throws for an invalid duration and for unsupported bounds. `checkSession` checks the rest. */
 export function sessionRequest(parameters: StsParameters): SessionRequest {
   refuseBounds(parameters);
   const durationSeconds = parseDuration(parameters.optional('DurationSeconds'));
@@ -164,18 +164,18 @@ export function sessionRequest(parameters: StsParameters): SessionRequest {
   };
 }
 
-/** Throws an `StsError` for what is out of bounds. */
+/** Throws an `StsError` for values that are too long or invalid. */
 export function checkSession({ durationSeconds, policy, revokeType }: SessionRequest): void {
   if (durationSeconds !== undefined) checkDuration(durationSeconds);
   if (policy !== undefined) checkPolicy(policy);
-  if (revokeType !== undefined && revokeType.length > longestRevokeType) {
-    throw new StsError('InvalidParameterValue', `TokenRevokeType is longer than ${longestRevokeType} characters.`);
+  if (revokeType !== undefined && revokeType.length > maxRevokeTypeLength) {
+    throw new StsError('InvalidParameterValue', `TokenRevokeType is longer than ${maxRevokeTypeLength} characters.`);
   }
 }
 
 function checkPolicy(policy: string): void {
-  if (policy.length > longestPolicy) {
-    throw new StsError('InvalidParameterValue', `Policy is longer than ${longestPolicy} characters.`);
+  if (policy.length > maxPolicyLength) {
+    throw new StsError('InvalidParameterValue', `Policy is longer than ${maxPolicyLength} characters.`);
   }
   try {
     parseNewPolicy(policy);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configuredDirectory } from '../../server/federation/ldap/configured-directory.ts';
-import { rightsOfPerson } from '../../server/federation/ldap/ldap-user.ts';
+import { ldapUserPolicies } from '../../server/federation/ldap/ldap-user.ts';
 import { testIdentities } from '../support/auth/identities.ts';
 import { ldapConfigurations, storedDirectory } from '../../server/federation/configurations/ldap-configurations.ts';
 import { storedConfigurations } from '../../server/federation/configurations/stored-configurations.ts';
@@ -31,7 +31,7 @@ describe('a directory that is configured while the server runs', () => {
   it('is tried before it is saved, and asked from then on', async () => {
     const { records, identities } = await testIdentities();
     const stored = storedConfigurations(records, () => new Date());
-    const ldap = ldapConfigurations({ stored, rights: rightsOfPerson(identities) });
+    const ldap = ldapConfigurations({ stored, rights: ldapUserPolicies(identities) });
     const directory = configuredDirectory({ stored: storedDirectory(stored) });
     const wrongKeys: Record<string, string>[] = [
       { lookup_bind_password: 'wrong' },

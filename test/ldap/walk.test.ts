@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { rightsOfPerson } from '../../server/federation/ldap/ldap-user.ts';
+import { ldapUserPolicies } from '../../server/federation/ldap/ldap-user.ts';
 import type { Identities } from '../../server/auth/identities/identities.ts';
 import { testIdentities } from '../support/auth/identities.ts';
 import type { IdentityProviderConfigurations } from '../../server/federation/configurations/provider-configurations.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   ({ identities } = made);
   ldap = ldapConfigurations({
     stored: storedConfigurations(made.records, () => new Date()),
-    rights: rightsOfPerson(identities),
+    rights: ldapUserPolicies(identities),
   });
 });
 
@@ -51,7 +51,7 @@ describe('the test of a directory', () => {
   it('goes as far as it can without a person', async () => {
     const { outcomes, all } = await walk();
     expect(outcomes).toEqual(fine);
-    expect(all).toContain('Name a person to see more');
+    expect(all).toContain('Name a user to test more');
     expect(all).not.toContain(reader.password);
   });
 
@@ -81,9 +81,9 @@ describe('the test of a directory', () => {
   });
 
   it.each([
-    ['nobody', {}, 'knows nobody called'],
-    [`uid=nobody,ou=people,${suffix}`, {}, 'knows nobody called'],
-    ['twin', { user_dn_search_base_dn: `ou=people,${suffix};ou=guests,${suffix}` }, 'several people called'],
+    ['nobody', {}, 'has no user'],
+    [`uid=nobody,ou=people,${suffix}`, {}, 'has no user'],
+    ['twin', { user_dn_search_base_dn: `ou=people,${suffix};ou=guests,${suffix}` }, 'several users called'],
   ])('does not find %s', async (person, changes, said) => {
     const { outcomes, last } = await walk(changes, person);
     expect([outcomes.at(-1), last]).toEqual(['People: failed', expect.stringContaining(said)]);
@@ -101,7 +101,7 @@ describe('the test of a directory', () => {
 
   it('points at a policy that nobody defined', async () => {
     await identities.attach({ kind: 'ldap-user', name: ann }, ['readonly']);
-    const missing = rightsOfPerson({ ...identities, policy: () => Promise.resolve(undefined) });
+    const missing = ldapUserPolicies({ ...identities, policy: () => Promise.resolve(undefined) });
     const { records } = await testIdentities();
     const stored = storedConfigurations(records, () => new Date());
     const other = ldapConfigurations({ stored, rights: missing });

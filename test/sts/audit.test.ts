@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
-import type { AccessRoom } from '../../server/auth/access.ts';
-import { createSenderCheck } from '../../server/auth/authenticate.ts';
+import type { AccessService } from '../../server/auth/access.ts';
+import { createCallerVerifier } from '../../server/auth/authenticate.ts';
 import type { IncomingRequest } from '../../server/http/contract/request.ts';
-import { LdapProblem } from '../../server/federation/ldap/ldap-user.ts';
+import { LdapError } from '../../server/federation/ldap/ldap-user.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../../server/federation/openid-providers.ts';
-import { WatchedRequest } from '../../server/http/contract/watched-request.ts';
+import { RequestAudit } from '../../server/http/contract/request-audit.ts';
 import { auditEntry, type AuditEntry } from '../../server/observability/audit/audit-entry.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from '../../server/sts/assume-role.ts';
 import { assumeRoleWithCertificate } from '../../server/sts/assume-role-with-certificate.ts';
@@ -49,7 +49,7 @@ const clock = () => new Date();
 let staff: OpenIdProviderDouble;
 let providers: OpenIdProviders;
 let certificate: X509Certificate;
-let access: AccessRoom;
+let access: AccessService;
 let serve: (request: IncomingRequest) => Promise<{ readonly answer: Told; readonly entry: AuditEntry }>;
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ beforeEach(async () => {
   await access.identities.attach({ kind: 'user', name: 'bob' }, ['readwrite']);
   await access.identities.attach({ kind: 'ldap-group', name: bert.groups[0] ?? '' }, ['readonly']);
   const assume = createAssumeRoleWithWebIdentity({ providers, access });
-  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  const caller = signedCaller(createCallerVerifier({ credentials: access, clock }));
   const handle = createStsHandler({
     log: silent,
     actions: [
@@ -102,12 +102,12 @@ beforeEach(async () => {
   });
   serve = async (request) => {
     const message = new IncomingMessage(new Socket());
-    const watch = new WatchedRequest(message);
-    watch.enters('sts');
-    const sent = { ...request, watch };
+    const audit = new RequestAudit(message);
+    audit.setApi('sts');
+    const sent = { ...request, audit };
     const answer = told(await handle(sent));
     const end = { status: answer.status, outcome: 'answered' as const };
-    const finished = watch.finish(sent, new ServerResponse(message), end);
+    const finished = audit.finish(sent, new ServerResponse(message), end);
     return { answer, entry: auditEntry(finished, { deploymentId: 'D', rootUser: rootKeys.accessKey }) };
   };
 });
@@ -116,7 +116,7 @@ const directory = {
   authenticate: (name: string, given: string) =>
     name === bert.name && given === password
       ? Promise.resolve(bert)
-      : Promise.reject(new LdapProblem('refused', 'The directory does not let you in: name or password is wrong.')),
+      : Promise.reject(new LdapError('refused', 'The directory does not let you in: name or password is wrong.')),
 };
 
 const plugin = {

@@ -3,15 +3,16 @@ import { parseNewPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { describeTarget, type AttachmentTarget } from './subject.ts';
 import { type ChangeContext, noSuchGroup, noSuchUser } from './change-users.ts';
 import type { IdentityChanges, AttachmentChange } from './identities.ts';
-import { IdentityError, checkName } from './names.ts';
+import { IdentityError } from '../identity-error.ts';
+import { checkName } from './names.ts';
 import { identityKeys, type StoredPolicy, type Attachment } from './records.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Decide, IdentityView } from './transaction.ts';
 
-/** Earlier documents that a policy remembers. */
-const mostEarlier = 10;
-/** Targets that a refusal names. */
-const mostNamed = 5;
+/** Earlier versions that a policy record keeps. */
+const maxEarlier = 10;
+/** Targets that an error message names. */
+const maxNamedTargets = 5;
 
 export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityChanges, 'putPolicy' | 'removePolicy'> {
   return {
@@ -29,7 +30,7 @@ export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityCh
           document: json,
           createdAt: known?.createdAt ?? now,
           updatedAt: now,
-          earlier: [...earlier, ...(known?.earlier ?? [])].slice(0, mostEarlier),
+          earlier: [...earlier, ...(known?.earlier ?? [])].slice(0, maxEarlier),
         };
         return { batch: { put: [{ key: identityKeys.policy(name), value: policy }] }, result: policy };
       });
@@ -43,14 +44,14 @@ export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityCh
             throw new IdentityError('policy-built-in', `The policy ${name} is built in and cannot be removed.`);
           throw noSuchPolicy(name);
         }
-        // What replaced a built-in policy may go while it is attached: the built-in one takes its place.
+        // A policy that replaced a built-in one can be removed while it is attached: the built-in one takes its place.
         const holders: string[] = [];
         if (!builtIn) for await (const target of view.attachedTo(name)) holders.push(describeTarget(target));
         if (holders.length > 0) {
-          const more = holders.length > mostNamed ? ` and ${holders.length - mostNamed} more` : '';
+          const more = holders.length > maxNamedTargets ? ` and ${holders.length - maxNamedTargets} more` : '';
           throw new IdentityError(
             'policy-in-use',
-            `The policy ${name} is attached to ${holders.slice(0, mostNamed).join(', ')}${more}; detach it first.`,
+            `The policy ${name} is attached to ${holders.slice(0, maxNamedTargets).join(', ')}${more}; detach it first.`,
           );
         }
         return { batch: { delete: [identityKeys.policy(name)] }, result: undefined };
@@ -79,13 +80,13 @@ export function attachmentChanges({ change, clock }: ChangeContext): AttachmentC
     attach: (target, policies) =>
       toWhatFollows(target, (now) => {
         const added = policies.filter((name) => !now.includes(name));
-        if (added.length === 0) throw nothing(policies, 'attached to', target, 'already');
+        if (added.length === 0) throw nothingToChange(policies, 'attached to', target, 'already');
         return [...now, ...added];
       }),
 
     detach: (target, policies) =>
       toWhatFollows(target, (now) => {
-        if (!policies.some((name) => now.includes(name))) throw nothing(policies, 'attached to', target, 'not');
+        if (!policies.some((name) => now.includes(name))) throw nothingToChange(policies, 'attached to', target, 'not');
         return now.filter((name) => !policies.includes(name));
       }),
 
@@ -125,7 +126,7 @@ function changing(
   };
 }
 
-/** A policy of an earlier release may name what does not exist: nobody new gets it. */
+/** A policy from an earlier release may name unknown actions. It cannot be attached to more targets. */
 function checkStored({ name, document }: StoredPolicy): void {
   try {
     parseNewPolicy(document);
@@ -135,13 +136,18 @@ function checkStored({ name, document }: StoredPolicy): void {
   }
 }
 
-/** Whom another directory knows is not for these records to say. */
+/** Users and groups of a directory have no record here. */
 async function checkTarget(view: IdentityView, target: AttachmentTarget): Promise<void> {
   if (target.kind === 'user' && (await view.user(target.name)) === undefined) throw noSuchUser(target.name);
   if (target.kind === 'group' && (await view.group(target.name)) === undefined) noSuchGroup(target.name);
 }
 
-function nothing(policies: readonly string[], what: string, target: AttachmentTarget, how: string): IdentityError {
+function nothingToChange(
+  policies: readonly string[],
+  what: string,
+  target: AttachmentTarget,
+  how: string,
+): IdentityError {
   const names = policies.length === 0 ? 'No policy is named' : `${policies.join(', ')}: ${how} ${what}`;
   return new IdentityError('nothing-to-change', `${names} ${describeTarget(target)}; nothing was changed.`);
 }

@@ -1,7 +1,8 @@
 import { parseNewPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { type ChangeContext, inUse, noSuchUser } from './change-users.ts';
 import type { IdentityChanges, ServiceAccountChange } from './identities.ts';
-import { IdentityError, checkNewAccessKey, checkSecretKey, newAccessKey, newSecretKey } from './names.ts';
+import { IdentityError } from '../identity-error.ts';
+import { checkNewAccessKey, checkSecretKey, newAccessKey, newSecretKey } from './names.ts';
 import { identityKeys, type ServiceAccount } from './records.ts';
 import { ownerOf } from './subject.ts';
 
@@ -95,7 +96,7 @@ function replaced(known: string | undefined, update: string | null | undefined):
 }
 
 function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // What has no value must not be there at all: the type says so, and so does the record.
+  // Records leave out fields without a value, and the types say the same.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 

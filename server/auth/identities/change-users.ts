@@ -1,13 +1,14 @@
 import type { Change } from './transaction.ts';
 import type { IdentityChanges } from './identities.ts';
-import { IdentityError, checkAccessKey, checkNewAccessKey, checkSecretKey, checkName } from './names.ts';
+import { IdentityError } from '../identity-error.ts';
+import { checkAccessKey, checkNewAccessKey, checkSecretKey, checkName } from './names.ts';
 import { identityKeys, type User, type Group } from './records.ts';
 import { ownerOf, parentName } from './subject.ts';
 
 export interface ChangeContext {
   readonly change: Change;
   readonly clock: () => Date;
-  /** Nobody else may have it. */
+  /** The access key of root, which no user can have. */
   readonly rootUser: string;
 }
 
@@ -105,9 +106,9 @@ export function groupChanges({ change, clock }: ChangeContext): GroupChanges {
     removeMembers: (name, members) =>
       change(async (view) => {
         const known = (await view.group(name)) ?? noSuchGroup(name);
-        const stranger = members.find((member) => !known.members.includes(member));
-        if (stranger !== undefined) {
-          throw new IdentityError('no-such-user', `${JSON.stringify(stranger)} is no member of the group ${name}.`);
+        const unknown = members.find((member) => !known.members.includes(member));
+        if (unknown !== undefined) {
+          throw new IdentityError('no-such-user', `${JSON.stringify(unknown)} is no member of the group ${name}.`);
         }
         const left = known.members.filter((member) => !members.includes(member));
         const group: Group = { ...known, members: left, updatedAt: now() };

@@ -3,12 +3,11 @@ import type { AttachmentTarget, FederatedSubject, Subject } from './subject.ts';
 import type { Attachment, Group, ServiceAccount, Status, StoredPolicy, User } from './records.ts';
 
 /**
- * Users, groups, policies, what is attached to whom, and service accounts: sealed records. On one machine a change is obeyed by
- * every thread at the next request; several servers see it within a second. Temporary credentials are beside it, in `access`.
+ * Users, groups, policies, attachments and service accounts, kept as sealed records. On one machine every thread sees a change with the
+ * next request; other servers see it within a second. Temporary credentials have a store of their own (`TemporaryCredentialsStore`).
  *
- * Changes are made one after the other, whoever makes them: each expects that nothing else has changed since it looked. They reject
- * with an `IdentityError`; everything rejects with `StoreUnavailable` where the records cannot be read: nobody is let in by what is
- * not known.
+ * Changes are serialized: each expects that no other change was committed since it read. They reject with an `IdentityError`. Reads reject
+ * with `StoreUnavailable` if the records cannot be read, so that access fails closed.
  */
 export interface Identities extends IdentityReader, IdentityChanges {}
 
@@ -17,68 +16,68 @@ export interface IdentityReader {
   users(): AsyncIterable<User>;
   group(name: string): Promise<Group | undefined>;
   groups(): AsyncIterable<Group>;
-  /** Also those that are disabled. */
+  /** Returns disabled groups too. */
   groupsOf(user: string): Promise<readonly Group[]>;
 
-  /** A policy by name: one that was stored, else a built-in one. */
+  /** Returns the stored policy of this name, else the built-in one. */
   policy(name: string): Promise<NamedDocument | undefined>;
   policies(): AsyncIterable<NamedDocument>;
 
-  /** Names of the policies that are attached to it; none where nothing is. */
+  /** Returns the names of the attached policies. */
   attached(target: AttachmentTarget): Promise<readonly string[]>;
-  /** All that is attached, or all of one kind. */
+  /** Lists all attachments, or those of one kind of target. */
   attachments(kind?: AttachmentTarget['kind']): AsyncIterable<{ readonly target: AttachmentTarget } & Attachment>;
-  /** To whom a policy is attached. */
+  /** Lists the targets that a policy is attached to. */
   attachedTo(policy: string): AsyncIterable<AttachmentTarget>;
-  /** Those of the provider's claim targets that the claims fit. */
+  /** Returns the claim targets of the provider that match the claims. */
   claimTargets(provider: string, claims: Readonly<Record<string, unknown>>): Promise<readonly AttachmentTarget[]>;
 
   serviceAccount(accessKey: string): Promise<ServiceAccount | undefined>;
-  /** Of one owner (`ownerOf`), or all. */
+  /** Lists the service accounts of an owner (`ownerOf`), or all. */
   serviceAccounts(owner?: string): AsyncIterable<ServiceAccount>;
 
-  /** Names of the policies that decide what a subject may do, as they are now; without those of disabled groups. Root has none. */
+  /** Returns the names of the policies of a subject, now. Policies of disabled groups are not among them. Root has none. */
   policiesOf(subject: Subject): Promise<readonly string[]>;
 }
 
 export interface NamedDocument {
   readonly name: string;
   readonly document: PolicyDocument;
-  /** As it was given. */
+  /** The document as the administrator sent it. */
   readonly json: string;
   /** Absent for a built-in policy. */
   readonly stored?: StoredPolicy;
 }
 
 export interface IdentityChanges {
-  /** Makes a user or replaces their secret and status; a status or secret that is not given stays. */
+  /** Creates a user or replaces the given fields: an absent status or secret stays. */
   putUser(change: UserChange): Promise<User>;
-  /** With the user go their memberships, attachments and service accounts; resolves with the access keys of the latter. */
+  /** Removes the user with memberships, attachments and service accounts; resolves with the access keys of the latter. */
   removeUser(accessKey: string): Promise<readonly string[]>;
 
-  /** Makes the group where there is none. */
+  /** Creates the group if it does not exist. */
   addMembers(group: string, members: readonly string[]): Promise<Group>;
   removeMembers(group: string, members: readonly string[]): Promise<Group>;
   setGroupStatus(group: string, status: Status): Promise<Group>;
-  /** Refused while it has members. */
+  /** Rejects while the group has members. */
   removeGroup(group: string): Promise<void>;
 
-  /** `json` is checked. Whoever has the policy is judged by the new one from the next request on. */
+  /** Checks and stores `json`. The new version takes effect with the next request. */
   putPolicy(name: string, json: string, expected?: ExpectedPolicy): Promise<StoredPolicy>;
-  /** Refused while it is attached, and for built-in ones that were not replaced. */
+  /** Rejects while the policy is attached, and for a built-in policy that was not replaced. */
   removePolicy(name: string): Promise<void>;
 
-  /** Adds to what is attached; resolves with the names that were not yet. Rejects where that is none. */
+  /** Adds policies; resolves with those that were added, and rejects if there are none. */
   attach(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
   detach(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
-  /** Exactly these from now on; none removes the attachment. */
+  /** Replaces the attached policies; an empty list removes the attachment. */
   setAttached(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
 
-  /** `accessKey` and `secretKey` are made where they are not given. */
+  /** Generates `accessKey` and `secretKey` if they are absent. */
   createServiceAccount(account: NewServiceAccount): Promise<ServiceAccount>;
   updateServiceAccount(accessKey: string, change: ServiceAccountChange): Promise<ServiceAccount>;
   removeServiceAccount(accessKey: string): Promise<void>;
-  /** Every service account of an owner; resolves with their access keys. */
+  /** Removes the service accounts of an owner; resolves with their access keys. */
   removeServiceAccountsOf(owner: string): Promise<readonly string[]>;
 }
 
@@ -86,20 +85,20 @@ interface UserChange {
   readonly accessKey: string;
   readonly secretKey?: string;
   readonly status?: Status;
-  /** Rejects where there is one already. */
+  /** Rejects if the user exists. */
   readonly onlyNew?: boolean;
 }
 
-/** What is to be replaced: rejects where the policy was changed since it was read, or where it exists and none was expected. */
+/** The version that a change replaces. The change rejects if the policy was changed since, or exists unexpectedly. */
 interface ExpectedPolicy {
-  /** Undefined: none is stored. */
+  /** Undefined if no policy is expected to be stored. */
   readonly updatedAt: number | undefined;
 }
 
 export interface AttachmentChange {
-  /** What was added or removed by this change. */
+  /** The policies that this change added or removed. */
   readonly changed: readonly string[];
-  /** What is attached now. */
+  /** The policies that are attached now. */
   readonly policies: readonly string[];
   readonly updatedAt: number;
 }
@@ -109,14 +108,14 @@ export interface NewServiceAccount {
   readonly accessKey?: string;
   readonly secretKey?: string;
   readonly status?: Status;
-  /** JSON; checked. */
+  /** A policy document as JSON; it is checked. */
   readonly policy?: string;
   readonly name?: string;
   readonly description?: string;
   readonly expiration?: Date;
 }
 
-/** What is undefined stays; `null` takes it away. */
+/** Undefined keeps a field; `null` removes it. */
 export interface ServiceAccountChange {
   readonly secretKey?: string;
   readonly status?: Status;

@@ -1,37 +1,10 @@
+import { IdentityError } from '../identity-error.ts';
 import { randomBytes, randomInt } from 'node:crypto';
 
-/** Why a change of identities is refused. The admin API and the console have names of their own for these. */
-export type IdentityErrorCode =
-  | 'no-such-user'
-  | 'no-such-group'
-  | 'no-such-policy'
-  | 'no-such-service-account'
-  | 'access-key-in-use'
-  | 'invalid-access-key'
-  | 'invalid-secret-key'
-  | 'invalid-name'
-  | 'invalid-expiration'
-  | 'group-not-empty'
-  | 'policy-in-use'
-  | 'policy-changed'
-  | 'policy-built-in'
-  | 'nothing-to-change'
-  | 'busy';
+/** Bytes of UTF-8, because record keys have a maximum length. */
+const maxName = 128;
 
-/** A refusal; `message` says what, with which value, and what to do. It names no secret. */
-export class IdentityError extends Error {
-  override readonly name = 'IdentityError';
-  readonly code: IdentityErrorCode;
-  constructor(code: IdentityErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
-/** Bytes of UTF-8: keys of records have a bound. */
-const longestName = 128;
-
-/** Commas separate names in settings and claims; control characters belong in no name. */
+/** Commas separate names in settings and claims, and control characters are no part of a name. */
 // oxlint-disable-next-line no-control-regex -- they are what is refused
 const notInNames = /[\u0000-\u001f\u007f,]/;
 
@@ -39,8 +12,8 @@ export function checkName(kind: 'policy' | 'group', name: string): void {
   const problem =
     name === '' || name !== name.trim()
       ? 'must not be empty, nor begin or end with a space'
-      : Buffer.byteLength(name) > longestName
-        ? `has more than ${longestName} bytes`
+      : Buffer.byteLength(name) > maxName
+        ? `has more than ${maxName} bytes`
         : notInNames.test(name) || !name.isWellFormed()
           ? 'must hold no comma and no control character'
           : undefined;
@@ -48,7 +21,10 @@ export function checkName(kind: 'policy' | 'group', name: string): void {
   throw new IdentityError('invalid-name', `The name of a ${kind} ${problem}: ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
-/** What an access key may be: the slash would break the credential scope of a signature, the others the forms that carry it. */
+/**
+ * Checks an access key. A slash would break the credential scope of a signature; the other characters would break the formats that carry
+ * it.
+ */
 export function checkAccessKey(accessKey: string): void {
   if (/^[^\s/=,:;"'\\<>]{3,128}$/u.test(accessKey) && /^[ -~]+$/.test(accessKey)) return;
   throw new IdentityError(
@@ -57,20 +33,20 @@ export function checkAccessKey(accessKey: string): void {
   );
 }
 
-/** How people of an OpenID provider are named: base64url of a SHA-256. Policies and administrators know them by it. */
-const hashOfPerson = /^[\w-]{43}$/;
+/** The name of a user of an OpenID provider: base64url of a SHA-256. Policies and administrators use it. */
+const externalUserHash = /^[\w-]{43}$/;
 
-export function isPersonHash(name: string): boolean {
-  return hashOfPerson.test(name);
+export function isExternalUserHash(name: string): boolean {
+  return externalUserHash.test(name);
 }
 
-/** A new user or access key must not have the form of a name that a person of a provider has. Those have `=` or `:`, or are a hash. */
+/** Rejects names that external users can have. Those have `=` or `:`, or are a hash. */
 export function checkNewAccessKey(accessKey: string): void {
   checkAccessKey(accessKey);
-  if (!isPersonHash(accessKey)) return;
+  if (!isExternalUserHash(accessKey)) return;
   throw new IdentityError(
     'invalid-access-key',
-    `The access key ${JSON.stringify(accessKey)} has the form of the name of a person of an OpenID provider: choose one of another length than 43.`,
+    `The access key ${JSON.stringify(accessKey)} has the form of a name that external users have: choose one of another length than 43.`,
   );
 }
 
@@ -81,12 +57,12 @@ export function checkSecretKey(secretKey: string): void {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** 20 of 36 characters: 103 random bits. */
+/** 20 characters out of 36: 103 random bits. */
 export function newAccessKey(): string {
   return Array.from({ length: 20 }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
 }
 
-/** 40 characters of base64; without `/`, which some clients forget to escape. */
+/** 40 characters of base64, without `/`, which some clients do not escape. */
 export function newSecretKey(): string {
   return randomBytes(30).toString('base64').replaceAll('/', '+');
 }

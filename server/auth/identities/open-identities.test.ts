@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
 import type { Identities } from './identities.ts';
-import { openIdentities, HeadCache } from './open-identities.ts';
+import { openIdentities, RevisionCache } from './open-identities.ts';
 import { ownerOf } from './subject.ts';
 import { federated, testIdentities } from '../../../test/support/auth/identities.ts';
 
@@ -357,7 +357,7 @@ describe('head cache', () => {
     loads += 1;
     return Promise.resolve(value);
   };
-  const cache = (staleMs: number) => new HeadCache({ records, staleMs, now: () => time });
+  const cache = (staleMs: number) => new RevisionCache({ records, staleMs, now: () => time });
 
   beforeEach(() => {
     [revision, looks, loads, time] = [1, 0, 0, 0];
@@ -407,7 +407,7 @@ describe('head cache', () => {
     });
 
     it('rejects when it cannot be told whether anything changed', async () => {
-      const known = new HeadCache({ records: { revision: () => Promise.reject(new Error('away')) }, staleMs: 0 });
+      const known = new RevisionCache({ records: { revision: () => Promise.reject(new Error('away')) }, staleMs: 0 });
       await expect(known.get('a', load('1'))).rejects.toThrow('away');
     });
   });

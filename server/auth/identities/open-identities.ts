@@ -13,14 +13,14 @@ import { identityRanges, type StoredPolicy, identityKeys } from './records.ts';
 interface IdentitiesOptions {
   readonly records: SealedRecordStore;
   readonly rootUser: string;
-  /** 0 where this machine's records are the only ones, up to 1,000 where other servers share them. Milliseconds. */
+  /** Milliseconds: 0 if only this machine has the records, up to 1,000 if other servers share them. */
   readonly staleMs: number;
   readonly clock: () => Date;
 }
 
 export function openIdentities(options: IdentitiesOptions): Identities {
   const { records, rootUser, clock } = options;
-  const cache = new HeadCache({ records, staleMs: options.staleMs });
+  const cache = new RevisionCache({ records, staleMs: options.staleMs });
   const context = { change: createChange(records, () => cache.forget()), clock, rootUser };
   return {
     ...reader(new IdentityView(records), cache),
@@ -32,8 +32,8 @@ export function openIdentities(options: IdentitiesOptions): Identities {
   };
 }
 
-/** Lists are read anew, what each request asks for is remembered as long as nothing has changed. */
-function reader(view: IdentityView, cache: HeadCache): IdentityReader {
+/** Lists are read from the store. Reads that requests need are cached until a change. */
+function reader(view: IdentityView, cache: RevisionCache): IdentityReader {
   const attached = (target: AttachmentTarget) =>
     cache.get(
       `attached ${JSON.stringify(partsOf(target))}`,
@@ -99,9 +99,9 @@ async function policiesOf(
   }
 }
 
-/** By name; a stored one in place of the built-in one of its name. */
+/** Lists policies by name. A stored policy replaces the built-in one of its name. */
 async function* allPolicies(view: IdentityView): AsyncIterable<NamedDocument> {
-  // The names of built-in ones are ASCII: they stand in the same order here and among the records.
+  // Built-in names are ASCII, so they sort like the records.
   const builtIn = [...builtInPolicies.keys()].toSorted();
   const upTo = (name?: string) => {
     const end = name === undefined ? -1 : builtIn.findIndex((one) => one >= name);
@@ -128,41 +128,38 @@ function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)];
 }
 
-interface HeadCacheOptions {
+interface RevisionCacheOptions {
   readonly records: Pick<SealedRecordStore, 'revision'>;
-  /** How old what is remembered may be: 0 where every change goes through this machine's records. Milliseconds. */
+  /** Milliseconds for which cached reads count without a check; 0 if every change goes through this machine's records. */
   readonly staleMs: number;
-  /** Milliseconds, of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-/** Strangers ask for access keys that do not exist, and those are remembered too. */
-const mostEntries = 20_000;
+/** The cache also keeps that an access key does not exist, which any client can ask for. */
+const maxEntries = 20_000;
 
-/**
- * What was read of the identities, as long as none has changed: every change puts the head record, and its revision is looked at
- * before each use.
- */
-export class HeadCache {
-  readonly #options: HeadCacheOptions;
+/** Caches reads of identities until one of them changes: every change puts the head record, and each use compares its revision. */
+export class RevisionCache {
+  readonly #options: RevisionCacheOptions;
   readonly #now: () => number;
   #known = new Map<string, Promise<unknown>>();
   #revision: number | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: HeadCacheOptions) {
+  constructor(options: RevisionCacheOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
   }
 
   async get<T>(name: string, load: () => Promise<T>): Promise<T> {
     await this.#look();
-    // The map itself is remembered: what is read while it is replaced must not get into the next one.
+    // Keeps the map: a read that began before a change must not get into the new map.
     const known = this.#known;
     const found = known.get(name);
     if (found !== undefined) return found as Promise<T>;
     for (const oldest of known.keys()) {
-      if (known.size < mostEntries) break;
+      if (known.size < maxEntries) break;
       known.delete(oldest);
     }
     const loaded = load();
@@ -171,7 +168,7 @@ export class HeadCache {
     return loaded;
   }
 
-  /** What this server changes itself it sees at once. */
+  /** Drops the cache after a change by this server. */
   forget(): void {
     this.#known = new Map();
     this.#lookedAt = Number.NEGATIVE_INFINITY;

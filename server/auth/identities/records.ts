@@ -28,11 +28,11 @@ export const groupSchema = z.object({
 export const policySchema = z.object({
   format: z.literal(1),
   name: z.string(),
-  /** JSON as it was given: its meaning is that of the parser, not of an old record. */
+  /** JSON as the administrator sent it. Each release parses it anew. */
   document: z.string(),
   createdAt: time,
   updatedAt: time,
-  /** What it was before, the newest first; bounded. */
+  /** Earlier versions, the newest first; their number is bounded. */
   earlier: z.array(z.object({ document: z.string(), updatedAt: time })),
 });
 
@@ -48,7 +48,7 @@ export const serviceAccountSchema = z.object({
   secretKey: z.string(),
   subject: subjectSchema,
   status,
-  /** JSON of the policy that narrows the subject's rights; without it the account may do what its subject may. */
+  /** The permission boundary as JSON; without it the account has all rights of its subject. */
   policy: z.string().optional(),
   name: z.string().optional(),
   description: z.string().optional(),
@@ -65,20 +65,20 @@ export type ServiceAccount = z.infer<typeof serviceAccountSchema>;
 
 const room = 'iam';
 
-/** Where each record of an identity lies. */
+/** The keys of the records of identities. */
 export const identityKeys = {
-  /** Put by every change: its revision tells whether anything changed. */
+  /** Every change puts this record, so its revision shows changes. */
   head: sealedKey(room, 'head'),
   user: (accessKey: string) => sealedKey(room, 'user', accessKey),
   group: (name: string) => sealedKey(room, 'group', name),
-  /** That a user is a member of a group; the group's own list is the truth. */
+  /** An index of groups by member; the list in the group's record is authoritative. */
   membership: (user: string, group: string) => sealedKey(room, 'membership', user, group),
   policy: (name: string) => sealedKey(room, 'policy', name),
   attachment: (target: AttachmentTarget) => sealedKey(room, 'attachment', ...partsOf(target)),
-  /** That a policy is attached: for "who has it?". */
+  /** An index of targets by policy. */
   attachedTo: (policy: string, target: AttachmentTarget) => sealedKey(room, 'attached-to', policy, ...partsOf(target)),
   serviceAccount: (accessKey: string) => sealedKey(room, 'service-account', accessKey),
-  /** That a service account is owned by somebody. */
+  /** An index of service accounts by owner. */
   owned: (owner: string, accessKey: string) => sealedKey(room, 'owned', owner, accessKey),
 } satisfies Record<string, Key | ((...parts: never[]) => Key)>;
 

@@ -3,13 +3,13 @@ import { claimAt } from '../../../platform/openid/claims.ts';
 import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 
 /**
- * What policies can be attached to. `claim`: everyone whose token of that provider has the claim with a value that fits; in the
- * value `*` and `?` are wild, so that `sub` of a Kubernetes token can stand for a whole namespace.
+ * The targets that policies can be attached to. `claim` matches each token of the provider with a matching value of the claim; `*` and `?`
+ * in the value are wildcards, so that `sub` of a Kubernetes token can match a whole namespace.
  */
 export const attachmentTarget = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), name: z.string() }),
   z.object({ kind: z.literal('group'), name: z.string() }),
-  /** By distinguished name, normalized. */
+  /** The name is a normalized DN. */
   z.object({ kind: z.literal('ldap-user'), name: z.string() }),
   z.object({ kind: z.literal('ldap-group'), name: z.string() }),
   z.object({ kind: z.literal('claim'), provider: z.string(), claim: z.string(), value: z.string() }),
@@ -17,7 +17,7 @@ export const attachmentTarget = z.discriminatedUnion('kind', [
 
 export type AttachmentTarget = z.infer<typeof attachmentTarget>;
 
-/** The parts of its record's key. */
+/** Returns the parts of the record's key. */
 export function partsOf(target: AttachmentTarget): readonly string[] {
   if (target.kind !== 'claim') return [target.kind, target.name];
   return [target.kind, target.provider, target.claim, target.value];
@@ -40,7 +40,7 @@ export function describeTarget(target: AttachmentTarget): string {
   }
 }
 
-/** Whether the claims have what the target names; a list fits where one of its texts does, and a path leads into claims. */
+/** Reports whether the claims match the target. A list matches if one of its texts does; a path selects a nested claim. */
 export function claimFits(
   target: Extract<AttachmentTarget, { kind: 'claim' }>,
   claims: Readonly<Record<string, unknown>>,
@@ -53,25 +53,25 @@ export function claimFits(
 
 const federated = z.object({
   kind: z.literal('federated'),
-  /** Who vouches: an OpenID provider, a directory, an authority that signs client certificates, a plugin. */
+  /** The source of the identity: an OpenID provider, a directory, a certificate authority or a plugin. */
   source: z.enum(['openid', 'ldap', 'certificate', 'custom']),
-  /** The name of its configuration, e.g. `PRIMARY_IAM`. */
+  /** The name of the provider's configuration, e.g. `PRIMARY_IAM`. */
   provider: z.string(),
-  /** By which everything that the person owns is found; OpenID: base64url(SHA-256("openid:" sub ":" iss)), LDAP: the DN. */
+  /** The key under which the user's credentials are stored. OpenID: base64url(SHA-256("openid:" sub ":" iss)); LDAP: the DN. */
   parent: z.string(),
-  /** What a person recognises: preferred_username, email or sub. */
+  /** The name that people recognise: preferred_username, email or sub. */
   displayName: z.string(),
-  /** As the provider itself knows the person: `sub` for OpenID. For the check whether they still exist. */
+  /** The provider's own ID of the user: `sub` for OpenID. The user status check needs it. */
   subjectId: z.string().optional(),
-  /** Names of policies from the claim, the role or the certificate; those that no longer exist allow nothing. */
+  /** Names of policies from the claim, the role or the certificate. Names of removed policies allow nothing. */
   policies: z.array(z.string()),
-  /** What is attached to these counts too, as it is at each request. */
+  /** The policies that are attached to these targets at each request count too. */
   targets: z.array(attachmentTarget),
   /** Claims for policy variables (`jwt:…`, `ldap:…`). */
   claims: z.record(z.string(), z.unknown()),
 });
 
-/** Whose rights credentials carry, as it is kept beside them. */
+/** The subject whose rights credentials have, as it is stored with them. */
 export const subjectSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('root') }),
   z.object({ kind: z.literal('user'), name: z.string() }),
@@ -82,8 +82,9 @@ export type Subject = z.infer<typeof subjectSchema>;
 export type FederatedSubject = z.infer<typeof federated>;
 
 /**
- * By which what a subject owns is found: temporary credentials and service accounts. What names a federated person is a hash, a DN
- * (which has an `=` after letters and digits alone) or has a prefix of its own (`tls:`, `custom:`): never `root`, never `user:`.
+ * Returns the key under which temporary credentials and service accounts of a subject are stored. An external user has a hash, a DN (with
+ * `=` after letters and digits) or a prefix of its own (`tls:`, `custom:`), so no name of an external user equals `root` or begins with
+ * `user:`.
  */
 export function ownerOf(subject: Subject): string {
   switch (subject.kind) {
@@ -98,7 +99,7 @@ export function ownerOf(subject: Subject): string {
   }
 }
 
-/** As MinIO's clients name the owner: the access key of a user, the hash or DN of a federated person. */
+/** Returns the owner's name for MinIO clients: the access key of a user, the hash or DN of an external user. */
 export function parentName(subject: Subject, rootUser: string): string {
   if (subject.kind === 'root') return rootUser;
   return subject.kind === 'user' ? subject.name : subject.parent;

@@ -18,14 +18,14 @@ import {
   userSchema,
 } from './records.ts';
 import { changeInTurn, type TurnBatch } from '../../encryption/change-in-turn.ts';
-import { IdentityError } from './names.ts';
+import { IdentityError } from '../identity-error.ts';
 
 type Records = Pick<SealedRecordStore, 'get' | 'scan'>;
 
-/** Parts of a key before those of a target: the store's room, `iam`, and the kind of record. */
+/** The target's parts follow the prefix of the store, `iam` and the kind of record. */
 const targetAt = 3;
 
-/** The records as they are now, read anew each time. */
+/** Reads records from the store each time. */
 export class IdentityView {
   readonly #records: Records;
   constructor(records: Records) {
@@ -89,7 +89,7 @@ export class IdentityView {
     }
     for (const accessKey of await this.#lastParts(identityRanges.owned(owner))) {
       const account = await this.serviceAccount(accessKey);
-      // Removed since the index was read.
+      // Another change removed the account after the index was read.
       if (account !== undefined) yield account;
     }
   }
@@ -110,7 +110,7 @@ export class IdentityView {
   }
 }
 
-/** Throws when the value is none that this release wrote: access then fails, it is never guessed. */
+/** Throws if this release cannot read the value. Access then fails closed. */
 function decode<T>(schema: z.ZodType<T>, value: Buffer): T {
   return schema.parse(JSON.parse(value.toString()));
 }
@@ -120,16 +120,16 @@ function targetOf(key: Key, at: number): AttachmentTarget {
   return attachmentTarget.parse(kind === 'claim' ? { kind, provider: first, claim, value } : { kind, name: first });
 }
 
-/** What a change puts and takes away; the head record comes to it. */
+/** The puts and deletes of a change. The head record is added to them. */
 type IdentityBatch = TurnBatch;
 
-/** Looks at the records and says what is to be changed; may be asked again, when something else was changed meanwhile. */
+/** Reads the records and returns the change. It runs again if another change was committed meanwhile. */
 export type Decide<T> = (view: IdentityView) => Promise<{ readonly batch: IdentityBatch; readonly result: T }>;
 
-/** Makes one change at a time: see `createChange`. */
+/** Runs one change; see `createChange`. */
 export type Change = <T>(decide: Decide<T>) => Promise<T>;
 
-/** Changes take effect one after the other, on however many servers. */
+/** Serializes changes across threads and servers. */
 export function createChange(records: SealedRecordStore, changed: () => void): Change {
   return async (decide) => {
     const done = await changeInTurn({

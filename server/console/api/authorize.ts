@@ -1,13 +1,13 @@
 import { json, type Request, type Response } from 'express';
 import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { decideOneOf } from '../../auth/authorize.ts';
-import { type AccessRequest, type Decision, type Principal, subjectOf } from '../../auth/principal.ts';
+import { type AuthorizationContext, authorizeRequest, type Right } from '../../auth/authorize.ts';
+import { type Principal, subjectOf } from '../../auth/principal.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocumentBytes } from './limit-body-memory.ts';
 import { originOf } from './request-source.ts';
-import { watchOf } from './observe-requests.ts';
+import { auditOf } from './request-audit.ts';
 import { currentSession } from './sign-in/current-session.ts';
 
 /** `limit-body-memory` counts as many bytes. */
@@ -25,43 +25,47 @@ export class Authorizer {
     this.#clock = clock;
   }
 
-  /** Reports whether the call is allowed. It logs nothing: the web application asks for the state of its buttons. */
-  async allows(exchange: Exchange, action: string, resource: string, context: Context = {}): Promise<boolean> {
-    return (await this.#decide(exchange, { action, resource, context })).kind === 'allow';
+  /** Reports whether the user has the right. It records nothing, because pages ask for the state of their buttons. */
+  allows(exchange: Exchange, action: string, resource: string, conditions?: Context): Promise<boolean> {
+    return this.#allows(exchange, { action, resource, conditions });
   }
 
-  /** Reports whether users may do this for themselves. It is allowed unless a policy denies it. */
-  async allowsOwn(exchange: Exchange, action: string): Promise<boolean> {
-    return (await this.#decide(exchange, { ...own, action })).kind === 'allow';
+  /** Reports whether the user may do this for the own account, which is allowed by default. */
+  allowsOwn(exchange: Exchange, action: string): Promise<boolean> {
+    return this.#allows(exchange, { ...own, action });
   }
 
   /**
-   * Throws `AccessDenied`, which names the action, the resource and the user's policies. Of several actions, which name the same right,
-   * one must be allowed and none denied.
+   * Rejects with `AccessDenied`, which names the action, the resource and the user's policies. Of several actions, which are names of one
+   * right, one must be allowed and none denied.
    */
-  async require(exchange: Exchange, action: Actions, resource: string, context: Context = {}): Promise<void> {
-    await this.#require(exchange, { action, resource, context });
+  async require(exchange: Exchange, action: Right['action'], resource: string, conditions?: Context): Promise<void> {
+    await this.#require(exchange, { action, resource, conditions });
   }
 
-  /** Throws `AccessDenied` if the action is allowed for no resource at all. Routes call it before they read a body that names the resource. */
+  /** Rejects with `AccessDenied` if no resource that the unread body could name would be allowed. */
   async requireForSome(exchange: Exchange, action: string): Promise<void> {
-    await this.#require(exchange, { action, resource: '', context: {}, unknown: { below: true, keys: [] } });
+    await this.#require(exchange, { action, resource: '', unknown: { below: true, keys: [] } });
   }
 
   async requireOwn(exchange: Exchange, action: string): Promise<void> {
     await this.#require(exchange, { ...own, action });
   }
 
-  async #require(exchange: Exchange, asked: Omit<Asked, 'action'> & { readonly action: Actions }): Promise<void> {
-    const decided = await decideOneOf([asked.action].flat(), (action) => this.#decide(exchange, { ...asked, action }));
+  async #allows(exchange: Exchange, right: Right): Promise<boolean> {
+    const decided = await authorizeRequest(this.#access, this.#contextOf(exchange), right);
+    return decided?.decision.kind === 'allow';
+  }
+
+  async #require(exchange: Exchange, right: Right): Promise<void> {
+    const audit = auditOf(exchange.response);
+    const decided = await authorizeRequest(this.#access, { ...this.#contextOf(exchange), audit }, right);
     if (decided === undefined) return;
     const { action, decision } = decided;
-    // The route asks again with the resource when it has read the body.
-    if (asked.unknown !== undefined && decision.kind === 'allow') return;
-    const { resource } = asked;
-    const watch = watchOf(exchange.response);
-    watch?.isFor(action.replace(/^.*:/, ''), placeOf(resource));
-    watch?.decided({ action, resource }, decision);
+    // The final decision comes with the resource, when the body is read.
+    if (right.unknown !== undefined && decision.kind === 'allow') return;
+    const { resource } = right;
+    audit?.setOperation(action.replace(/^.*:/, ''), placeOf(resource));
     if (decision.kind === 'allow') return;
     const { accessKey, principal } = currentSession(exchange.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
@@ -73,13 +77,9 @@ export class Authorizer {
     return subject === undefined ? [] : this.#access.identities.policiesOf(subject);
   }
 
-  #decide({ request, response }: Exchange, { context, ...asked }: Asked): Promise<Decision> {
+  #contextOf({ request, response }: Exchange): AuthorizationContext {
     const { principal } = currentSession(response).credentials;
-    return this.#access.authorize({
-      principal,
-      ...asked,
-      context: { ...contextOf(request, this.#clock()), ...context },
-    });
+    return { principal, conditions: connectionContext(originOf(request), this.#clock(), request.get('user-agent')) };
   }
 }
 
@@ -101,17 +101,7 @@ function placeOf(resource: string): { readonly bucket: string; readonly key: str
   return { bucket: resource.slice(0, slash), key: resource.slice(slash + 1) };
 }
 
-interface Asked {
-  readonly action: string;
-  readonly resource: string;
-  readonly context: Context;
-  readonly allowedUnlessDenied?: boolean;
-  readonly unknown?: NonNullable<AccessRequest['unknown']>;
-}
-
-const own = { resource: '', context: {}, allowedUnlessDenied: true } as const;
-
-type Actions = string | readonly string[];
+const own = { resource: '', allowedByDefault: true } as const;
 
 /** Condition keys of a request. */
 type Context = Readonly<Record<string, readonly string[]>>;
@@ -131,14 +121,5 @@ function refusal(names: readonly string[], action: string, resource: string): st
   return `${policies} ${action}${place}. An administrator can change that.`;
 }
 
-function contextOf(request: Request, now: Date): Record<string, readonly string[]> {
-  const context: Record<string, readonly string[]> = {
-    ...connectionContext(originOf(request), now),
-  };
-  const userAgent = request.get('user-agent');
-  if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
-  return context;
-}
-
-/** Either right suffices: older policies name the first, newer ones the second. */
+/** Either right: older policies have the first, newer ones the second. */
 export const mayAttach = ['admin:UpdatePolicyAssociation', 'admin:AttachUserOrGroupPolicy'] as const;

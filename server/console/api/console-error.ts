@@ -1,13 +1,13 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { TooManyGuesses } from '../../auth/guess-limits.ts';
+import type { GuessLimitError } from '../../auth/guess-limits.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
-import { watchOf } from './observe-requests.ts';
-import { IdentityError, type IdentityErrorCode } from '../../auth/identities/names.ts';
+import { auditOf } from './request-audit.ts';
+import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -37,7 +37,7 @@ export class ConsoleError extends Error {
 }
 
 /** `by` describes the account in the message, for example `access key`. */
-export function tooManyAttempts(response: Response, error: TooManyGuesses, by: string): ConsoleError {
+export function tooManyAttempts(response: Response, error: GuessLimitError, by: string): ConsoleError {
   response.set('retry-after', String(error.waitSeconds));
   const message = `Too many attempts with this ${by}. Try again in ${error.waitSeconds} s.`;
   return new ConsoleError('TooManyAttempts', message, { cause: error });
@@ -89,7 +89,7 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
     if (known === undefined || known.status >= 500) {
       log.error({ err: error, method: request.method, path: request.path }, 'the console failed to answer a request');
     }
-    watchOf(response)?.refused({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
+    auditOf(response)?.setError({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
     if (response.headersSent) {
       // The client must not take a partial answer for a complete one.
       response.destroy();

@@ -16,7 +16,7 @@ import type { Administration } from '../services.ts';
 import { type Authorizer, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
-import { LdapProblem } from '../../federation/ldap/ldap-user.ts';
+import { LdapError } from '../../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { ConsoleError } from './console-error.ts';
 
@@ -173,7 +173,7 @@ async function attachable({ directory }: Administration, holder: PolicyHolder): 
     const person = await directory.find(holder.name);
     if (person !== undefined) return { kind: 'ldap-user', name: person.dn };
   } catch (error) {
-    if (!(error instanceof LdapProblem)) throw error;
+    if (!(error instanceof LdapError)) throw error;
     throw new ConsoleError('BadRequest', error.message, { cause: error, field: 'name' });
   }
   throw new ConsoleError('NotFound', `The directory has no user with the name or DN ${JSON.stringify(holder.name)}.`, {

@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../administration/policies.ts';
-import { removeUserWithAll } from '../../administration/users.ts';
+import { removeUserAndCredentials } from '../../administration/users.ts';
 import { noSuchUser, noSuchGroup } from '../../auth/identities/change-users.ts';
 import type { User } from '../../auth/identities/records.ts';
 import { newSecretKey } from '../../auth/identities/names.ts';
@@ -92,7 +92,7 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
 
   router.delete('/user', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:DeleteUser', '');
-    await removeUserWithAll(administration, queryText(request, 'name'));
+    await removeUserAndCredentials(administration, queryText(request, 'name'));
     response.status(204).end();
   });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import { configuredDirectory } from '../ldap/configured-directory.ts';
 import type { LdapDirectory } from '../ldap/ldap-directory.ts';
-import { LdapProblem, rightsOfPerson, type RightsOfPerson } from '../ldap/ldap-user.ts';
+import { LdapError, ldapUserPolicies, type LdapUserPolicies } from '../ldap/ldap-user.ts';
 import { testIdentities } from '../../../test/support/auth/identities.ts';
 import type { IdentityProviderConfigurations, SaveMode } from './provider-configurations.ts';
 import { ldapConfigurations, storedDirectory } from './ldap-configurations.ts';
@@ -24,7 +24,7 @@ const environment: LdapSettings = {
 };
 
 let stored: StoredConfigurations;
-let rights: RightsOfPerson;
+let rights: LdapUserPolicies;
 let ldap: IdentityProviderConfigurations;
 let probed: string[];
 let broken: boolean;
@@ -32,7 +32,7 @@ let broken: boolean;
 beforeEach(async () => {
   [probed, broken] = [[], false];
   const { records, identities } = await testIdentities();
-  rights = rightsOfPerson(identities);
+  rights = ldapUserPolicies(identities);
   stored = storedConfigurations(records, () => new Date('2026-01-01T00:00:00Z'));
   ldap = open();
 });
@@ -44,7 +44,7 @@ function open(fixed?: LdapSettings): IdentityProviderConfigurations {
     rights,
     probe: async ({ host }) => {
       probed.push(host);
-      if (broken) throw new LdapProblem('unavailable', 'The directory cannot be asked now.');
+      if (broken) throw new LdapError('unavailable', 'The directory cannot be asked now.');
     },
   });
 }
@@ -80,25 +80,25 @@ describe('the configuration of the directory', () => {
 
   it('is not saved where the directory does not answer', async () => {
     broken = true;
-    await expect(save(needed)).rejects.toMatchObject({ code: 'unusable' });
+    await expect(save(needed)).rejects.toMatchObject({ code: 'unusable-provider' });
     expect(await ldap.list()).toEqual([]);
   });
 
   it.each([
-    ['add', needed, 'exists'],
-    ['update', { user_dn_search_filter: 'uid' }, 'invalid'],
-    ['update', { server_addr: '' }, 'invalid'],
-    ['update', { colour: 'red' }, 'invalid'],
-    ['update', { lookup_bind_password: '' }, 'invalid'],
+    ['add', needed, 'configuration-exists'],
+    ['update', { user_dn_search_filter: 'uid' }, 'invalid-configuration'],
+    ['update', { server_addr: '' }, 'invalid-configuration'],
+    ['update', { colour: 'red' }, 'invalid-configuration'],
+    ['update', { lookup_bind_password: '' }, 'invalid-configuration'],
   ] as const)('once there, %s %j is refused as %s', async (mode, values, code) => {
     await save(needed);
     await expect(save(values, mode)).rejects.toMatchObject({ code });
   });
 
   it('has no name, and is not changed before it is there', async () => {
-    await expect(save(needed, 'add', 'second')).rejects.toMatchObject({ code: 'invalid' });
-    await expect(save(needed, 'update')).rejects.toMatchObject({ code: 'no-such-name' });
-    await expect(ldap.remove('_')).rejects.toMatchObject({ code: 'no-such-name' });
+    await expect(save(needed, 'add', 'second')).rejects.toMatchObject({ code: 'invalid-configuration' });
+    await expect(save(needed, 'update')).rejects.toMatchObject({ code: 'no-such-configuration' });
+    await expect(ldap.remove('_')).rejects.toMatchObject({ code: 'no-such-configuration' });
   });
 
   it('of the environment is shown, and changed there alone', async () => {

@@ -1,9 +1,9 @@
+import { IdentityError } from '../../auth/identity-error.ts';
 import { type LdapSettings, ldapFromKeys, ldapKeys, ldapKeysOf } from '../../../platform/settings/identity-settings.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
-import { createLdapDirectoryLater, type StoredDirectory } from '../ldap/configured-directory.ts';
-import { type RightsOfPerson, LdapProblem } from '../ldap/ldap-user.ts';
+import { openLdapDirectory, type StoredDirectory } from '../ldap/configured-directory.ts';
+import { type LdapUserPolicies, LdapError } from '../ldap/ldap-user.ts';
 import {
-  ConfigurationError,
   redacted,
   type ConfigurationDetails,
   type ConfigurationKey,
@@ -13,24 +13,24 @@ import {
   type TestStep,
 } from './provider-configurations.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
-import type { LdapPerson } from '../ldap/ldap-directory.ts';
+import type { LdapUser } from '../ldap/ldap-directory.ts';
 
 const subsystem = 'identity_ldap';
-/** There is one, without a name of its own. */
+/** There is only one directory, and it has no name. */
 const onlyName = '_';
 const table = { keys: ldapKeys, whose: 'the directory' };
 
 interface LdapConfigurationsOptions {
   readonly stored: StoredConfigurations;
-  /** That of the environment, which cannot be changed here. */
+  /** The directory of the environment, which cannot be changed here. */
   readonly environment?: LdapSettings | undefined;
-  /** For its test. */
-  readonly rights: RightsOfPerson;
-  /** Rejects with `LdapProblem` where the directory cannot be used. */
+  /** The sign-in test shows the policies of a user. */
+  readonly rights: LdapUserPolicies;
+  /** Rejects with `LdapError` if the directory cannot be used. */
   readonly probe?: (directory: LdapSettings) => Promise<void>;
 }
 
-/** The directory as administrators set it up, change and remove it. What is saved was seen to work: connection, lookup account, search. */
+/** The directory configuration that administrators create, change and remove. A save first tests connection, lookup account and search. */
 export function ldapConfigurations(options: LdapConfigurationsOptions): IdentityProviderConfigurations {
   const { stored, environment } = options;
   const probe = options.probe ?? probeDirectory;
@@ -41,7 +41,7 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
       throw invalid([`there is one directory, which has no name: leave ${given} out`]);
     }
     if (environment === undefined) return;
-    throw new ConfigurationError(
+    throw new IdentityError(
       'from-environment',
       'The directory comes from the environment (SVC_IDENTITY_LDAP_…): change it there and restart the server.',
     );
@@ -54,7 +54,7 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
 
   return {
     subsystem,
-    description: 'the directory (LDAP) whose people log in by name and password',
+    description: 'the directory (LDAP) whose users sign in by name and password',
     multiple: false,
     keys: configurationKeys,
     list: all,
@@ -69,7 +69,7 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
         const values = mergedKeys(table, before?.values, given, { replace: mode === 'replace' });
         return { values, directory: checked(values) };
       };
-      // Asked before the change: a directory that takes its time holds nobody else up.
+      // The probe runs before the change, so that a slow directory delays no other change.
       const { directory } = check(await stored.list(subsystem));
       if (directory !== undefined) await usable(directory, probe);
       await stored.change(subsystem, (known) => {
@@ -79,17 +79,17 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
       return { applied: true };
     },
 
-    async test(name, given, person) {
-      // Files of the environment are read already.
-      if (environment !== undefined) return testLdapDirectory(environment, person, options.rights);
+    async test(name, given, user) {
+      // The settings have already read the files that the environment names.
+      if (environment !== undefined) return testLdapDirectory(environment, user, options.rights);
       editable(name);
       const [before] = await stored.list(subsystem);
       if (before === undefined && given === undefined) throw noneYet();
       const values = mergedKeys(table, before?.values, given ?? new Map(), { replace: given !== undefined });
-      // One that is switched off is tried before it is switched on.
+      // A disabled directory can be tested before it is enabled.
       const directory = checked(new Map([...values, ['enable', 'on']]));
       if (directory === undefined) throw noneYet();
-      return testLdapDirectory(directory, person, options.rights);
+      return testLdapDirectory(directory, user, options.rights);
     },
 
     async remove(name, keys) {
@@ -106,7 +106,7 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
   };
 }
 
-/** What the access room makes of it. One that a newer server saved and this one cannot read is none. */
+/** Reads the stored directory. A configuration from a newer server that this one cannot read counts as none. */
 export function storedDirectory(stored: StoredConfigurations): StoredDirectory {
   return {
     revision: () => stored.revision(),
@@ -131,7 +131,7 @@ function described(values: ReadonlyMap<string, string>, origin: ConfigurationDet
   };
 }
 
-/** Undefined where it is switched off. Throws `ConfigurationError`. */
+/** Returns undefined for a disabled directory. Throws `IdentityError`. */
 function checked(values: ReadonlyMap<string, string>): LdapSettings | undefined {
   const { directory, problems } = ldapFromKeys(values);
   if (problems.length > 0) throw invalid(problems);
@@ -143,14 +143,14 @@ async function usable(directory: LdapSettings, probe: (directory: LdapSettings) 
   try {
     await probe(directory);
   } catch (error) {
-    if (!(error instanceof LdapProblem)) throw error;
-    throw new ConfigurationError('unusable', error.message, { cause: error });
+    if (!(error instanceof LdapError)) throw error;
+    throw new IdentityError('unusable-provider', error.message, { cause: error });
   }
 }
 
-/** Looks for somebody who is not there: that takes the connection, the lookup account, the filter and the place where people are. */
+/** Searches for an unknown user, which tests the connection, the lookup account, the filter and the search base. */
 async function probeDirectory(settings: LdapSettings): Promise<void> {
-  await (await createLdapDirectoryLater(settings)).find('nobody-whom-coffer-knows');
+  await (await openLdapDirectory(settings)).find('nobody-whom-coffer-knows');
 }
 
 const configurationKeys: readonly ConfigurationKey[] = ldapKeys.map(({ key, row }) => ({
@@ -166,32 +166,32 @@ function lineOf(values: ReadonlyMap<string, string>): string {
   return `${subsystem} ${formatKeyValues(values)}`;
 }
 
-function exists(): ConfigurationError {
-  return new ConfigurationError(
-    'exists',
+function exists(): IdentityError {
+  return new IdentityError(
+    'configuration-exists',
     'There is a configuration of the directory already: change it by "update", or remove it first.',
   );
 }
 
-function noneYet(): ConfigurationError {
-  return new ConfigurationError('no-such-name', 'There is no configuration of the directory: make it by "add".');
+function noneYet(): IdentityError {
+  return new IdentityError('no-such-configuration', 'There is no configuration of the directory: make it by "add".');
 }
 
-/** Walks the way of a sign-in without a password: connection, lookup account, the person, their groups, and what they may do here. */
+/** Tests a sign-in without the password: connection, lookup account, user, groups, and policies. */
 async function testLdapDirectory(
   settings: LdapSettings,
-  person: string | undefined,
-  rights: RightsOfPerson,
+  user: string | undefined,
+  rights: LdapUserPolicies,
 ): Promise<readonly TestStep[]> {
-  // Its library is some MiB, which nobody needs who has no directory.
-  const { walkDirectory } = await import('../ldap/test-sign-in.ts');
-  const walk = await walkDirectory(settings, person);
-  return walk.person === undefined ? walk.steps : [...walk.steps, await policiesStep(walk.person, rights)];
+  // The LDAP library takes some MiB, so it is loaded only when it is needed.
+  const { testLdapSignIn } = await import('../ldap/test-sign-in.ts');
+  const test = await testLdapSignIn(settings, user);
+  return test.user === undefined ? test.steps : [...test.steps, await policiesStep(test.user, rights)];
 }
 
-async function policiesStep(person: LdapPerson, rights: RightsOfPerson): Promise<TestStep> {
+async function policiesStep(user: LdapUser, rights: LdapUserPolicies): Promise<TestStep> {
   const step = 'Policies';
-  const attached = await rights(person);
+  const attached = await rights(user);
   const names = attached.map(({ name }) => name);
   if (names.length === 0) {
     return {

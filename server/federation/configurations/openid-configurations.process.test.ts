@@ -137,9 +137,9 @@ describe('openIdConfigurations', () => {
 
   it('refuses to add twice, and to change or remove what is not there', async () => {
     await add('okta');
-    await expect(add('okta')).rejects.toMatchObject({ code: 'exists' });
-    await expect(update('other', { comment: 'x' })).rejects.toMatchObject({ code: 'no-such-name' });
-    await expect(configurations.remove('other')).rejects.toMatchObject({ code: 'no-such-name' });
+    await expect(add('okta')).rejects.toMatchObject({ code: 'configuration-exists' });
+    await expect(update('other', { comment: 'x' })).rejects.toMatchObject({ code: 'no-such-configuration' });
+    await expect(configurations.remove('other')).rejects.toMatchObject({ code: 'no-such-configuration' });
   });
 
   it.each([
@@ -160,20 +160,20 @@ describe('openIdConfigurations', () => {
   });
 
   it.each(['', 'a b', '-a', 'a/b', 'a'.repeat(65)])('refuses the name %j', async (name) => {
-    await expect(add(name)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(add(name)).rejects.toMatchObject({ code: 'invalid-configuration' });
   });
 
   it('refuses a provider whose document names another issuer', async () => {
     double.realm.discovery = { issuer: 'https://other.example' };
     await expect(add('okta')).rejects.toMatchObject({
-      code: 'unusable',
+      code: 'unusable-provider',
       message: expect.stringMatching(/issuer/) as string,
     });
   });
 
   it('refuses one whose keys cannot be read', async () => {
     double.fail('jwks', { kind: 'status', status: 500 });
-    await expect(add('okta')).rejects.toMatchObject({ code: 'unusable' });
+    await expect(add('okta')).rejects.toMatchObject({ code: 'unusable-provider' });
   });
 
   it('does not ask a provider that is switched off', async () => {
@@ -211,7 +211,7 @@ describe('what is saved', () => {
   it('was proven to work first', async () => {
     await add('okta');
     await expect(configurations.save('okta', wrong, 'update')).rejects.toMatchObject({
-      code: 'unusable',
+      code: 'unusable-provider',
       message: expect.stringMatching(/refuses the client "coffer".*--force/) as string,
     });
     expect(await outcomes('okta')).toContain('Client: ok');
@@ -227,7 +227,7 @@ describe('what is saved', () => {
     ['an admin interface that is not there', { vendor: 'keycloak', keycloak_admin_url: 'http://127.0.0.1:1/admin' }],
     ['a redirect address that is not registered', { redirect_uri: 'https://console.example/oauth_callback' }],
   ])('has no %s', async (_, values) => {
-    await expect(add('okta', values)).rejects.toMatchObject({ code: 'unusable' });
+    await expect(add('okta', values)).rejects.toMatchObject({ code: 'unusable-provider' });
   });
 });
 

@@ -1,9 +1,9 @@
+import { IdentityError } from '../../auth/identity-error.ts';
 import { openIdKeys, providerFromKeys, keysOf } from '../../../platform/settings/openid-settings.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import {
   invalid,
   mergedKeys,
-  ConfigurationError,
   redacted,
   type ConfigurationDetails,
   type ConfigurationKey,
@@ -16,10 +16,10 @@ import { roleArn } from '../../auth/principal.ts';
 import { proveOpenIdProvider, testOpenIdProvider } from './test-openid-provider.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
 
-/** The keys of OpenID providers. */
+/** The configuration keys of OpenID providers. */
 const openIdTable = { keys: openIdKeys, whose: 'an OpenID provider' };
 
-/** The provider that these keys make, when it may stand beside the others. Throws `ConfigurationError`. */
+/** Makes the provider from keys and checks it against the other providers. Throws `IdentityError`. */
 function checkedProvider(
   name: string,
   values: ReadonlyMap<string, string>,
@@ -55,12 +55,12 @@ function contradictions(provider: OpenIdProviderSettings, values: ReadonlyMap<st
     );
   }
   if (provider.vendor === 'keycloak' && provider.clientSecret === undefined) {
-    found.push('vendor keycloak needs client_secret: people are looked up with the service account of the client');
+    found.push('vendor keycloak needs client_secret: users are looked up with the service account of the client');
   }
   return found;
 }
 
-/** A role is named by its client: two providers of one client would have one name. */
+/** The client ID names the role, so two providers must not share a client. */
 function clashes(provider: OpenIdProviderSettings, others: readonly OpenIdProviderSettings[]): string[] {
   const twin = others.find(({ id, clientId }) => id !== provider.id && clientId === provider.clientId);
   return twin === undefined
@@ -72,18 +72,18 @@ const subsystem = 'identity_openid';
 
 interface OpenIdConfigurationsOptions {
   readonly stored: StoredConfigurations;
-  /** Those of the environment, which cannot be changed here. */
+  /** The providers of the environment, which cannot be changed here. */
   readonly environment: readonly OpenIdProviderSettings[];
   readonly region: string;
-  /** Takes what was saved into effect. */
+  /** Puts saved configurations into effect. */
   readonly apply: () => Promise<void>;
-  /** Rejects with `OpenIdProblem` where the provider cannot be used. */
+  /** Rejects with `OpenIdProblem` if the provider cannot be used. */
   readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
-  /** Where the provider sends browsers back to, as far as that is known without a browser. */
+  /** The redirect address of a provider, if it is known without a browser. */
   readonly redirectUri?: (provider: OpenIdProviderSettings) => string | undefined;
 }
 
-/** OpenID providers as administrators add, change and remove them. What is saved was seen to work. */
+/** The OpenID providers that administrators create, change and remove. A save first tests the provider. */
 export function openIdConfigurations(options: OpenIdConfigurationsOptions): IdentityProviderConfigurations {
   const { stored, environment } = options;
   const probe = options.probe ?? proveOpenIdProvider;
@@ -93,7 +93,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
 
   function editable(name: string): void {
     if (fixed(name) === undefined) return;
-    throw new ConfigurationError(
+    throw new IdentityError(
       'from-environment',
       `The configuration ${name} comes from the environment (SVC_IDENTITY_OPENID_…): change it there and restart the server.`,
     );
@@ -126,7 +126,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
 
   return {
     subsystem,
-    description: 'OpenID providers that people and applications log in by',
+    description: 'OpenID providers by which users and applications sign in',
     multiple: true,
     keys: configurationKeys,
     list: all,
@@ -143,7 +143,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
         const provider = checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
         return { values, provider };
       };
-      // Asked before the change: a provider that takes its time holds nobody else up.
+      // The probe runs before the change, so that a slow provider delays no other change.
       const { provider } = check(await stored.list(subsystem));
       if (provider.enabled && !unproven) await usable(provider, probe);
       await stored.change(subsystem, (known) => {
@@ -156,7 +156,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
 
     async test(name, given) {
       const fromEnvironment = fixed(name);
-      // What the environment gives may lie in files, which only its settings have read.
+      // Only the settings have read the files that the environment names.
       if (fromEnvironment !== undefined) return test(fromEnvironment);
       const known = await stored.list(subsystem);
       const before = known.find((configuration) => configuration.name === name);
@@ -183,7 +183,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
   };
 }
 
-/** What the access room makes of the stored ones. One that a newer server saved and this one cannot read is left out. */
+/** Reads the stored providers. It skips configurations from a newer server that this one cannot read. */
 export function storedProviders(stored: StoredConfigurations): StoredProviderSource {
   return {
     revision: () => stored.revision(),
@@ -220,8 +220,8 @@ async function usable(
     await probe(provider);
   } catch (error) {
     if (!(error instanceof OpenIdProblem)) throw error;
-    throw new ConfigurationError(
-      'unusable',
+    throw new IdentityError(
+      'unusable-provider',
       `The provider cannot be used: ${error.message} "coffer idp openid … --force" saves it all the same.`,
       { cause: error },
     );
@@ -232,16 +232,16 @@ function lineOf(name: string, values: ReadonlyMap<string, string>): string {
   return `${subsystem}${name === '_' ? '' : `:${name}`} ${formatKeyValues(values)}`;
 }
 
-function exists(name: string): ConfigurationError {
-  return new ConfigurationError(
-    'exists',
+function exists(name: string): IdentityError {
+  return new IdentityError(
+    'configuration-exists',
     `There is a configuration ${name} already: change it by "update", or remove it first.`,
   );
 }
 
-function noSuchName(name: string): ConfigurationError {
-  return new ConfigurationError(
-    'no-such-name',
+function noSuchName(name: string): IdentityError {
+  return new IdentityError(
+    'no-such-configuration',
     `There is no configuration ${JSON.stringify(name.slice(0, 64))}: make it by "add".`,
   );
 }

@@ -1,70 +1,49 @@
+import { IdentityError } from '../../auth/identity-error.ts';
 import { type ConfigKey, valuesByKey } from '../../../platform/settings/config-subsystems.ts';
 
-export type ConfigurationErrorCode =
-  | 'exists'
-  | 'no-such-name'
-  | 'from-environment'
-  /** What was given cannot be used. */
-  | 'invalid'
-  /** The provider cannot be used. */
-  | 'unusable'
-  | 'no-such-history'
-  | 'no-such-subsystem'
-  | 'busy';
-
-/** A configuration that is refused. `message` is for the administrator: which key, which value, what to do; never a secret. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-  readonly code: ConfigurationErrorCode;
-  constructor(code: ConfigurationErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
-/** One kind of identity provider as administrators configure it: `openid`, `ldap`. Refusals are `ConfigurationError`s. */
+/** One kind of identity provider that administrators configure: `openid` or `ldap`. Errors are `IdentityError`s. */
 export interface IdentityProviderConfigurations {
-  /** As `admin config` calls it, e.g. `identity_openid`. */
+  /** The name for `admin config`, e.g. `identity_openid`. */
   readonly subsystem: string;
-  /** What it does, for people. */
+  /** A description for people. */
   readonly description: string;
-  /** Whether there can be several, by name. */
+  /** True if several can exist, each with a name. */
   readonly multiple: boolean;
   readonly keys: readonly ConfigurationKey[];
   list(): Promise<readonly ConfigurationSummary[]>;
-  /** Undefined where there is none of this name. */
+  /** Resolves with undefined if there is no configuration of this name. */
   get(name: string): Promise<ConfigurationDetails | undefined>;
-  /** `given`: keys and values. It is proven first that the provider can be used, unless `unproven`. */
+  /** Saves keys and values. It first tests that the provider can be used, unless `unproven`. */
   save(
     name: string,
     given: ReadonlyMap<string, string>,
     mode: SaveMode,
     options?: { readonly unproven: boolean },
   ): Promise<Saved>;
-  /** The whole configuration, or some keys of it. */
+  /** Removes the whole configuration, or some of its keys. */
   remove(name: string, keys?: readonly string[]): Promise<Saved>;
   /**
-   * Walks the way that a sign-in takes, as far as it goes without a person: by what is saved, or by what `given` would make of it, which
-   * `save` with `replace` takes. Changes nothing. Absent where a kind has no test. A directory goes on with a `person`: a name or a DN.
+   * Tests the steps of a sign-in that need no user, with the saved configuration or with `given`, which has the form of a `replace`. It
+   * changes nothing. Absent for a kind without a test. A directory test continues with a `person`: a name or a DN.
    */
   test?(name: string, given?: ReadonlyMap<string, string>, person?: string): Promise<readonly TestStep[]>;
 }
 
 export interface TestStep {
-  /** For people, e.g. `Discovery`. */
+  /** A name for people, e.g. `Discovery`. */
   readonly step: string;
-  /** `unclear`: it may work; the message says what to look at. */
+  /** `unclear`: the step may work; the message says what to check. */
   readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
   readonly message: string;
 }
 
 /**
- * `add` makes one that must not be there, `update` changes one that must, `set` either; keys that are not given stay, empty ones go.
- * `replace` makes exactly what is given.
+ * `add` creates a new configuration, `update` changes an existing one, `set` does either. Absent keys stay, and empty values remove keys.
+ * `replace` sets exactly the given keys.
  */
 export type SaveMode = 'add' | 'update' | 'set' | 'replace';
 
-/** Whether it is in effect without a restart. */
+/** `applied`: the change is in effect without a restart. */
 export interface Saved {
   readonly applied: boolean;
 }
@@ -75,7 +54,7 @@ export interface ConfigurationKey {
   readonly type: string;
   readonly optional: boolean;
   readonly secret: boolean;
-  /** The variable without the name of the configuration. */
+  /** The variable, without the suffix for the configuration's name. */
   readonly variable: string;
 }
 
@@ -91,18 +70,18 @@ export interface ConfigurationDetails extends ConfigurationSummary {
   readonly values: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** Shown in place of a secret; given back, it leaves the secret as it is. */
+/** The placeholder of a secret. A save that contains it keeps the secret. */
 export const redacted = '*REDACTED*';
 
-/** The keys of one kind of provider; `whose` is for people: `an OpenID provider`. */
+/** The keys of a kind of provider; `whose` names it in messages: `an OpenID provider`. */
 interface KeyTable {
   readonly keys: readonly ConfigKey[];
   readonly whose: string;
 }
 
 /**
- * What `given` makes of what is known: keys that are not given stay, empty ones are taken away. With `replace` only what is given counts.
- * Either way a secret that comes back redacted stays as it is. Throws `ConfigurationError`.
+ * Merges the given values into the known ones: absent keys stay, empty values remove keys. With `replace`, only given keys count. A
+ * redacted secret keeps the known secret. Throws `IdentityError`.
  */
 export function mergedKeys(
   { keys, whose }: KeyTable,
@@ -130,6 +109,6 @@ function knownSecret(key: string, known: ReadonlyMap<string, string> | undefined
   ]);
 }
 
-export function invalid(problems: readonly string[]): ConfigurationError {
-  return new ConfigurationError('invalid', `${problems.join('; ')}.`);
+export function invalid(problems: readonly string[]): IdentityError {
+  return new IdentityError('invalid-configuration', `${problems.join('; ')}.`);
 }

@@ -1,15 +1,15 @@
+import { IdentityError } from '../../auth/identity-error.ts';
 import { z } from 'zod';
 import { changeInTurn } from '../../encryption/change-in-turn.ts';
 import { sealedKey, sealedWithin, type SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
-import { ConfigurationError } from './provider-configurations.ts';
 
-/** What administrators configure while the server runs, by subsystem: `identity_openid`, `identity_ldap`. */
+/** A configuration that administrators store while the server runs, of the subsystem `identity_openid` or `identity_ldap`. */
 export interface StoredConfiguration {
-  /** `_` where it has no name of its own. */
+  /** `_` if it has no name of its own. */
   readonly name: string;
-  /** Keys and values as the administrator gave them. */
+  /** Keys and values as the administrator sent them. */
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -17,37 +17,37 @@ interface HistoryEntry {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The whole change, as `set-config-kv` takes it; it holds secrets. */
+  /** The whole change in the format of `set-config-kv`, with secrets. */
   readonly text: string;
 }
 
 export interface StoredConfigurations {
-  /** Changes with every change of any configuration; undefined while there never was one. */
+  /** Increases with every change of a configuration; undefined before the first one. */
   revision(): Promise<number | undefined>;
   list(subsystem: string): Promise<readonly StoredConfiguration[]>;
   /**
-   * Puts and removes at once. `decide` is given what there is, and asked again when something else was changed meanwhile; what it throws
-   * ends the change.
+   * Commits puts and removes in one batch. `decide` gets the current configurations and runs again if another change was committed
+   * meanwhile. An error of `decide` ends the change.
    */
   change(subsystem: string, decide: (known: readonly StoredConfiguration[]) => ConfigurationChange): Promise<void>;
-  /** The newest first. */
+  /** Lists the newest entries first. */
   history(count: number): Promise<readonly HistoryEntry[]>;
   historyEntry(id: string): Promise<HistoryEntry | undefined>;
-  /** One entry, or all of them. */
+  /** Removes one entry, or all. */
   clearHistory(id?: string): Promise<void>;
 }
 
 interface ConfigurationChange {
   readonly put?: readonly StoredConfiguration[];
   readonly remove?: readonly string[];
-  /** What is remembered of it. */
+  /** The text for the history. */
   readonly text?: string;
 }
 
 const room = 'idp';
 const head = sealedKey(room, 'head');
-/** Entries that are kept. */
-const longestHistory = 200;
+/** Entries that the history keeps. */
+const maxHistory = 200;
 
 const configurationSchema = z.object({ format: z.literal(1), values: z.record(z.string(), z.string()) });
 const historySchema = z.object({ format: z.literal(1), at: z.number(), text: z.string() });
@@ -96,18 +96,18 @@ export function storedConfigurations(records: SealedRecordStore, clock: () => Da
         },
       });
       if (done === undefined)
-        throw new ConfigurationError('busy', 'The configuration is being changed by many at once; try again.');
-      await forgetOld(records);
+        throw new IdentityError('busy', 'The configuration is being changed by many at once; try again.');
+      await removeOldHistory(records);
     },
     history,
     async historyEntry(id) {
-      return /^[0-9a-f]{16}$/.test(id) ? (await history(longestHistory)).find((entry) => entry.id === id) : undefined;
+      return /^[0-9a-f]{16}$/.test(id) ? (await history(maxHistory)).find((entry) => entry.id === id) : undefined;
     },
     async clearHistory(id) {
-      const entries = await history(longestHistory);
+      const entries = await history(maxHistory);
       const gone = id === undefined ? entries : entries.filter((entry) => entry.id === id);
       if (id !== undefined && gone.length === 0) {
-        throw new ConfigurationError('no-such-history', `There is no entry ${JSON.stringify(id.slice(0, 64))}.`);
+        throw new IdentityError('no-such-history', `There is no entry ${JSON.stringify(id.slice(0, 64))}.`);
       }
       for (const entry of gone) await records.delete(sealedKey(room, 'history', entry.id));
     },
@@ -118,17 +118,20 @@ function configKey(subsystem: string, name: string): Key {
   return sealedKey(room, 'config', subsystem, name);
 }
 
-/** In the order of the changes, whatever the clocks of the servers say: each expects the revision that it is named after. */
+/**
+ * The key of a history entry. It contains the revision that the change expects, so that entries sort in commit order, independent of the
+ * servers' clocks.
+ */
 function historyKey(revision: number | undefined): Key {
   return sealedKey(room, 'history', (revision ?? 0).toString(16).padStart(16, '0'));
 }
 
-/** Not part of the change: an entry too many does no harm. */
-async function forgetOld(records: SealedRecordStore): Promise<void> {
+/** Runs after the change; an extra entry is harmless. */
+async function removeOldHistory(records: SealedRecordStore): Promise<void> {
   let seen = 0;
   for await (const { key } of records.scan({ ...sealedWithin(room, 'history'), reverse: true })) {
     seen += 1;
-    if (seen > longestHistory) await records.delete(key);
+    if (seen > maxHistory) await records.delete(key);
   }
 }
 

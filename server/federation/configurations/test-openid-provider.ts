@@ -5,13 +5,13 @@ import { OpenIdProblem } from '../../../platform/openid/errors.ts';
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
-import { bearingFetch, discoverProvider, providerCa } from '../openid-provider.ts';
+import { authorizedFetch, discoverProvider, providerCa } from '../openid-provider.ts';
 import type { TestStep } from './provider-configurations.ts';
 
 /**
- * Walks the way that a sign-in takes as far as it goes without a person, and says where it breaks. Never rejects with `OpenIdProblem`.
+ * Tests the steps of a sign-in that need no user, and shows the failing one. Never rejects with `OpenIdProblem`.
  *
- * @param redirectUri where browsers come back to, as far as that is known without a browser
+ * @param redirectUri the redirect address, if it is known without a browser
  */
 export async function testOpenIdProvider(
   provider: OpenIdProviderSettings,
@@ -33,7 +33,7 @@ export async function testOpenIdProvider(
     'Certificates',
     async () => {
       const ca = await providerCa(provider);
-      return bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+      return authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
     },
     () => ({
       outcome: 'ok',
@@ -57,7 +57,7 @@ export async function testOpenIdProvider(
   );
   const { clientId, clientSecret } = provider;
   if (provider.vendor === 'kubernetes' || clientSecret === undefined) {
-    const why = provider.vendor === 'kubernetes' ? 'Nobody signs in at a cluster.' : 'The client has no secret.';
+    const why = provider.vendor === 'kubernetes' ? 'A cluster has no sign-in.' : 'The client has no secret.';
     return [...steps, { step: 'Client', outcome: 'skipped', message: why }];
   }
   await at(
@@ -91,10 +91,10 @@ export async function testOpenIdProvider(
   return steps;
 }
 
-/** Rejects with `OpenIdProblem` where the provider cannot be used for sign-ins: discovery, keys, client, redirect address, administration. */
+/** Rejects with `OpenIdProblem` if the provider cannot be used: it tests discovery, keys, client, redirect address and admin interface. */
 export async function proveOpenIdProvider(provider: OpenIdProviderSettings): Promise<void> {
   const ca = await providerCa(provider);
-  const fetch = bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+  const fetch = authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
   const metadata = await discoverProvider(provider, fetch);
   await createKeySet(metadata.jwksUri, { fetch }).load();
   const { clientId, clientSecret, redirectUri } = provider;
@@ -109,7 +109,7 @@ async function checkAdministration(
   { tokenEndpoint }: ProviderMetadata,
   fetch: ProviderFetch,
 ): Promise<void> {
-  // Settings without them are refused before.
+  // The settings require both.
   if (adminUrl === undefined || clientSecret === undefined) return;
   await createKeycloakAdmin({ adminUrl, realm, tokenEndpoint, clientId, clientSecret, fetch }).check();
 }

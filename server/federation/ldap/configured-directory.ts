@@ -1,33 +1,33 @@
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import type { LdapDirectory } from './ldap-directory.ts';
-import { LdapProblem } from './ldap-user.ts';
+import { LdapError } from './ldap-user.ts';
 
-/** What administrators stored. */
+/** The directory configuration that administrators store. */
 export interface StoredDirectory {
-  /** Changes with every change of any configuration. */
+  /** Increases with every change of a configuration. */
   revision(): Promise<number | undefined>;
-  /** Undefined where there is none, or it is switched off. */
+  /** Resolves with undefined if there is none or it is disabled. */
   read(): Promise<LdapSettings | undefined>;
 }
 
 interface ConfiguredDirectoryOptions {
-  /** From the environment: it counts alone. */
+  /** The directory of the environment. It overrides a stored one. */
   readonly environment?: LdapSettings | undefined;
   readonly stored: StoredDirectory;
   readonly open?: (settings: LdapSettings) => Promise<LdapDirectory>;
 }
 
 export interface ConfiguredDirectory extends LdapDirectory {
-  /** Whether there is one to ask now. */
+  /** Reports whether a directory is configured now. */
   isConfigured(): Promise<boolean>;
 }
 
 /**
- * The directory as it is configured at each question: a change by any thread or server counts from the next one on. Where none is, each
- * question rejects with `LdapProblem` not-configured.
+ * Returns a directory that follows its configuration: each call uses the current one, whichever thread or server changed it. Without a
+ * configuration each call rejects with the `LdapError` not-configured.
  */
 export function configuredDirectory(options: ConfiguredDirectoryOptions): ConfiguredDirectory {
-  const { environment, stored, open = createLdapDirectoryLater } = options;
+  const { environment, stored, open = openLdapDirectory } = options;
   let known:
     { readonly revision: number | undefined; readonly directory: Promise<LdapDirectory | undefined> } | undefined;
 
@@ -43,7 +43,7 @@ export function configuredDirectory(options: ConfiguredDirectoryOptions): Config
   async function current(): Promise<LdapDirectory> {
     const directory = await configured();
     if (directory !== undefined) return directory;
-    throw new LdapProblem(
+    throw new LdapError(
       'not-configured',
       'No directory is configured: set SVC_IDENTITY_LDAP_SERVER_ADDR, or use "mc idp ldap add".',
     );
@@ -55,12 +55,12 @@ export function configuredDirectory(options: ConfiguredDirectoryOptions): Config
     isConfigured: async () => (await configured()) !== undefined,
     authenticate: async (name, password) => (await current()).authenticate(name, password),
     find: async (nameOrDn) => (await current()).find(nameOrDn),
-    stateOf: async (person) => (await current()).stateOf(person),
+    stateOf: async (user) => (await current()).stateOf(user),
   };
 }
 
-/** Its library is not loaded where nothing is asked of a directory: each thread would keep some MiB of it. */
-export async function createLdapDirectoryLater(settings: LdapSettings): Promise<LdapDirectory> {
+/** Loads the LDAP library on first use, because each thread would keep some MiB of it. */
+export async function openLdapDirectory(settings: LdapSettings): Promise<LdapDirectory> {
   const { createLdapDirectory } = await import('./ldap-directory.ts');
   return createLdapDirectory(settings);
 }

@@ -1,6 +1,6 @@
 /**
- * A distinguished name in one spelling, so that equal names are equal texts: types and values in lower case, no spaces around `,`, `=`
- * and `+`, one way to escape, the parts of a multi-valued name in order. Undefined for what is no such name.
+ * Normalizes a distinguished name, so that equal names are equal texts: types and values in lower case, no spaces around `,`, `=` and `+`,
+ * one form of escapes, parts of a multi-valued name in order. Returns undefined if the text is no DN.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4514
  */
@@ -26,7 +26,7 @@ export function normalizeDn(text: string): string | undefined {
 interface Part {
   readonly type: string;
   readonly value: string;
-  /** Where the separator stands, or the text ends. */
+  /** The position of the separator, or the end of the text. */
   readonly end: number;
 }
 
@@ -53,7 +53,7 @@ interface Read {
 
 function readString(text: string, from: number): Read | undefined {
   const pieces: Buffer[] = [];
-  // Spaces at the end count only where they are escaped.
+  // Trailing spaces count only if they are escaped.
   let kept = 0;
   let at = from;
   while (at < text.length && !separators.has(text[at] ?? '')) {
@@ -97,7 +97,7 @@ function decoded(pieces: readonly Buffer[], end: number): Read | undefined {
   return Buffer.from(value).equals(bytes) ? { value, end } : undefined;
 }
 
-/** Names in directories are compared without regard to case and to how many spaces there are. */
+/** Directories compare names without regard to case and repeated spaces. */
 function fold(value: string): string {
   return value.normalize('NFC').toLowerCase().replaceAll(/ +/g, ' ').trim();
 }
@@ -112,7 +112,7 @@ function escape(value: string): string {
   );
 }
 
-/** `ann` of `uid=ann,ou=people`. */
+/** Returns the first value: `ann` for `uid=ann,ou=people`. */
 export function firstValue(dn: string): string {
   return /^[^=]*=((?:\\.|[^,+\\])*)/.exec(dn)?.[1] ?? dn;
 }

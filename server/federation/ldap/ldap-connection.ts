@@ -5,18 +5,18 @@ import { Client } from 'ldapts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 
 /**
- * One connection to the directory, which is never made again by itself: the library would go on after a lost connection as nobody,
- * and, after StartTLS, without TLS.
+ * A connection to the directory that never reconnects. After a lost connection the library would continue as an anonymous client and, after
+ * StartTLS, without TLS.
  */
 interface LdapConnection {
   readonly client: Client;
   close(): Promise<void>;
 }
 
-/** Of TCP and of one answer. Milliseconds. */
+/** Milliseconds for the TCP connection, and for one answer. */
 const timeout = 5_000;
 
-/** `ended` cuts it off, whatever it is doing; what is under way then fails. */
+/** Opens a connection. `ended` closes it at once, and pending calls fail. */
 async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): Promise<LdapConnection> {
   const { host, port, transport } = settings;
   const tls = transport === 'plain' ? undefined : await tlsOptions(settings);
@@ -35,7 +35,7 @@ async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): P
     strictDN: false,
     ...(transport === 'tls' && tls !== undefined ? { tlsOptions: tls } : {}),
     createConnection: () => once(() => connectPlain(port, host), 1),
-    // By StartTLS it is the second socket, over the first.
+    // StartTLS makes a second socket over the first one.
     createSecureConnection: ((...given: Parameters<typeof connectTls>) =>
       once(() => connectTls(...given), transport === 'tls' ? 1 : 2)) as typeof connectTls,
   });
@@ -55,14 +55,17 @@ async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): P
   return {
     client,
     async close() {
-      // A directory that is gone need not be told.
+      // An unbind can fail if the directory is gone.
       await client.unbind().catch(() => undefined);
       destroy();
     },
   };
 }
 
-/** Does work on a connection that is closed after it. The library may wait for a connection that was cut off: the signal ends the waiting, too. */
+/**
+ * Runs `work` on a connection and closes it afterwards. The library may wait for ever on a closed connection, so the signal also ends the
+ * wait.
+ */
 export async function connected<T>(
   settings: LdapSettings,
   ended: AbortSignal,

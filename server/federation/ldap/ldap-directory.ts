@@ -6,7 +6,7 @@ import { connected } from './ldap-connection.ts';
 import {
   fillFilter,
   isDisabled,
-  type LdapPersonState,
+  type LdapUserState,
   stateOf,
   codeOf,
   entryAt,
@@ -14,46 +14,46 @@ import {
   groupsOf,
   normalized,
 } from './ldap-searches.ts';
-import { LdapProblem } from './ldap-user.ts';
+import { LdapError } from './ldap-user.ts';
 
-/** Somebody whom the directory knows. */
-export interface LdapPerson {
-  /** As they call themselves. */
+/** A user of the directory. */
+export interface LdapUser {
+  /** The name that the user signs in with. */
   readonly name: string;
-  /** Normalized, as policies are attached to it. */
+  /** The normalized DN, as policies are attached to it. */
   readonly dn: string;
-  /** DNs, normalized. */
+  /** Normalized DNs. */
   readonly groups: readonly string[];
 }
 
-/** Asks the directory anew each time. Rejects with an `LdapProblem`. */
+/** A directory. Each call asks it; calls reject with an `LdapError`. */
 export interface LdapDirectory {
-  /** Who has this name and this password. */
-  authenticate(name: string, password: string): Promise<LdapPerson>;
-  /** By name, or by DN; undefined where there is nobody. */
-  find(nameOrDn: string): Promise<LdapPerson | undefined>;
-  /** Whether a person who was let in would be found still, and has the groups. */
-  stateOf(person: LdapPerson): Promise<LdapPersonState>;
+  /** Returns the user with this name and password. */
+  authenticate(name: string, password: string): Promise<LdapUser>;
+  /** Finds a user by name or DN; resolves with undefined if there is none. */
+  find(nameOrDn: string): Promise<LdapUser | undefined>;
+  /** Reports whether a signed-in user still exists and is in the same groups. */
+  stateOf(user: LdapUser): Promise<LdapUserState>;
 }
 
 export interface LdapDirectoryOptions {
-  /** Connections at a time. */
+  /** Maximum number of connections. */
   readonly connections?: number;
-  /** For the whole of a question, waiting for its turn included. Milliseconds. */
+  /** Milliseconds for a call, including the wait for a connection. */
   readonly timeoutMs?: number;
 }
 
 /** Bytes. */
 const longestName = 256;
 
-/** What directories answer about a person who may not come in: wrong password, locked, must be changed, not from here. */
+/** Result codes for a user who cannot sign in: wrong password, locked, password must be changed, not from this host. */
 const refusals = new Set([19, 48, 49, 50, 53]);
 
 export function createLdapDirectory(settings: LdapSettings, options: LdapDirectoryOptions = {}): LdapDirectory {
   const { connections = 8, timeoutMs = 10_000 } = options;
   const inTurn = limitedTurns(connections);
 
-  /** Does work on a connection that looks up; whatever happens it is over in time. */
+  /** Runs `work` on a connection of the lookup account, with a timeout. */
   async function asking<T>(work: (lookup: Client, ended: AbortSignal) => Promise<T>): Promise<T> {
     const ended = AbortSignal.timeout(timeoutMs);
     try {
@@ -65,22 +65,22 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
         });
       });
     } catch (error) {
-      throw asProblem(error, settings, ended.aborted ? timeoutMs : undefined);
+      throw asLdapError(error, settings, ended.aborted ? timeoutMs : undefined);
     }
   }
 
   return {
     authenticate(name, password) {
       return asking(async (lookup, ended) => {
-        // A name with an empty password is nobody, whom directories let in.
-        if (password === '' || !isName(name)) throw wrong();
+        // An empty password would be an anonymous bind, which directories accept.
+        if (password === '' || !isName(name)) throw wrongCredentials();
         const found = await findEntry(lookup, settings.users, name);
-        // Asked in every case, so that time does not tell who is in the directory.
-        const dn = found?.dn ?? nobodyAmong(settings);
+        // The bind always runs, so that its time does not reveal which users exist.
+        const dn = found?.dn ?? unknownUserDn(settings);
         await connected(settings, ended, (client) => bindAs(client, dn, password));
-        if (found === undefined) throw wrong();
-        // Not every directory refuses those whom it calls disabled.
-        if (isDisabled(found)) throw wrong();
+        if (found === undefined) throw wrongCredentials();
+        // Some directories accept disabled users.
+        if (isDisabled(found)) throw wrongCredentials();
         return { name, dn: normalized(dn), groups: await groupsOf(lookup, settings.groups, name, dn) };
       });
     },
@@ -99,19 +99,19 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
       });
     },
 
-    stateOf(person) {
+    stateOf(user) {
       return asking(async (lookup) => {
-        // The filter may say more than who somebody is: that they are not disabled, or in a group of those who may come in.
-        const found = await entryAt(lookup, person.dn, fillFilter(settings.users.filter, { name: person.name }));
-        const groups = found === undefined ? [] : await groupsOf(lookup, settings.groups, person.name, found.dn);
-        return stateOf(person, found, groups);
+        // The filter can also require that the user is enabled or in a group.
+        const found = await entryAt(lookup, user.dn, fillFilter(settings.users.filter, { name: user.name }));
+        const groups = found === undefined ? [] : await groupsOf(lookup, settings.groups, user.name, found.dn);
+        return stateOf(user, found, groups);
       });
     },
   };
 }
 
-/** A DN below the people that nobody has. */
-function nobodyAmong({ users }: LdapSettings): string {
+/** Returns a DN below the search base that no user has. */
+function unknownUserDn({ users }: LdapSettings): string {
   return `cn=nobody-whom-coffer-knows,${users.bases[0] ?? ''}`;
 }
 
@@ -119,7 +119,7 @@ async function bindAs(client: Client, dn: string, password: string): Promise<voi
   try {
     await client.bind(dn, password);
   } catch (error) {
-    if (refusals.has(codeOf(error) ?? -1)) throw wrong(error);
+    if (refusals.has(codeOf(error) ?? -1)) throw wrongCredentials(error);
     throw error;
   }
 }
@@ -128,13 +128,13 @@ function isName(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= longestName && name.isWellFormed() && !name.includes('\0');
 }
 
-function wrong(cause?: unknown): LdapProblem {
-  return new LdapProblem('refused', 'The directory does not know this name with this password.', { cause });
+function wrongCredentials(cause?: unknown): LdapError {
+  return new LdapError('refused', 'The directory does not know this name with this password.', { cause });
 }
 
-function asProblem(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
-  if (error instanceof LdapProblem) return error;
+function asLdapError(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
+  if (error instanceof LdapError) return error;
   const why =
     overMs === undefined ? (error instanceof Error ? error.message : String(error)) : `no answer in ${overMs} ms`;
-  return new LdapProblem('unavailable', `The directory ${host}:${port} cannot be asked now: ${why}`, { cause: error });
+  return new LdapError('unavailable', `The directory ${host}:${port} cannot be asked now: ${why}`, { cause: error });
 }

@@ -1,18 +1,21 @@
 import { type Entry, type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch } from '../../../platform/settings/identity-settings.ts';
 import { normalizeDn } from './distinguished-name.ts';
-import { LdapProblem } from './ldap-user.ts';
+import { LdapError } from './ldap-user.ts';
 
-/** Who a search is for. */
-interface Sought {
+/** The user that a search is for. */
+interface SearchedUser {
   readonly name: string;
-  /** Known once they were found. */
+  /** Present after the user was found. */
   readonly dn?: string;
 }
 
-/** The filter of a setting with `%s` as the name and `%d` as the DN: as text of the value, which can end nothing and be wild nowhere. */
-export function fillFilter(template: string, { name, dn }: Sought): string {
-  // A function: in a replacement text `$&` would mean something.
+/**
+ * Fills a filter of the settings: `%s` is the name and `%d` the DN. Values are escaped, so that they cannot end the filter or act as
+ * wildcards.
+ */
+export function fillFilter(template: string, { name, dn }: SearchedUser): string {
+  // A replacement function, because `$&` in a replacement text has a meaning.
   return template.replaceAll(/%[sd]/g, (mark) => escapeFilterValue(mark === '%s' ? name : (dn ?? '')));
 }
 
@@ -22,35 +25,38 @@ function escapeFilterValue(value: string): string {
   return value.replaceAll(/[*()\\\u0000]/g, (one) => `\\${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** Whether somebody who was let in may stay; `why` is for the log. */
-export type LdapPersonState =
+/** The status of a signed-in user; `why` is for the log. */
+export type LdapUserState =
   { readonly kind: 'present' } | { readonly kind: 'gone'; readonly why: 'removed' | 'disabled' | 'left-group' };
 
-/** By these directories say that an account is disabled: Active Directory, OpenLDAP's password policy, 389 Directory Server, eDirectory. */
+/**
+ * The attributes by which directories mark disabled accounts: Active Directory, OpenLDAP's password policy, 389 Directory Server,
+ * eDirectory.
+ */
 const stateAttributes = ['userAccountControl', 'pwdAccountLockedTime', 'nsAccountLock', 'loginDisabled'];
 
-/** ACCOUNTDISABLE of userAccountControl. */
+/** The flag ACCOUNTDISABLE of userAccountControl. */
 const accountDisable = 2;
-/** Locked by an administrator, not by wrong passwords, which must not cut anybody off. */
+/** An administrator locked the account. A lock after wrong passwords has another value, and it must not revoke access. */
 const lockedForGood = '000001010000Z';
 
 /**
- * What the directory's entry means for credentials that exist: it must be found by the filter, not be disabled, and be in all the groups
- * that the credentials were given for.
+ * Derives the status of existing credentials from the entry: the filter must find it, it must be enabled, and it must be in all groups that
+ * the credentials were made for.
  */
 export function stateOf(
-  person: { readonly groups: readonly string[] },
+  user: { readonly groups: readonly string[] },
   entry: Entry | undefined,
   groups: readonly string[],
-): LdapPersonState {
+): LdapUserState {
   if (entry === undefined) return { kind: 'gone', why: 'removed' };
   if (isDisabled(entry)) return { kind: 'gone', why: 'disabled' };
-  return person.groups.every((group) => groups.includes(group))
+  return user.groups.every((group) => groups.includes(group))
     ? { kind: 'present' }
     : { kind: 'gone', why: 'left-group' };
 }
 
-/** Whether an entry with its `stateAttributes` says so. */
+/** Reports whether the `stateAttributes` of an entry mark it as disabled. */
 export function isDisabled(entry: Entry): boolean {
   const value = (name: string) => [entry[name] ?? []].flat().map(String)[0]?.toLowerCase();
   return (
@@ -61,16 +67,16 @@ export function isDisabled(entry: Entry): boolean {
   );
 }
 
-/** DNs are parts of records' keys. Bytes. */
+/** Bytes. DNs are parts of record keys. */
 const longestDn = 1_000;
 const mostGroups = 1_000;
-/** Asks for no attribute: the DN comes in any case. */
+/** Requests no attribute; the answer has the DN anyway. */
 const nothing = ['1.1'];
 
 const noSuchObject = 32;
 const tooMany = 4;
 
-/** The one person of this name; undefined where there is nobody. */
+/** Finds the user of this name; resolves with undefined if there is none. */
 export async function findEntry(
   client: Client,
   { bases, filter }: LdapSearch,
@@ -109,7 +115,7 @@ export async function groupsOf(
   return [...found].toSorted();
 }
 
-/** The entry with what tells whether it is disabled; undefined where it is not there, or the filter does not find it. */
+/** Reads the entry with its `stateAttributes`; resolves with undefined if it does not exist or does not match the filter. */
 export async function entryAt(client: Client, dn: string, filter = '(objectClass=*)'): Promise<Entry | undefined> {
   try {
     const { searchEntries } = await client.search(dn, { scope: 'base', filter, attributes: [...stateAttributes] });
@@ -123,22 +129,19 @@ export async function entryAt(client: Client, dn: string, filter = '(objectClass
 export function normalized(dn: string): string {
   const name = normalizeDn(dn);
   if (name !== undefined && Buffer.byteLength(name) <= longestDn) return name;
-  throw new LdapProblem('unavailable', `The directory answers with a DN that cannot be taken: ${dn.slice(0, 128)}.`);
+  throw new LdapError('unavailable', `The directory answers with a DN that cannot be taken: ${dn.slice(0, 128)}.`);
 }
 
-/** The number of LDAP's result; undefined where there was none. */
+/** Returns the LDAP result code; undefined for other errors. */
 export function codeOf(error: unknown): number | undefined {
   return error instanceof ResultCodeError ? error.code : undefined;
 }
 
-function ambiguous(name: string): LdapProblem {
-  const message = `The directory has several people called ${JSON.stringify(name)}; USER_DN_SEARCH_FILTER must find one.`;
-  return new LdapProblem('ambiguous', message);
+function ambiguous(name: string): LdapError {
+  const message = `The directory has several users called ${JSON.stringify(name)}; USER_DN_SEARCH_FILTER must find one.`;
+  return new LdapError('ambiguous', message);
 }
 
-function tooManyGroups(name: string): LdapProblem {
-  return new LdapProblem(
-    'unavailable',
-    `The directory names more than ${mostGroups} groups of ${JSON.stringify(name)}.`,
-  );
+function tooManyGroups(name: string): LdapError {
+  return new LdapError('unavailable', `The directory names more than ${mostGroups} groups of ${JSON.stringify(name)}.`);
 }

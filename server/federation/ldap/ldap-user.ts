@@ -1,25 +1,25 @@
 import type { FederatedSubject } from '../../auth/identities/subject.ts';
-import type { LdapPerson } from './ldap-directory.ts';
+import type { LdapUser } from './ldap-directory.ts';
 import type { IdentityReader } from '../../auth/identities/identities.ts';
 
 /**
- * Why the directory does not let somebody in. `refused`: name or password are wrong, or the account is locked; `ambiguous`: the filter
- * finds several; `unavailable`: it cannot be asked, or does not answer as it must; `not-configured`: there is none.
+ * The reason of a failed sign-in. `refused`: wrong name or password, or a locked account; `ambiguous`: the filter finds several users;
+ * `unavailable`: the directory does not answer, or answers unexpectedly; `not-configured`: there is no directory.
  */
-export type LdapProblemCode = 'refused' | 'ambiguous' | 'unavailable' | 'not-configured';
+export type LdapErrorCode = 'refused' | 'ambiguous' | 'unavailable' | 'not-configured';
 
-/** `message` is shown to the person who asked. It names no password, and does not tell a wrong name from a wrong password. */
-export class LdapProblem extends Error {
-  override readonly name = 'LdapProblem';
-  readonly code: LdapProblemCode;
-  constructor(code: LdapProblemCode, message: string, options?: ErrorOptions) {
+/** The caller sees `message`. It has no password and does not distinguish a wrong name from a wrong password. */
+export class LdapError extends Error {
+  override readonly name = 'LdapError';
+  readonly code: LdapErrorCode;
+  constructor(code: LdapErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
 
-/** A person of the directory as credentials carry them: policies of DN and groups count as they are at each request. */
-export function ldapSubject({ name, dn, groups }: LdapPerson): FederatedSubject {
+/** The subject of a directory user. Policies attached to its DN and groups are read at each request. */
+export function ldapSubject({ name, dn, groups }: LdapUser): FederatedSubject {
   return {
     kind: 'federated',
     source: 'ldap',
@@ -36,21 +36,21 @@ export function ldapSubject({ name, dn, groups }: LdapPerson): FederatedSubject 
   };
 }
 
-/** The person again; undefined for a subject of another source. */
-export function ldapPerson(subject: FederatedSubject): LdapPerson | undefined {
+/** Returns the directory user of a subject; undefined for a subject of another source. */
+export function ldapUser(subject: FederatedSubject): LdapUser | undefined {
   if (subject.source !== 'ldap') return undefined;
   const groups = subject.targets.flatMap((target) => (target.kind === 'ldap-group' ? [target.name] : []));
   return { name: subject.displayName, dn: subject.parent, groups };
 }
 
-/** Policies attached to somebody's DN or groups; a name may be attached that nobody has defined. */
-export type RightsOfPerson = (
-  person: LdapPerson,
+/** The policies attached to a user's DN or groups. `defined` is false for a policy that does not exist. */
+export type LdapUserPolicies = (
+  user: LdapUser,
 ) => Promise<readonly { readonly name: string; readonly defined: boolean }[]>;
 
-export function rightsOfPerson(identities: Pick<IdentityReader, 'policiesOf' | 'policy'>): RightsOfPerson {
-  return async (person) => {
-    const names = await identities.policiesOf(ldapSubject(person));
+export function ldapUserPolicies(identities: Pick<IdentityReader, 'policiesOf' | 'policy'>): LdapUserPolicies {
+  return async (user) => {
+    const names = await identities.policiesOf(ldapSubject(user));
     return Promise.all(names.map(async (name) => ({ name, defined: (await identities.policy(name)) !== undefined })));
   };
 }

@@ -3,54 +3,54 @@ import type { LdapSearch, LdapSettings } from '../../../platform/settings/identi
 import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
-import type { LdapPerson } from './ldap-directory.ts';
-import { LdapProblem } from './ldap-user.ts';
+import type { LdapUser } from './ldap-directory.ts';
+import { LdapError } from './ldap-user.ts';
 import { isDisabled, codeOf, entryAt, findEntry, groupsOf, normalized } from './ldap-searches.ts';
 
-/** Tried where no person is named: what is asked for must work, and find nobody. */
-const nobody = 'nobody-whom-coffer-knows';
+/** The name to search if the caller names no user. The search must work and find nothing. */
+const unknownName = 'nobody-whom-coffer-knows';
 const namesShown = 20;
 const noSuchObject = 32;
 
-export interface DirectoryWalk {
+export interface LdapSignInTest {
   readonly steps: readonly SignInStep[];
-  /** Undefined where none was asked for, or they would not be let in. */
-  readonly person?: LdapPerson;
+  /** Undefined if the caller named no user, or the user could not sign in. */
+  readonly user?: LdapUser;
 }
 
-type Told = readonly [SignInStep['outcome'], string];
+type StepResult = readonly [SignInStep['outcome'], string];
 
-/** The way of a sign-in without the password, told step by step to an administrator. What does not work is a step; it does not reject. */
-export async function walkDirectory(
+/** Tests the steps of a sign-in without the password and reports each step. A failure is a step; the function does not reject. */
+export async function testLdapSignIn(
   settings: LdapSettings,
   nameOrDn: string | undefined,
   timeoutMs = 10_000,
-): Promise<DirectoryWalk> {
+): Promise<LdapSignInTest> {
   const steps: SignInStep[] = [];
   const ended = AbortSignal.timeout(timeoutMs);
   let at = '';
-  const walk = async <T>(step: string, work: () => Promise<readonly [Told, T]>): Promise<T> => {
-    at = step;
+  const step = async <T>(name: string, work: () => Promise<readonly [StepResult, T]>): Promise<T> => {
+    at = name;
     const [[outcome, message], result] = await work();
-    steps.push({ step, outcome, message });
+    steps.push({ step: name, outcome, message });
     return result;
   };
   try {
-    const person = await connected(settings, ended, async (client) => {
-      await walk('Connection', () => reach(client, settings));
-      await walk('Lookup account', () => bind(client, settings));
-      const found = await walk('People', () => seek(client, settings, nameOrDn));
-      return walk('Groups', () => collect(client, settings, found));
+    const user = await connected(settings, ended, async (client) => {
+      await step('Connection', () => checkConnection(client, settings));
+      await step('Lookup account', () => bindLookupAccount(client, settings));
+      const found = await step('User', () => findUser(client, settings, nameOrDn));
+      return step('Groups', () => listGroups(client, settings, found));
     });
-    return person === undefined ? { steps } : { steps, person };
+    return user === undefined ? { steps } : { steps, user };
   } catch (error) {
     const message = ended.aborted ? `There is no answer in ${timeoutMs} ms.` : messageOf(error);
     return { steps: [...steps, { step: at === '' ? 'Connection' : at, outcome: 'failed', message }] };
   }
 }
 
-/** Any answer will do: directories that tell strangers nothing refuse even this. */
-async function reach(client: Client, settings: LdapSettings): Promise<readonly [Told, undefined]> {
+/** Any answer passes: some directories refuse even this search to anonymous clients. */
+async function checkConnection(client: Client, settings: LdapSettings): Promise<readonly [StepResult, undefined]> {
   try {
     await client.search('', { scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'] });
   } catch (error) {
@@ -59,7 +59,7 @@ async function reach(client: Client, settings: LdapSettings): Promise<readonly [
   return [transportOf(settings), undefined];
 }
 
-function transportOf({ host, port, transport, skipVerify, caFile }: LdapSettings): Told {
+function transportOf({ host, port, transport, skipVerify, caFile }: LdapSettings): StepResult {
   const answers = `${host}:${port} answers`;
   if (transport === 'plain') return ['unclear', `${answers} in the clear: passwords can be read on the way.`];
   const by = transport === 'tls' ? 'by TLS' : 'by StartTLS';
@@ -70,73 +70,74 @@ function transportOf({ host, port, transport, skipVerify, caFile }: LdapSettings
   ];
 }
 
-async function bind(client: Client, { lookup }: LdapSettings): Promise<readonly [Told, undefined]> {
-  if (lookup === undefined) return [['skipped', 'None is set: people are looked up as nobody.'], undefined];
+async function bindLookupAccount(client: Client, { lookup }: LdapSettings): Promise<readonly [StepResult, undefined]> {
+  if (lookup === undefined) return [['skipped', 'None is set: users are looked up anonymously.'], undefined];
   try {
     await client.bind(lookup.dn, lookup.password);
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
-    throw new LdapProblem('refused', `The directory refuses ${lookup.dn}: ${error.message}`, { cause: error });
+    throw new LdapError('refused', `The directory refuses ${lookup.dn}: ${error.message}`, { cause: error });
   }
   return [['ok', `The directory lets ${lookup.dn} in.`], undefined];
 }
 
-type Found = Pick<LdapPerson, 'name' | 'dn'>;
+type FoundUser = Pick<LdapUser, 'name' | 'dn'>;
 
-async function seek(
+async function findUser(
   client: Client,
   { users }: LdapSettings,
   nameOrDn: string | undefined,
-): Promise<readonly [Told, Found | undefined]> {
+): Promise<readonly [StepResult, FoundUser | undefined]> {
   if (nameOrDn === undefined) {
-    for (const base of users.bases) await below(base, () => findEntry(client, { ...users, bases: [base] }, nobody));
-    return [['ok', `${placeOf(users)} can be searched. Name a person to see more.`], undefined];
+    for (const base of users.bases)
+      await searchBelow(base, () => findEntry(client, { ...users, bases: [base] }, unknownName));
+    return [['ok', `${describeSearch(users)} can be searched. Name a user to test more.`], undefined];
   }
   const dn = normalizeDn(nameOrDn);
   const entry = await (dn === undefined ? findEntry(client, users, nameOrDn) : entryAt(client, dn));
   if (entry === undefined) {
-    const where = dn === undefined ? placeOf(users) : 'The directory';
-    throw new LdapProblem('refused', `${where} knows nobody called ${JSON.stringify(nameOrDn.slice(0, 256))}.`);
+    const where = dn === undefined ? describeSearch(users) : 'The directory';
+    throw new LdapError('refused', `${where} has no user ${JSON.stringify(nameOrDn.slice(0, 256))}.`);
   }
   const found = { name: dn === undefined ? nameOrDn : firstValue(dn), dn: normalized(entry.dn) };
-  if (isDisabled(entry)) throw new LdapProblem('refused', `${found.dn} is disabled in the directory: refused.`);
+  if (isDisabled(entry)) throw new LdapError('refused', `${found.dn} is disabled in the directory: refused.`);
   return [['ok', `${found.name} is ${found.dn}.`], found];
 }
 
-async function collect(
+async function listGroups(
   client: Client,
   { groups }: LdapSettings,
-  found: Found | undefined,
-): Promise<readonly [Told, LdapPerson | undefined]> {
+  found: FoundUser | undefined,
+): Promise<readonly [StepResult, LdapUser | undefined]> {
   if (groups === undefined) {
-    const person = found === undefined ? undefined : { ...found, groups: [] };
-    return [['skipped', 'No search for groups is set: what is attached to people counts alone.'], person];
+    const user = found === undefined ? undefined : { ...found, groups: [] };
+    return [['skipped', 'No group search is set: only policies that are attached to users count.'], user];
   }
   if (found === undefined) {
-    const dn = `cn=${nobody}`;
+    const dn = `cn=${unknownName}`;
     for (const base of groups.bases) {
-      await below(base, () => groupsOf(client, { ...groups, bases: [base] }, nobody, dn));
+      await searchBelow(base, () => groupsOf(client, { ...groups, bases: [base] }, unknownName, dn));
     }
-    return [['ok', `${placeOf(groups)} can be searched.`], undefined];
+    return [['ok', `${describeSearch(groups)} can be searched.`], undefined];
   }
   const names = await groupsOf(client, groups, found.name, found.dn);
-  const person = { ...found, groups: names };
-  if (names.length === 0) return [['unclear', `${placeOf(groups)} has ${found.name} in none.`], person];
+  const user = { ...found, groups: names };
+  if (names.length === 0) return [['unclear', `${describeSearch(groups)} has ${found.name} in none.`], user];
   const more = names.length > namesShown ? `; and ${names.length - namesShown} more` : '';
-  return [['ok', `${names.length}: ${names.slice(0, namesShown).join('; ')}${more}.`], person];
+  return [['ok', `${names.length}: ${names.slice(0, namesShown).join('; ')}${more}.`], user];
 }
 
-async function below(base: string, search: () => Promise<unknown>): Promise<void> {
+async function searchBelow(base: string, search: () => Promise<unknown>): Promise<void> {
   try {
     await search();
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
     const hint = codeOf(error) === noSuchObject ? ' It is not there, or the lookup account may not see it.' : '';
-    throw new LdapProblem('unavailable', `${base}: ${error.message}${hint}`, { cause: error });
+    throw new LdapError('unavailable', `${base}: ${error.message}${hint}`, { cause: error });
   }
 }
 
-function placeOf({ bases, filter }: LdapSearch): string {
+function describeSearch({ bases, filter }: LdapSearch): string {
   return `${bases.join('; ')} by ${filter}`;
 }
 

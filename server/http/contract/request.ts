@@ -7,40 +7,42 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { FederatedSubject } from '../../auth/identities/subject.ts';
 import type { Decision, Principal, TemporaryPrincipal } from '../../auth/principal.ts';
 
-/** A request as it came, target split but nothing interpreted yet. Built by `http`, read by `s3`, `sts`, `admin`. */
+/**
+ * A request as it arrived. Its target is split; nothing else is interpreted. The listener makes it, and the S3, STS and admin APIs read it.
+ */
 export interface IncomingRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The path as sent, still percent-encoded: signatures cover these bytes. */
+  /** The path as sent, percent-encoded, because signatures cover these bytes. */
   readonly rawPath: string;
   /** The query string as sent, without `?`. */
   readonly rawQuery: string;
-  /** Names in lower case; values joined with `, ` where a header repeats. */
+  /** Names in lower case; repeated values are joined with `, `. */
   readonly headers: IncomingHttpHeaders;
-  /** Read at most once. Reading it tells a client that waits with `Expect: 100-continue` to go on; leaving it unread is fine. */
+  /** Can be read once. The read tells a client that waits with `Expect: 100-continue` to send it; an unread body is fine. */
   readonly body: BodySource;
   readonly secure: boolean;
   readonly remoteAddress: string;
-  /** A proxy that nobody trusts passed the request on: many clients may share the address. */
+  /** An untrusted proxy passed the request on: several clients may share the address. */
   readonly sharedAddress?: boolean;
-  /** What the client presented; set where the server asks for certificates. */
+  /** The client's certificate; present if the server requests certificates. */
   readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
-  /** Told which operation the request asks for, once that is known: what is told is counted. */
+  /** Gets the operation for metrics, when it is known. */
   readonly measure?: { isFor(operation: string, bucket?: string): void } | undefined;
-  /** Told what the rooms find out about the request; set where somebody listens. */
-  readonly watch?: RequestWatch | undefined;
+  /** Collects facts about the request for the audit log and traces; absent without a subscriber. */
+  readonly audit?: AuditContext | undefined;
 }
 
 export interface ClientCertificate {
   readonly certificate: X509Certificate;
-  /** Why the authorities of the server do not vouch for it; absent where they do. */
+  /** The verification error; absent if the certificate is trusted. */
   readonly problem?: string;
 }
 
-/** What the S3, STS and admin rooms answer with; `http` writes it, and adds request ids, `Date` and `Server`. */
+/** The answer of an API. The listener writes it and adds request IDs, `Date` and `Server`. */
 export interface Answer {
   readonly status: number;
-  /** Names in lower case. `content-length` comes from the body, unless an answer to HEAD names it. */
+  /** Names in lower case. The body sets `content-length`, except for an answer to HEAD. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: AnswerBody;
 }
@@ -48,29 +50,29 @@ export interface Answer {
 export type AnswerBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  /** Exactly `size` bytes; when a piece fails the connection is cut, so that nobody takes a part for the whole. */
+  /** Exactly `size` bytes. If a chunk fails, the connection is closed, so that the client does not take a part for the whole. */
   | { readonly kind: 'pieces'; readonly size: number; readonly pieces: Pieces }
   /**
-   * Text that may take minutes: if it is not there after some seconds, status and headers go out and spaces keep the connection
-   * alive. `result` never rejects: an error is text of the answer then. `early` is put before the first space.
+   * A text that may take minutes. After some seconds without it, status and headers are sent, and spaces keep the connection alive.
+   * `result` never rejects: the text then has the error. `early` precedes the first space.
    */
   | { readonly kind: 'slow'; readonly early: Buffer; readonly result: Promise<Answer> }
   /**
-   * Lines without an end, each piece whole ones, until the client goes: `signal` says so. Status and headers go out at once; spaces
-   * between lines keep the connection alive.
+   * Lines without an end, in chunks of whole lines, until the client disconnects, which `signal` reports. Status and headers are sent at
+   * once, and spaces between lines keep the connection alive.
    */
   | { readonly kind: 'endless'; readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> };
 
-/** A room's one entry. A rejection with an `S3Error` becomes the XML answer (JSON below `/minio/`); any other is a 500. */
+/** The entry point of an API. A rejection with an `S3Error` becomes the XML answer (JSON below `/minio/`); any other becomes a 500. */
 export type RequestHandler = (request: IncomingRequest) => Promise<Answer>;
 
-/** Milliseconds for a whole document: a client that sends a byte a minute would hold its memory for hours. */
+/** Milliseconds for a whole document. Otherwise a client that sends a byte per minute would hold memory for hours. */
 const maxMs = 60_000;
 
 /**
- * The whole body of a request that carries a document or a form. It counts as held until the request is answered.
+ * Reads the whole body of a request with a document or a form. Its bytes count as held until the request is answered.
  *
- * @throws what `tooLarge` makes above `maxBytes`; S3Error SlowDown where the server holds too much already, RequestTimeout
+ * @throws the error of `tooLarge` above `maxBytes`; S3Error SlowDown if the server holds too much, RequestTimeout
  */
 export async function readWholeBody(
   body: BodySource,
@@ -92,10 +94,10 @@ export async function readWholeBody(
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
-/** The rooms that answer requests; `other` are probes and metrics. */
-export type RequestRoom = 's3' | 'sts' | 'admin' | 'console' | 'other';
+/** The APIs that answer requests; `other` are probes and metrics. */
+export type RequestApi = 's3' | 'sts' | 'admin' | 'console' | 'other';
 
-/** What a policy decided about a request. The reason names the policy and its statement: never for strangers. */
+/** A decision about a request. Its reason names the policy and the statement, which clients must not see. */
 export interface RecordedDecision {
   readonly action: string;
   /** `bucket/key`, `bucket`, or empty. */
@@ -103,86 +105,86 @@ export interface RecordedDecision {
   readonly decision: Decision;
 }
 
-/** Why a request was refused. */
+/** The error that ended a request. */
 export interface RecordedRefusal {
   readonly code: string;
   readonly message: string;
 }
 
-/** Whose proof (a token, a certificate, a password) a request for credentials brought, as far as it was checked. */
+/** The proof (a token, a certificate, a password) that a request for credentials has, as far as it was checked. */
 export interface RecordedBearer {
   readonly source: FederatedSubject['source'];
-  /** The configuration that vouches. */
+  /** The provider's configuration. */
   readonly provider: string;
   readonly issuer?: string;
-  /** As the provider knows them: `sub`, a DN, the fingerprint of a certificate. Undefined until the proof was found right. */
+  /** The provider's ID: `sub`, a DN, the fingerprint of a certificate. Undefined until the proof was verified. */
   readonly subject?: string;
-  /** What a person recognises. */
+  /** The name that people recognise. */
   readonly name?: string;
-  /** Those that decide and those that policies may use; never the token. */
+  /** The claims that decide, and those that policies can use; never the token. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Temporary credentials that were made. */
+/** Temporary credentials that STS made. */
 export interface RecordedGrant {
   readonly principal: TemporaryPrincipal;
-  /** By name all that count for them when they are made, what is attached to users, groups and claims too; none of root, who needs none. */
+  /** The names of all policies of the subject at that time, attached ones included; none for root. */
   readonly policies: readonly string[];
   readonly roleArn?: string;
 }
 
 /**
- * Told by the rooms what they find out about a request. It is there only where somebody listens (`request.watch?.isFrom(…)`), so that
- * telling costs nothing else.
+ * Collects facts about a request for its audit entry and trace. APIs call it as `request.audit?.setPrincipal(…)`; it is absent without a
+ * subscriber, and then costs nothing.
  */
-export interface RequestWatch {
-  /** Which room answers. */
-  enters(room: RequestRoom): void;
-  /** The operation as the documentation of S3 or STS names it, or an admin call's own name; and what it is about. */
-  isFor(operation: string, target?: { readonly bucket?: string; readonly key?: string }): void;
-  isFrom(principal: Principal): void;
-  decided(asked: { readonly action: string; readonly resource: string }, decision: Decision): void;
-  /** Of a room that answers refusals itself. Those that it throws are known. */
-  refused(refusal: RecordedRefusal): void;
-  /** Somebody asks for credentials by a proof of who they are; told again when more is known. */
-  bearerIs(bearer: RecordedBearer): void;
-  /** Credentials were made for somebody. */
-  granted(grant: RecordedGrant): void;
+export interface AuditContext {
+  /** Sets the API that answers. */
+  setApi(api: RequestApi): void;
+  /** Sets the operation, by its name in the documentation of S3 or STS or the name of an admin call, and its target. */
+  setOperation(operation: string, target?: { readonly bucket?: string; readonly key?: string }): void;
+  setPrincipal(principal: Principal): void;
+  addDecision(asked: { readonly action: string; readonly resource: string }, decision: Decision): void;
+  /** Sets the error, for an API that answers its errors itself. Thrown errors are recorded by the listener. */
+  setError(refusal: RecordedRefusal): void;
+  /** Sets the proof of a request for credentials. A later call adds facts. */
+  setBearer(bearer: RecordedBearer): void;
+  /** Sets the credentials that were made. */
+  setGrant(grant: RecordedGrant): void;
 }
 
-/** A request that was answered, or given up. */
+/** A request that was answered or aborted. */
 export interface FinishedRequest {
-  /** As it came: its headers and query hold signatures and tokens, which no record may have. Its body was read. */
+  /** The request. Its headers and query have signatures and tokens, which must not get into records. Its body has been read. */
   readonly request: Pick<
     IncomingRequest,
     'requestId' | 'method' | 'rawPath' | 'rawQuery' | 'headers' | 'remoteAddress' | 'secure'
   >;
-  readonly room: RequestRoom;
-  /** Undefined where the request was refused before it was known. */
+  readonly api: RequestApi;
+  /** Undefined if the request failed before it was known. */
   readonly operation?: string | undefined;
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
-  /** Undefined where nobody was found out: the signature was wrong, or not looked at. */
+  /** Undefined if the signature was wrong or not checked. */
   readonly principal?: Principal | undefined;
-  /** Who asked STS for credentials by a proof. */
+  /** The proof of a request for credentials. */
   readonly bearer?: RecordedBearer | undefined;
   /** The credentials that STS made. */
   readonly granted?: RecordedGrant | undefined;
-  /** In the order they were made; the first hundred. */
+  /** The first hundred decisions, in order. */
   readonly decisions: readonly RecordedDecision[];
   readonly decisionsLeftOut: number;
   readonly refusal?: RecordedRefusal | undefined;
-  /** 0 where nothing was answered. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly outcome: 'answered' | 'canceled' | 'broken';
   readonly responseHeaders: OutgoingHttpHeaders;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Milliseconds from the head of the request to the first byte of its answer; undefined where there was none. */
+  /** Milliseconds from the request's head to the first byte of the answer; undefined without an answer. */
   readonly firstByteMs?: number | undefined;
-  /** Milliseconds from the head of the request to the end of its answer. */
+  /** Milliseconds from the request's head to the end of the answer. */
   readonly ms: number;
-  /** Bytes of HTTP, heads included. */
+  /** Bytes of HTTP with heads. */
   readonly received: number;
   readonly sent: number;
 }
@@ -190,31 +192,28 @@ export interface FinishedRequest {
 type RequestObserver = (finished: FinishedRequest) => void;
 
 /**
- * Who wants to hear of requests that are over, in this thread. One of them is made per HTTP thread (`http-thread.ts`), and the console
- * has its own in the background thread:
+ * The subscribers to finished requests of this thread. Each HTTP thread has one (`http-thread.ts`), and the console has its own in the
+ * background thread: `const unsubscribe = events.subscribe((finished) => …)`.
  *
- *     const unsubscribe = events.subscribe((finished) => …);
- *
- * An observer is called in the turn in which the answer was handed to the connection: it does little, keeps nothing that is larger than
- * it needs, and never throws. Where nobody listens nothing is gathered: a request costs one look at `heard`. Requests that began before
- * the subscription are not told.
+ * An observer runs in the turn in which the answer was handed to the connection. It must be short, keep little, and not throw. Without a
+ * subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began before a subscription are not reported.
  */
 export class RequestEvents {
   readonly #observers = new Set<RequestObserver>();
-  /** Whether anybody listens. */
-  heard = false;
+  /** True while there are subscribers. */
+  hasSubscribers = false;
 
-  /** Answers how to end it. */
+  /** Returns the function that ends the subscription. */
   subscribe(observer: RequestObserver): () => void {
     this.#observers.add(observer);
-    this.heard = true;
+    this.hasSubscribers = true;
     return () => {
       this.#observers.delete(observer);
-      this.heard = this.#observers.size > 0;
+      this.hasSubscribers = this.#observers.size > 0;
     };
   }
 
-  tell(finished: FinishedRequest): void {
+  emit(finished: FinishedRequest): void {
     for (const observer of this.#observers) observer(finished);
   }
 }

@@ -2,30 +2,30 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { contains, parseAddress, parseRange, type IpRange } from '../../../protocol/policy/ip-range.ts';
 
 export interface ProxySettings {
-  /** Addresses and ranges of the proxies whose word is taken. */
+  /** Addresses and ranges of trusted proxies. */
   readonly trusted: readonly string[];
-  /** The header that they all set. A header that they pass on as it came is the client's own word. */
+  /** The header that all these proxies set. If a proxy passes the client's header on, the client can forge it. */
   readonly header: 'x-forwarded-for' | 'forwarded';
 }
 
-/** Where a request comes from. */
+/** The source of a request. */
 export interface Source {
-  /** The client, as policies, limits, the log and the audit name it. */
+  /** The client's address for policies, limits, the log and the audit. */
   readonly address: string;
-  /** A proxy that nobody trusts passed it on: many clients may share the address. */
+  /** An untrusted proxy passed the request on: several clients may share the address. */
   readonly shared: boolean;
-  /** A trusted proxy says that the client reached it over TLS. */
+  /** A trusted proxy reports that the client used TLS. */
   readonly encrypted: boolean;
 }
 
 export type FindSource = (peer: string | undefined, headers: IncomingHttpHeaders) => Source;
 
-/** A request passes few proxies; whoever writes more hops into a header gets the last ones read. */
-const mostHops = 32;
+/** Requests pass few proxies. Of more hops only the last ones are read. */
+const maxHops = 32;
 
 /**
- * Tells where requests come from. The header counts where the peer is a trusted proxy. It is read from its end, since each proxy appends
- * the address that it saw: the first that is no trusted proxy is the client. What stands before it the client wrote.
+ * Finds the source of requests. The header counts if the peer is a trusted proxy. It is read from its end, because each proxy appends the
+ * address that it saw: the first address that is no trusted proxy is the client. The client can forge what precedes it.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7239#section-5.2
  */
@@ -39,7 +39,7 @@ export function createSourceFinder(settings?: ProxySettings): FindSource {
   };
 }
 
-/** IPv4 clients of an IPv6 socket, as policies name them. */
+/** Returns the IPv4 address of an IPv4 client on an IPv6 socket. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
@@ -54,7 +54,7 @@ function isPassedOn(headers: IncomingHttpHeaders): boolean {
   return ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
 }
 
-/** The last hop that could be read, where one that is no address ends the way back. */
+/** Returns the last readable hop. A hop without an address ends the walk. */
 function clientBehind(peer: string, hops: readonly string[], ranges: readonly IpRange[]): string {
   let client = peer;
   for (const hop of hops.toReversed()) {
@@ -70,7 +70,7 @@ function forwardedForHops(headers: IncomingHttpHeaders): string[] {
   return lastParts(headers['x-forwarded-for']);
 }
 
-/** No address has a comma, so that a quoted one can only spoil what stands before the addresses that proxies appended. */
+/** Addresses have no commas, so a quoted comma can only break entries before those that proxies appended. */
 function forwardedHops(headers: IncomingHttpHeaders): string[] {
   return lastParts(headers.forwarded).map((hop) => /(?:^|;)\s*for\s*=\s*"?([^";]*)"?/i.exec(hop)?.[1] ?? '');
 }
@@ -81,7 +81,7 @@ function lastParts(value: string | string[] | undefined): string[] {
     .flat()
     .join(',')
     .split(',')
-    .slice(-mostHops)
+    .slice(-maxHops)
     .map((part) => part.trim());
 }
 

@@ -19,7 +19,7 @@ const read: FinishedRequest = {
     remoteAddress: '10.0.0.7',
     secure: true,
   },
-  room: 's3',
+  api: 's3',
   operation: 'GetObject',
   bucket: 'photos',
   key: 'a.jpg',
@@ -62,7 +62,7 @@ const temporary = {
 
 function grantOf(subject: Subject) {
   const principal = { ...temporary, subject, sessionPolicy: { version: '2012-10-17', statements: [] } as const };
-  return auditEntry({ ...read, room: 'sts', granted: { principal, policies: [] } }, origin).granted;
+  return auditEntry({ ...read, api: 'sts', granted: { principal, policies: [] } }, origin).granted;
 }
 
 describe('an audit entry', () => {
@@ -138,7 +138,7 @@ describe('an audit entry', () => {
 
   it('says which credentials STS made, for whom, what they may do and how long', () => {
     const made = { principal: temporary, policies: ['readers', 'attached'], roleArn: 'arn:minio:iam:::role/x' };
-    const { granted } = auditEntry({ ...read, room: 'sts', granted: made, principal: undefined }, origin);
+    const { granted } = auditEntry({ ...read, api: 'sts', granted: made, principal: undefined }, origin);
     expect(granted).toEqual({
       kind: 'temporary',
       accessKey: 'TEMP1',
@@ -167,7 +167,7 @@ describe('an audit entry', () => {
       name: 'ada',
       claims: { policy: ['gone'], api_token: 'hidden' },
     } as const;
-    const entry = auditEntry({ ...read, room: 'sts', bearer, principal: undefined }, origin);
+    const entry = auditEntry({ ...read, api: 'sts', bearer, principal: undefined }, origin);
     expect(entry.bearer).toEqual({
       source: 'openid',
       provider: 'PRIMARY',

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { apiName } from '../../http/contract/watched-request.ts';
+import { apiName } from '../../http/contract/request-audit.ts';
 import { type Principal, displayNameOf, subjectOf } from '../../auth/principal.ts';
 import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../http/contract/request.ts';
 import { parentName } from '../../auth/identities/subject.ts';
@@ -124,7 +124,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     deploymentid: origin.deploymentId,
     time: new Date(finished.startedAt).toISOString(),
     event: '',
-    trigger: finished.room === 'console' ? 'console' : 'incoming',
+    trigger: finished.api === 'console' ? 'console' : 'incoming',
     api: {
       name: finished.operation === undefined ? '' : apiName(finished.operation),
       ...(bucket === undefined || bucket === '' ? {} : { bucket }),

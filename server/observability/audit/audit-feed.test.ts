@@ -13,7 +13,7 @@ const request: FinishedRequest = {
     remoteAddress: '::1',
     secure: false,
   },
-  room: 's3',
+  api: 's3',
   decisions: [],
   decisionsLeftOut: 0,
   status: 200,
@@ -61,7 +61,7 @@ describe('the entries of a thread', () => {
 
   it('are none for probes and scrapes', () => {
     const { feed, sent } = feeding();
-    feed.take({ ...request, room: 'other' });
+    feed.take({ ...request, api: 'other' });
     feed.flush();
     expect(sent).toEqual([]);
   });

@@ -26,7 +26,7 @@ export class AuditFeed {
 
   take(finished: FinishedRequest): void {
     // Probes and scrapes are no audit events.
-    if (finished.room === 'other') return;
+    if (finished.api === 'other') return;
     const { origin, tally, log } = this.#options;
     const line = JSON.stringify(auditEntry(finished, origin()));
     if (!tally.begins(line.length)) {

@@ -1,4 +1,4 @@
-import { apiName } from '../../http/contract/watched-request.ts';
+import { apiName } from '../../http/contract/request-audit.ts';
 import { firstByteBounds } from './request-counters.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';

@@ -102,10 +102,10 @@ export class Tracing {
     return trace.setSpan(parent, span);
   }
 
-  #finish({ request, room, operation, bucket, key, status, outcome, refusal }: FinishedRequest): void {
+  #finish({ request, api, operation, bucket, key, status, outcome, refusal }: FinishedRequest): void {
     const span = this.#requests.get(request);
     if (span === undefined) return;
-    if (operation !== undefined) span.updateName(`${rooms[room]}.${operation}`);
+    if (operation !== undefined) span.updateName(`${rooms[api]}.${operation}`);
     if (status > 0) span.setAttribute('http.response.status_code', status);
     if (bucket !== undefined && bucket !== '') span.setAttribute('aws.s3.bucket', bucket);
     if (key !== undefined && key !== '') span.setAttribute('aws.s3.key', key);

@@ -4,7 +4,7 @@ import type { OpenIdProviderSettings } from '../../../platform/settings/server-s
 import { createAccess, policiesOf } from '../../../server/auth/access.ts';
 import { configuredDirectory } from '../../../server/federation/ldap/configured-directory.ts';
 import type { LdapDirectory } from '../../../server/federation/ldap/ldap-directory.ts';
-import { rightsOfPerson } from '../../../server/federation/ldap/ldap-user.ts';
+import { ldapUserPolicies } from '../../../server/federation/ldap/ldap-user.ts';
 import { createOpenIdProviders } from '../../../server/federation/openid-providers.ts';
 import { createSourceFinder, type ProxySettings } from '../../../server/http/contract/source-address.ts';
 import type { RequestEvents } from '../../../server/http/contract/request.ts';
@@ -137,7 +137,7 @@ export class TestConsole {
               region: '',
               apply: () => providers.refresh(),
             }),
-            ldapConfigurations({ stored: configurations, rights: rightsOfPerson(identities) }),
+            ldapConfigurations({ stored: configurations, rights: ldapUserPolicies(identities) }),
           ],
         },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },

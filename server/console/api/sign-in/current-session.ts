@@ -3,7 +3,7 @@ import { ConsoleError } from '../console-error.ts';
 import type { ConsoleSettings } from '../../services.ts';
 import { readCookie, serializeCookie } from './cookies.ts';
 import { isSecure } from '../request-source.ts';
-import { watchOf } from '../observe-requests.ts';
+import { auditOf } from '../request-audit.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
 
 const sessionCookie = 'coffer_session';
@@ -42,7 +42,7 @@ export function requireSession(
 /** Makes the session the one of the request. */
 export function setCurrentSession(response: Response, session: SignInSession): void {
   locals(response).session = session;
-  watchOf(response)?.isFrom(session.credentials.principal);
+  auditOf(response)?.setPrincipal(session.credentials.principal);
 }
 
 /** Returns the session of a request behind `requireSession`. */

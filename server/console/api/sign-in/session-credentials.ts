@@ -1,12 +1,12 @@
 import type { RequestOrigin } from '../../../auth/condition-keys.ts';
 import type { StoredCredentials } from '../../../auth/principal.ts';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
-import type { RequestWatch } from '../../../http/contract/request.ts';
+import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices, ConsoleSettings } from '../../services.ts';
 import { ConsoleError } from '../console-error.ts';
 import { isFinal, refreshTokens, type Tokens } from './single-sign-on.ts';
 import { StsError } from '../../../sts/sts-error.ts';
-import { longestDuration, shortestDuration } from '../../../sts/sts-request.ts';
+import { maxDuration, minDuration } from '../../../sts/sts-request.ts';
 
 export interface IssuedCredentials {
   readonly credentials: StoredCredentials;
@@ -18,7 +18,7 @@ export async function issueCredentials(
   services: Pick<ConsoleServices, 'assumeRoleWithWebIdentity' | 'settings'>,
   provider: OpenIdProvider,
   tokens: Tokens,
-  asked: { readonly watch?: RequestWatch | undefined; readonly from?: RequestOrigin } = {},
+  asked: { readonly audit?: AuditContext | undefined; readonly from?: RequestOrigin } = {},
 ): Promise<IssuedCredentials> {
   const { credentials } = await services.assumeRoleWithWebIdentity({
     token: tokens.webIdentity,
@@ -53,5 +53,5 @@ export function createRenewal(services: ConsoleServices): Renew {
 
 /** The duration of a session in seconds, within the limits of STS. */
 export function signInDuration({ sessionDurationMs }: Pick<ConsoleSettings, 'sessionDurationMs'>): number {
-  return Math.min(longestDuration, Math.max(shortestDuration, Math.floor(sessionDurationMs / 1000)));
+  return Math.min(maxDuration, Math.max(minDuration, Math.floor(sessionDurationMs / 1000)));
 }

@@ -13,7 +13,7 @@ import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { isSecure } from '../request-source.ts';
 import type { SignInSessions, SignedInBy } from './sign-in-sessions.ts';
-import { watchOf } from '../observe-requests.ts';
+import { auditOf } from '../request-audit.ts';
 import { clearSessionCookie, currentSession, setCurrentSession, setSessionCookie } from './current-session.ts';
 import { clearNotice } from './cookies.ts';
 
@@ -24,7 +24,7 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
     response.json(await describeSession(services, { request, response }, authorizer));
   });
   router.post('/sign-out', async (request, response) => {
-    watchOf(response)?.isFor('ConsoleSignOut');
+    auditOf(response)?.setOperation('ConsoleSignOut');
     await sessions.end(currentSession(response).id);
     clearSessionCookie(response, isSecure(request, services.settings));
     response.status(204).end();

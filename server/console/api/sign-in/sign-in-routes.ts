@@ -1,6 +1,6 @@
 import { Router, json, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { GuessLimits, TooManyGuesses } from '../../../auth/guess-limits.ts';
+import { GuessLimits, GuessLimitError } from '../../../auth/guess-limits.ts';
 import { isSignedInAt } from '../../../federation/openid-providers.ts';
 import type { SignInOptions } from '../../contract/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
@@ -11,7 +11,7 @@ import { readNotice } from './cookies.ts';
 import { secretEqual } from './secrets.ts';
 import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
-import { watchOf } from '../observe-requests.ts';
+import { auditOf } from '../request-audit.ts';
 import { isLdapGuess } from '../../../sts/assume-role-with-ldap-identity.ts';
 import { StsError } from '../../../sts/sts-error.ts';
 import { signInDuration } from './session-credentials.ts';
@@ -47,7 +47,7 @@ export function signInRoutes(
   });
 
   router.post('/sign-in', json({ limit: '32kb' }), async (request: Request, response: Response) => {
-    watchOf(response)?.isFor('ConsoleSignIn');
+    auditOf(response)?.setOperation('ConsoleSignIn');
     const form = keysForm.parse(request.body);
     const from = originOf(request);
     const prove = async () => {
@@ -61,7 +61,7 @@ export function signInRoutes(
     };
     const attempt = limits.attempt({ from, account: form.accessKey }, prove, isSignInRefused);
     const credentials = await attempt.catch((error: unknown) => {
-      throw error instanceof TooManyGuesses ? tooManyAttempts(response, error, 'access key') : error;
+      throw error instanceof GuessLimitError ? tooManyAttempts(response, error, 'access key') : error;
     });
     sweep();
     await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
@@ -99,8 +99,8 @@ export function directorySignInRoutes(
   const router = Router();
 
   router.post('/sign-in-by-directory', json({ limit: '32kb' }), async (request: Request, response: Response) => {
-    const watch = watchOf(response);
-    watch?.isFor('ConsoleSignInByDirectory');
+    const audit = auditOf(response);
+    audit?.setOperation('ConsoleSignInByDirectory');
     const { name, password } = directoryForm.parse(request.body);
     try {
       const durationSeconds = signInDuration(services.settings);
@@ -108,7 +108,7 @@ export function directorySignInRoutes(
         name,
         password,
         durationSeconds,
-        watch,
+        audit,
         from: originOf(request),
       });
       sweep();
@@ -117,7 +117,7 @@ export function directorySignInRoutes(
       if (!(error instanceof StsError)) throw error;
       const remoteAddress = sourceOf(request).address;
       services.log.warn({ err: error, remoteAddress }, 'a sign-in by the directory was refused');
-      if (error.cause instanceof TooManyGuesses) throw tooManyAttempts(response, error.cause, 'name');
+      if (error.cause instanceof GuessLimitError) throw tooManyAttempts(response, error.cause, 'name');
       throw directoryRefusal(error);
     }
     response.json(await describeSession(services, { request, response }, authorizer));

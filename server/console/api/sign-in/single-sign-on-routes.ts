@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { isSignedInAt, type OpenIdProvider } from '../../../federation/openid-providers.ts';
-import type { RequestWatch } from '../../../http/contract/request.ts';
+import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { Attempts } from '../../../auth/guess-limits.ts';
 import { secondsUntil } from './session-routes.ts';
@@ -13,19 +13,19 @@ import { isSecure, isEncrypted, originOf, sourceOf } from '../request-source.ts'
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
 import { setSessionCookie } from './current-session.ts';
-import { watchOf } from '../observe-requests.ts';
+import { auditOf } from '../request-audit.ts';
 
 const browserCookie = 'coffer_sign_in';
 
 /** Each start leaves a record for ten minutes. The number of starts from an address is limited. */
-const startLimit = { most: 60, windowMs: 60_000 };
+const startLimit = { max: 60, windowMs: 60_000 };
 
 /** Redirects to an identity provider and handles the return. Both are navigations of the browser: errors redirect to the sign-in page. */
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
   const router = Router();
   const pending = new PendingSignIns(services.records, services.clock);
   const startsByClient = new Attempts(startLimit);
-  const startsByProxy = new Attempts({ ...startLimit, most: 10 * startLimit.most });
+  const startsByProxy = new Attempts({ ...startLimit, max: 10 * startLimit.max });
 
   async function begin(request: Request, response: Response): Promise<void> {
     const provider = providerOf(services, request.params['provider']);
@@ -65,8 +65,8 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
   }
 
   async function finish(request: Request, response: Response): Promise<void> {
-    const watch = watchOf(response);
-    watch?.isFor('ConsoleSignInByProvider');
+    const audit = auditOf(response);
+    audit?.setOperation('ConsoleSignInByProvider');
     const sent = request.query['state'];
     const state = typeof sent === 'string' ? sent.slice(0, 200) : '';
     const taken = await pending.take(
@@ -74,8 +74,8 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       readCookie(request.headers.cookie, browserCookie, isSecure(request, services.settings)),
     );
     if (typeof taken === 'string') throw new ConsoleError('SignInRefused', messages[taken]);
-    const { secret, maxAge, principal } = await signIn(request, taken, { state, watch });
-    watch?.isFrom(principal);
+    const { secret, maxAge, principal } = await signIn(request, taken, { state, audit });
+    audit?.setPrincipal(principal);
     const secure = isSecure(request, services.settings);
     response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, secure }));
     setSessionCookie(response, secret, maxAge, secure);
@@ -86,12 +86,12 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
   async function signIn(
     request: Request,
     taken: PendingSignIn,
-    { state, watch }: { readonly state: string; readonly watch: RequestWatch | undefined },
+    { state, audit }: { readonly state: string; readonly audit: AuditContext | undefined },
   ) {
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
     const tokens = await redeemCode(provider, { ...taken, state, query });
-    const issued = await issueCredentials(services, provider, tokens, { watch, from: originOf(request) });
+    const issued = await issueCredentials(services, provider, tokens, { audit, from: originOf(request) });
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
     const { secret, session } = await sessions.begin(issued, signedInBy);
     services.log.info({ provider: provider.id, accessKey: issued.credentials.accessKey }, 'signed in to the console');
@@ -114,7 +114,7 @@ function redirectToSignInOnError(
       await handler(request, response);
     } catch (error) {
       const message = signInFailure(error);
-      watchOf(response)?.refused({ code: 'SignInRefused', message });
+      auditOf(response)?.setError({ code: 'SignInRefused', message });
       services.log.warn({ err: error, path: request.path }, 'a sign-in by an identity provider failed');
       setNotice(response, message, isSecure(request, services.settings));
       response.redirect('/sign-in');

@@ -2,21 +2,21 @@ import { claimAt } from '../../platform/openid/claims.ts';
 import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import { beginDeviceLogin, deviceToken, passwordToken, type TokenClient } from '../../platform/openid/token-grants.ts';
 import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
-import { openIdPerson, askProvider, isChecked } from '../federation/openid-user.ts';
+import { openIdUser, userStatusAt, hasUserStatus } from '../federation/openid-user.ts';
 import type { OpenIdProvider, OpenIdProviders } from '../federation/openid-providers.ts';
-import type { SignInProof, SignInStep, SignInTrial, SignInWalk } from '../federation/sign-in-test.ts';
+import type { SignInProof, SignInStep, SignInTest, SignInTestResult } from '../federation/sign-in-test.ts';
 import { allClaims, expectations, readyStatus, type Ready } from './assume-role-with-web-identity.ts';
 import { grantedRights, type RightsSource } from './granted-rights.ts';
 import { StsError } from './sts-error.ts';
 
-export interface SignInTrialServices {
+interface SignInTestServices {
   readonly providers: Pick<OpenIdProviders, 'byId' | 'list' | 'started'>;
   readonly identities: RightsSource;
   readonly clock?: () => Date;
 }
 
-/** The way of `AssumeRoleWithWebIdentity`, by the same functions, told step by step and without credentials at its end. */
-export function createSignInTrial(services: SignInTrialServices): SignInTrial {
+/** Runs the steps of `AssumeRoleWithWebIdentity` with the same functions and reports each step. It makes no credentials. */
+export function createSignInTest(services: SignInTestServices): SignInTest {
   const { identities } = services;
 
   async function usable(name: string): Promise<{ provider: OpenIdProvider; ready: Ready }> {
@@ -30,23 +30,27 @@ export function createSignInTrial(services: SignInTrialServices): SignInTrial {
     );
   }
 
-  async function walkWith(walk: Walk, name: string, proof: SignInProof): Promise<'pending' | 'slower' | undefined> {
-    const found = await walk.step('Provider', () => usable(name), sayReady);
+  async function runSteps(
+    test: TestSteps,
+    name: string,
+    proof: SignInProof,
+  ): Promise<'pending' | 'slower' | undefined> {
+    const found = await test.step('Provider', () => usable(name), describeProvider);
     if (found === undefined) return undefined;
     const { provider, ready } = found;
-    const got = await walk.step(
+    const got = await test.step(
       'Token',
       () => tokenBy(proof, provider, ready),
-      (token) => (token.kind === 'pending' ? undefined : `${wayOf(proof)}.`),
+      (token) => (token.kind === 'pending' ? undefined : `${describeProof(proof)}.`),
     );
     if (got === undefined) return undefined;
     if (got.kind === 'pending') return got.slower ? 'slower' : 'pending';
     const { clock } = services;
     const expected = { ...expectations(provider, ready), ...(clock === undefined ? {} : { clock }) };
-    const token = await walk.step('Checks', () => verifyToken(got.token, expected), sayChecked);
+    const token = await test.step('Checks', () => verifyToken(got.token, expected), describeToken);
     if (token === undefined) return undefined;
     const bearer = { token: got.token };
-    const claims = await walk.step(
+    const claims = await test.step(
       'Claims',
       () => allClaims(provider, ready, token, bearer),
       (all) => `${provider.settings.claimUserinfo ? 'With those of userinfo: ' : ''}${namesOf(all)}.`,
@@ -55,7 +59,7 @@ export function createSignInTrial(services: SignInTrialServices): SignInTrial {
     const { rolePolicy, claimName } = provider.settings;
     const source = rolePolicy.length > 0 ? 'the role policy' : `the claim "${claimName}"`;
     const value = rolePolicy.length > 0 ? rolePolicy : claimAt(claims, claimName);
-    await walk.step(
+    await test.step(
       'Policies',
       () => grantedRights(claims, provider.settings, identities),
       ({ policies, targets }) => {
@@ -63,19 +67,19 @@ export function createSignInTrial(services: SignInTrialServices): SignInTrial {
         return `From ${source}, which is ${JSON.stringify(value ?? null).slice(0, 500)}: ${policies.join(', ') || 'none'}.${attached}`;
       },
     );
-    if (isChecked(provider)) {
-      const { subjectId, displayName } = openIdPerson(claims, token.subject, provider.settings);
-      await walk.step('Admin check', () => stillThere(provider, subjectId, displayName), sayActive);
+    if (hasUserStatus(provider)) {
+      const { subjectId, displayName } = openIdUser(claims, token.subject, provider.settings);
+      await test.step('Admin check', () => checkUserStatus(provider, subjectId, displayName), describeActive);
     }
     return undefined;
   }
 
   return {
-    async walk(name, proof): Promise<SignInWalk> {
-      const walk = new Walk();
-      const pending = await walkWith(walk, name, proof);
+    async run(name, proof): Promise<SignInTestResult> {
+      const test = new TestSteps();
+      const pending = await runSteps(test, name, proof);
       if (pending !== undefined) return { kind: 'pending', slower: pending === 'slower' };
-      return { kind: 'walked', steps: walk.steps };
+      return { kind: 'done', steps: test.steps };
     },
     async beginDevice(name) {
       const { provider, ready } = await usable(name).catch(asOpenIdProblem);
@@ -88,11 +92,11 @@ function asOpenIdProblem(error: unknown): never {
   throw error instanceof StsError ? new OpenIdProblem('Unreachable', error.message, { cause: error }) : error;
 }
 
-/** What was walked so far. */
-class Walk {
+/** The steps so far. */
+class TestSteps {
   readonly steps: SignInStep[] = [];
 
-  /** Undefined where it failed: what needs it cannot be tried. */
+  /** Resolves with undefined after a failure: dependent steps cannot run. */
   async step<T>(step: string, work: () => Promise<T>, say: (result: T) => string | undefined): Promise<T | undefined> {
     try {
       const result = await work();
@@ -100,14 +104,14 @@ class Walk {
       if (message !== undefined) this.steps.push({ step, outcome: 'ok', message });
       return result;
     } catch (error) {
-      if (!isProblem(error)) throw error;
+      if (!isSignInError(error)) throw error;
       this.steps.push({ step, outcome: 'failed', message: error.message });
       return undefined;
     }
   }
 }
 
-function isProblem(error: unknown): error is Error {
+function isSignInError(error: unknown): error is Error {
   return error instanceof StsError || error instanceof IdentityProblem || error instanceof OpenIdProblem;
 }
 
@@ -130,14 +134,14 @@ function clientOf({ settings, fetch }: OpenIdProvider): TokenClient {
   return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }), scopes: asked, fetch };
 }
 
-async function stillThere(provider: OpenIdProvider, subjectId: string, name: string): Promise<string> {
-  const { kind } = await askProvider(provider, subjectId);
+async function checkUserStatus(provider: OpenIdProvider, subjectId: string, name: string): Promise<string> {
+  const { kind } = await userStatusAt(provider, subjectId);
   if (kind === 'active') return name;
   const what = kind === 'disabled' ? 'is disabled there' : 'is not there any more';
-  throw new IdentityProblem('PersonDisabled', `${name} ${what}: nobody of that name gets credentials.`);
+  throw new IdentityProblem('PersonDisabled', `${name} ${what}: the user gets no credentials.`);
 }
 
-function wayOf(proof: SignInProof): string {
+function describeProof(proof: SignInProof): string {
   switch (proof.kind) {
     case 'token':
       return 'The one that was given';
@@ -150,20 +154,20 @@ function wayOf(proof: SignInProof): string {
   }
 }
 
-function sayReady({ provider, ready }: { readonly provider: OpenIdProvider; readonly ready: Ready }): string {
+function describeProvider({ provider, ready }: { readonly provider: OpenIdProvider; readonly ready: Ready }): string {
   const warnings = ready.metadata.warnings.map((warning) => ` ${warning}`).join('');
   return `${provider.id} is in use, with the issuer ${ready.metadata.issuer}.${warnings}`;
 }
 
-function sayChecked({ subject, expiration }: VerifiedToken): string {
+function describeToken({ subject, expiration }: VerifiedToken): string {
   return `Signature, issuer, audience and times are right; sub is ${JSON.stringify(subject.slice(0, 256))}, good until ${expiration.toISOString()}.`;
 }
 
-function sayActive(name: string): string {
+function describeActive(name: string): string {
   return `The provider says that ${name} is enabled.`;
 }
 
-/** Their names alone: values may be private. */
+/** Returns only the names of claims; values may be private. */
 function namesOf(claims: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(claims).toSorted();
   return names

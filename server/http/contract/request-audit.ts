@@ -6,22 +6,22 @@ import type {
   RecordedDecision,
   RecordedGrant,
   RecordedRefusal,
-  RequestRoom,
-  RequestWatch,
+  RequestApi,
+  AuditContext,
 } from './request.ts';
 import type { Decision, Principal } from '../../auth/principal.ts';
 
-/** A request that deletes a thousand objects is decided about a thousand times. */
-const mostDecisions = 100;
+/** A request can delete a thousand objects, with a decision for each. */
+const maxDecisions = 100;
 
-/** Gathers what the rooms find out about one request. */
-export class WatchedRequest implements RequestWatch {
+/** Collects the facts about one request. */
+export class RequestAudit implements AuditContext {
   readonly #message: IncomingMessage;
   readonly #startedAt = Date.now();
   readonly #began = performance.now();
   readonly #readBefore: number;
   readonly #sentBefore: number;
-  #room: RequestRoom = 'other';
+  #api: RequestApi = 'other';
   #operation: string | undefined;
   #target: { readonly bucket?: string; readonly key?: string } = {};
   #principal: Principal | undefined;
@@ -37,37 +37,37 @@ export class WatchedRequest implements RequestWatch {
     this.#sentBefore = message.socket.bytesWritten;
   }
 
-  enters(room: RequestRoom): void {
-    this.#room = room;
+  setApi(api: RequestApi): void {
+    this.#api = api;
   }
 
-  isFor(operation: string, target: { readonly bucket?: string; readonly key?: string } = {}): void {
+  setOperation(operation: string, target: { readonly bucket?: string; readonly key?: string } = {}): void {
     this.#operation = operation;
     this.#target = target;
   }
 
-  isFrom(principal: Principal): void {
+  setPrincipal(principal: Principal): void {
     this.#principal = principal;
   }
 
-  bearerIs(bearer: RecordedBearer): void {
+  setBearer(bearer: RecordedBearer): void {
     this.#bearer = bearer;
   }
 
-  granted(grant: RecordedGrant): void {
+  setGrant(grant: RecordedGrant): void {
     this.#granted = grant;
   }
 
-  refused(refusal: RecordedRefusal): void {
+  setError(refusal: RecordedRefusal): void {
     this.#refusal = refusal;
   }
 
-  decided({ action, resource }: { readonly action: string; readonly resource: string }, decision: Decision): void {
+  addDecision({ action, resource }: { readonly action: string; readonly resource: string }, decision: Decision): void {
     this.#decided += 1;
-    if (this.#decisions.length < mostDecisions) this.#decisions.push({ action, resource, decision });
+    if (this.#decisions.length < maxDecisions) this.#decisions.push({ action, resource, decision });
   }
 
-  /** To be called when the answer is with the connection, or there will be none. */
+  /** Call it after the answer was handed to the connection, or if there will be none. */
   finish(
     request: FinishedRequest['request'],
     response: ServerResponse,
@@ -75,7 +75,7 @@ export class WatchedRequest implements RequestWatch {
   ): FinishedRequest {
     return {
       request,
-      room: this.#room,
+      api: this.#api,
       operation: this.#operation,
       bucket: this.#target.bucket,
       key: this.#target.key,
@@ -94,7 +94,7 @@ export class WatchedRequest implements RequestWatch {
     };
   }
 
-  /** The socket had read the head, and with it some of the body, before anybody could look. */
+  /** The socket reads the head, and some of the body, before the request is known. */
   #received({
     method,
     rawPath,
@@ -102,7 +102,7 @@ export class WatchedRequest implements RequestWatch {
     headers,
   }: Pick<IncomingRequest, 'method' | 'rawPath' | 'rawQuery' | 'headers'>) {
     const { rawHeaders, complete, socket } = this.#message;
-    // Spaces, line ends, the colon of each header and `HTTP/1.1`.
+    // Spaces, line ends, the colon of each header, and `HTTP/1.1`.
     let head = method.length + rawPath.length + (rawQuery === '' ? 0 : rawQuery.length + 1) + 14;
     for (const part of rawHeaders) head += part.length + 2;
     const declared = Number(headers['content-length']);
@@ -110,7 +110,7 @@ export class WatchedRequest implements RequestWatch {
   }
 }
 
-/** Operations that MinIO knows by another name than the S3 documentation. */
+/** Operations with another name in MinIO than in the S3 documentation. */
 const minioNames: Readonly<Record<string, string>> = {
   CreateBucket: 'PutBucket',
   CreateMultipartUpload: 'NewMultipartUpload',
@@ -121,7 +121,7 @@ const minioNames: Readonly<Record<string, string>> = {
   UploadPartCopy: 'CopyObjectPart',
 };
 
-/** The name of an operation by which MinIO's logs, traces and, in lower case, metrics know it. */
+/** Returns the operation's name in MinIO's logs, traces and (in lower case) metrics. */
 export function apiName(operation: string): string {
   return minioNames[operation] ?? operation;
 }

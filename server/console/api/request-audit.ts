@@ -1,27 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { RequestEvents, RequestWatch } from '../../http/contract/request.ts';
-import { WatchedRequest } from '../../http/contract/watched-request.ts';
+import type { RequestEvents, AuditContext } from '../../http/contract/request.ts';
+import { RequestAudit } from '../../http/contract/request-audit.ts';
 
 import { isEncrypted, sourceOf } from './request-source.ts';
 
-/** Reports each call of the API and each return from an identity provider to the observers. Files of the web application are not reported. */
-export function observeRequests(events: RequestEvents): RequestHandler {
+/** Reports each API call, and each return from an identity provider, to the subscribers. Files of the web application are not reported. */
+export function auditRequests(events: RequestEvents): RequestHandler {
   return (request, response, next) => {
-    if (events.heard && /^\/(?:api\/|oauth_callback)/.test(request.path)) watch(events, request, response);
+    if (events.hasSubscribers && /^\/(?:api\/|oauth_callback)/.test(request.path))
+      startAudit(events, request, response);
     next();
   };
 }
 
-/** The watch of a request; undefined without observers. */
-export function watchOf(response: Response): RequestWatch | undefined {
-  return watches(response).watch;
+/** Returns the audit context of a request; undefined without a subscriber. */
+export function auditOf(response: Response): AuditContext | undefined {
+  return auditState(response).audit;
 }
 
-function watch(events: RequestEvents, request: Request, response: Response): void {
-  const watched = new WatchedRequest(request);
-  watched.enters('console');
-  watches(response).watch = watched;
+function startAudit(events: RequestEvents, request: Request, response: Response): void {
+  const audit = new RequestAudit(request);
+  audit.setApi('console');
+  auditState(response).audit = audit;
   // Routers change `request.url` while they match.
   const [rawPath = '', rawQuery = ''] = splitOnce(request.originalUrl);
   const exchange = {
@@ -36,11 +37,11 @@ function watch(events: RequestEvents, request: Request, response: Response): voi
   response.once('close', () => {
     const outcome = response.writableFinished ? 'answered' : response.headersSent ? 'broken' : 'canceled';
     const status = response.headersSent ? response.statusCode : 0;
-    events.tell(watched.finish(exchange, response, { status, outcome }));
+    events.emit(audit.finish(exchange, response, { status, outcome }));
   });
 }
 
-function watches(response: Response): { watch?: WatchedRequest } {
+function auditState(response: Response): { audit?: RequestAudit } {
   return response.locals;
 }
 
