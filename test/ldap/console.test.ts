@@ -61,7 +61,7 @@ describe('the console by a directory', () => {
     await attach('attach');
     await slapd.stop();
     const away = await refusalOf(await signIn());
-    expect(away).toMatchObject({ status: 503, message: expect.stringContaining('cannot be asked now') as string });
+    expect(away).toMatchObject({ status: 503, message: expect.stringContaining('does not answer') as string });
     expect(away.message).not.toContain(slapd.tls);
     await slapd.start();
     expect((await signIn()).status).toBe(200);

@@ -97,7 +97,7 @@ describe('a running server', () => {
   it('takes no snapshot outside its folder, and none twice', async () => {
     const outside = await asked('snapshot', '../outside');
     expect(outside.code).toBe(1);
-    expect(outside.stderr).toContain('no name of a snapshot');
+    expect(outside.stderr).toContain('is not a valid snapshot name');
     expect((await asked('snapshot', 'twice')).code).toBe(0);
     expect((await asked('snapshot', 'twice')).stderr).toContain('exists already');
   });
