@@ -3,13 +3,16 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface AtomicFileOptions {
-  /** Permission bits; 0600 by default, as these are mostly secrets. */
+  /** Permission bits, 0600 by default, because most of these files hold secrets. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file so that a reader, and a start after a power cut, sees the old or the new content, never a part of it. When this
- * resolves, the new content survives a power cut.
+ * Replaces a file. A reader, and a program that starts after a power cut, sees the old or the new content, never a part of it. When the
+ * promise resolves, the new content survives a power cut.
+ *
+ * @example
+ * await writeFileAtomically('/data/config.json', JSON.stringify(config));
  */
 export async function writeFileAtomically(
   path: string,
@@ -26,7 +29,7 @@ export async function writeFileAtomically(
   await syncFolder(dirname(path));
 }
 
-/** The same, but errors with code `EEXIST` where the file is there already: of two at once, one wins. */
+/** Does the same for a new file. Rejects with code `EEXIST` if the file exists: of two concurrent calls one succeeds. */
 export async function createFileAtomically(
   path: string,
   data: string | Uint8Array,
@@ -44,7 +47,7 @@ export async function createFileAtomically(
   await syncFolder(dirname(path));
 }
 
-/** Makes the names in a folder durable. Windows cannot, and needs not. */
+/** Flushes the names in a folder to the disk. Windows cannot do that, and does not need it. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -55,7 +58,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Whether a name is that of a file half written when the process died. */
+/** Reports whether a name belongs to a file that was half written when the process died. */
 export function isTemporaryName(name: string): boolean {
   return /^\..+\.[0-9a-f]{16}\.tmp$/.test(name);
 }
@@ -70,7 +73,7 @@ async function writeNew(path: string, data: string | Uint8Array, options: Atomic
   const mode = options.mode ?? 0o600;
   const handle = await open(path, 'wx', mode);
   try {
-    // The mode of open() is cut by the umask; this one is exact.
+    // The umask limits the mode of open(); this call sets the exact mode.
     await handle.chmod(mode);
     await handle.writeFile(data);
     await handle.sync();
@@ -82,7 +85,7 @@ async function writeNew(path: string, data: string | Uint8Array, options: Atomic
   }
 }
 
-/** Some network file systems have no hard links; there an exclusive open must do. */
+/** Some network file systems have no hard links. An exclusive open does the work there. */
 function lacksHardLinks(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS' || code === 'EOPNOTSUPP';

@@ -3,18 +3,18 @@ import { runInNewContext } from 'node:vm';
 
 interface BufferPoolSizes {
   readonly large: number;
-  /** Large buffers lent at a time; as many are kept. */
+  /** The maximum number of large buffers that are borrowed at a time. The pool keeps as many. */
   readonly mostLarge: number;
   readonly small: number;
-  /** Small buffers that are kept; they are lent without end. */
+  /** The number of small buffers that the pool keeps. Callers may borrow any number of them. */
   readonly keptSmall: number;
 }
 
 /**
- * Buffers that are filled again and again: their pages are there and, lent last in first out, still in the processor's cache. A fresh
- * buffer costs a page fault for each 4 KiB (docs/decisions/0014-large-bodies.md).
+ * A pool of buffers that are filled again and again. Their pages exist and, with last in first out, are still in the processor's cache. A
+ * new buffer costs a page fault for each 4 KiB (docs/decisions/0014-large-bodies.md).
  *
- * Nobody waits for one, since a slow client may hold what he has for hours: when the large ones are out, a small one is lent.
+ * No caller waits for a buffer, because a slow client may hold one for hours: when the large ones are in use, a caller gets a small one.
  */
 export class BufferPool {
   readonly #sizes: BufferPoolSizes;
@@ -27,12 +27,12 @@ export class BufferPool {
     this.#sizes = sizes;
   }
 
-  /** How many buffers are lent now. */
+  /** The number of borrowed buffers. */
   get lent(): number {
     return this.#lent.size;
   }
 
-  /** A buffer for up to so many bytes. It may be shorter or longer, and holds what was in it last. */
+  /** Borrows a buffer for up to `bytes` bytes. It may be shorter or longer, and holds old content. */
   take(bytes: number): Buffer {
     const { large, mostLarge, small } = this.#sizes;
     const isLarge = bytes > small && this.#largeLent < mostLarge;
@@ -42,9 +42,9 @@ export class BufferPool {
     return buffer;
   }
 
-  /** To be called when nobody reads or writes it any more. */
+  /** Returns a buffer. The caller must not read or write it afterwards. */
   giveBack(buffer: Buffer): void {
-    // Twice in the pool, it would be lent to two at once, and one object's bytes be given for another's.
+    // A buffer that is in the pool twice would go to two borrowers, and one object's bytes into the answer for another.
     if (!this.#lent.delete(buffer))
       throw new Error(`a buffer of ${buffer.length} bytes is given back that is not lent`);
     if (buffer.length === this.#sizes.large) {
@@ -56,13 +56,13 @@ export class BufferPool {
 
 const KiB = 1024;
 
-/** Room for the tags of encrypted packages of 64 KiB, so that reads can end with a package. */
+/** The size of the tags of encrypted packages of 64 KiB, so that reads can end with a package. */
 const TAGS = 4 * KiB;
 
 /**
- * What this thread reads bodies into that go out at once. 512 KiB stay in a processor's cache between the read, the check and the socket;
- * of the sizes tried, reads of it took the least processor time. A small buffer
- * holds a block of a plain body, which must be whole to be checked. A hundred slow clients hold 29 MiB: 8 large buffers, else small ones.
+ * This thread reads bodies that go out at once into these buffers. 512 KiB stay in a processor's cache between the read, the check and the
+ * socket; of the sizes that were tried, this one took the least processor time. A small buffer holds a block of a plain body, which must be
+ * complete to be checked. A hundred slow clients hold 29 MiB: 8 large buffers and otherwise small ones.
  */
 export const bodyBuffers = new BufferPool({
   large: 512 * KiB + TAGS,
@@ -73,18 +73,20 @@ export const bodyBuffers = new BufferPool({
 
 type Collect = (options: { readonly type: 'minor' }) => void;
 
-/** Bytes of bodies that pass through a thread between two collections: with 8 MiB uploads of 1 GiB peaked at 296 and 320 MiB, with 2 at 260. */
+/**
+ * The bytes of bodies that pass through a thread between two collections. Uploads of 1 GiB peaked at 296 and 320 MiB with 8 MiB, and at 260
+ * MiB with 2 MiB.
+ */
 const BETWEEN = 2 * KiB * KiB;
 
 let collect: Collect | undefined;
 let passed = 0;
 
 /**
- * Told of each piece of a body that passes through this thread in a buffer of its own; now and then collects the buffers that nothing
- * refers to any more.
+ * Counts the chunks of bodies that pass through this thread in buffers of their own, and collects the garbage buffers from time to time.
  *
- * They lie outside V8's heap, which lets many of them go by, in each thread, before it looks. They die young, so a minor collection
- * finds them. Without it the server passed 300 MiB: docs/decisions/0004-memory-of-bodies.md.
+ * These buffers are outside V8's heap. V8 lets many of them accumulate in each thread before it collects. They die young, so a minor
+ * collection finds them. Without it the server passed 300 MiB: docs/decisions/0004-memory-of-bodies.md.
  */
 export function bodyBytesPassed(bytes: number): void {
   passed += bytes;

@@ -1,9 +1,9 @@
-/** Who sends a body: strangers share a small part, so that they cannot take the memory of callers who are known. */
+/** The kind of sender of a body. Unauthenticated senders share a small part, so that they cannot take the memory of authenticated ones. */
 export type BodySender = 'known' | 'stranger';
 
 /**
- * Bytes of request bodies that are held in memory as a whole (documents, forms, small objects), over all threads of the server. Bodies
- * that stream through are not counted: each has a few buffers.
+ * The maximum bytes of request bodies that are in memory as a whole (documents, forms, small objects), over all threads of the server.
+ * Bodies that stream through do not count: each has a few buffers.
  */
 export const maxBodyMemory: Readonly<Record<BodySender, number>> = {
   known: 256 * 1024 * 1024,
@@ -12,12 +12,12 @@ export const maxBodyMemory: Readonly<Record<BodySender, number>> = {
 
 const cells = { known: 0, stranger: 1 } as const;
 
-/** What all threads count in. */
+/** Makes the shared memory in which all threads count. */
 export function sharedBodyMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The memory of bodies as one thread sees it. */
+/** The budget for the memory of bodies, as one thread uses it. */
 export class BodyMemory {
   readonly #held: Int32Array;
   readonly #max: Readonly<Record<BodySender, number>>;
@@ -27,7 +27,7 @@ export class BodyMemory {
     this.#max = max;
   }
 
-  /** Whether there is room; then the bytes count until they are given back. */
+  /** Reserves bytes until the caller releases them. Returns false if the budget is used up. */
   take(bytes: number, sender: BodySender): boolean {
     const before = Atomics.add(this.#held, cells[sender], bytes);
     if (before + bytes <= this.#max[sender]) return true;

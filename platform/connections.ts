@@ -4,35 +4,35 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 /**
- * Milliseconds that kept connections stay open after the last was accepted: a request that was on its way while the listener closed
- * is still answered, and its answer says that the connection ends.
+ * The time in milliseconds for which kept connections stay open after the last one was accepted. A request that was on its way while the
+ * listener closed still gets a response, and the response closes the connection.
  */
 const lingerMs = 250;
 
-/** Milliseconds between looks for connections that have become idle. */
+/** The interval in milliseconds of the search for idle connections. */
 const lookMs = 50;
 
-/** Turns of the event loop that may be spent on queued connections: they come without end where every answer ends one. */
+/** The maximum number of turns of the event loop for queued connections. If each response ends a connection, they never stop coming. */
 const mostTurns = 1000;
 
 /**
- * The connections of one HTTP or HTTPS server, so that it can stop without a client noticing: whoever has a connection is told by
- * `Connection: close` in its next answer, and only connections on which nothing is under way are cut.
+ * The connections of one HTTP or HTTPS server. With it the server can stop without an error at a client: each client gets `Connection:
+ * close` in its next response, and only connections without a request are cut.
  *
  * Node's own `server.close()` cuts idle connections at once, where a request may be arriving.
  */
 export class Connections {
   readonly #server: Server;
-  /** The last response begun on each connection; undefined where none was. */
+  /** The last response that began on each connection; undefined before the first one. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
-  /** Connections of a TLS server that are no secure ones yet, by who is at their other end; Node's server knows nothing of them. */
+  /** Connections during their TLS handshake, by the address of their peer. Node's server does not know them. */
   readonly #handshaking = new Map<string, Socket>();
   #closing = false;
   #accepted = 0;
 
   constructor(server: Server) {
     this.#server = server;
-    // A TLS server's request comes over the secure socket, which ends with the one below it.
+    // A TLS server gets requests from the secure socket, which ends with the socket below it.
     const isTls = 'setSecureContext' in server;
     server.on('connection', (socket: Socket) => {
       this.#accepted++;
@@ -49,23 +49,23 @@ export class Connections {
     });
   }
 
-  /** Whether answers end their connections by now. */
+  /** Responses close their connections now. */
   get closing(): boolean {
     return this.#closing;
   }
 
-  /** The response that was begun last on a connection; undefined where none was. */
+  /** Returns the last response that began on a connection, or undefined before the first one. */
   lastResponse(socket: Socket): ServerResponse | undefined {
     return this.#open.get(socket);
   }
 
-  /** To be told of every request before it is handled. */
+  /** The server must call this for every request before it handles it. */
   began(socket: Socket, response: ServerResponse): void {
     this.#open.set(socket, response);
     if (this.#closing) response.setHeader('connection', 'close');
   }
 
-  /** From now on every answer ends its connection; new ones are accepted all the same. */
+  /** Makes every response close its connection from now on. The server still accepts new connections. */
   startClosing(): void {
     this.#closing = true;
     for (const response of this.#open.values()) {
@@ -73,7 +73,7 @@ export class Connections {
     }
   }
 
-  /** Stops accepting; resolves when the requests under way are answered, or were cut after so many milliseconds. */
+  /** Stops accepting connections. Resolves when the requests in progress are answered, or were cut after `graceMs` milliseconds. */
   async drain(graceMs: number): Promise<void> {
     this.startClosing();
     if (!this.#server.listening) return;
@@ -95,11 +95,11 @@ export class Connections {
   }
 
   /**
-   * Closing the listener resets connections that the kernel has accepted and this process has not yet. One turn of the event loop
-   * takes one of them; the turn in which none came ends here, right after the look for new ones.
+   * Closing the listener resets connections that the kernel has accepted and this process has not. One turn of the event loop takes one of
+   * them. This method ends after the first turn without one, right after the event loop has polled.
    */
   async #untilNoneIsQueued(): Promise<void> {
-    // What called this may come after this turn's look.
+    // The caller may run after the poll of this turn.
     await nextTurn();
     for (let turn = 0; turn < mostTurns; turn++) {
       const before = this.#accepted;
@@ -110,7 +110,7 @@ export class Connections {
 
   #closeIdle(): void {
     this.#server.closeIdleConnections();
-    // Node counts a connection that never carried a request as busy; browsers open such in advance.
+    // Node counts a connection without a request as busy; browsers open such connections in advance.
     for (const socket of this.#handshaking.values()) socket.destroy();
     for (const [socket, response] of this.#open) if (response === undefined && isSilent(socket)) socket.destroy();
   }
@@ -122,12 +122,12 @@ function nextTurn(): Promise<void> {
   });
 }
 
-/** The same for a socket and the secure one made of it. */
+/** Returns the same name for a socket and the secure socket on top of it. */
 function peerOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
-/** Whether not even the beginning of a request has come. What a secure socket has read cannot be told: its handshake counts. */
+/** Reports whether no byte of a request has come. The bytes of a secure socket include its handshake, so that it never counts as silent. */
 function isSilent(socket: Socket): boolean {
   return socket instanceof TLSSocket || socket.bytesRead === 0;
 }

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The last lines of text that any thread of the process wrote, in memory that they share: who reads needs nobody to answer, and nobody
- * waits for who reads. When it is full the oldest lines go, so that it never grows.
+ * The last lines of text that the threads of the process wrote, in memory that they share. A reader needs no other thread, and no writer
+ * waits for a reader. When the ring is full, new lines overwrite the oldest ones.
  *
- * A line is its length in four bytes and its bytes, and may go on at the beginning of the memory. Positions are bytes since the
- * beginning of time; what a writer has changed others see by the lock.
+ * A line is its length in four bytes and its bytes, and may wrap around the end of the memory. Positions count all bytes ever written. The
+ * lock makes changes visible to other threads.
  */
 export interface LineRing {
-  /** Lines longer than an eighth of the memory are cut. */
+  /** Appends a line. Lines longer than an eighth of the memory are cut. */
   append(line: string): void;
-  /** The lines after a place; at most some hundred KiB at once. */
+  /** Reads the lines after a position, at most a few hundred KiB. */
   read(after: LinePlace): LinesRead;
-  /** Before the oldest line that is there. */
+  /** The position before the oldest line. */
   oldest(): LinePlace;
-  /** After the newest. */
+  /** The position after the newest line. */
   newest(): LinePlace;
 }
 
-/** How many lines were written before it, and where it is. */
+/** A position: the number of lines before it, and the offset. */
 interface LinePlace {
   readonly line: number;
   readonly position: number;
@@ -26,19 +26,19 @@ interface LinePlace {
 
 interface LinesRead {
   readonly lines: readonly string[];
-  /** Lines that went before they were read. */
+  /** The number of lines that were overwritten before they were read. */
   readonly lost: number;
-  /** To go on from. */
+  /** The position for the next read. */
   readonly next: LinePlace;
 }
 
-/** Words of the head: the lock, then four numbers of 64 bits. */
+/** The words of the header: the lock, then four numbers of 64 bits. */
 const lockWord = 0;
 const headBytes = 40;
 const [firstLine, firstPosition, nextLine, nextPosition] = [0, 1, 2, 3] as const;
 
 const lengthBytes = 4;
-/** Bytes of one read. */
+/** The maximum bytes of one read. */
 const mostRead = 256 * 1024;
 
 export function lineRingMemory(bytes: number): SharedArrayBuffer {
@@ -54,7 +54,7 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
   const at = (name: 0 | 1 | 2 | 3): number => head[name] ?? 0;
 
   function locked<T>(work: () => T): T {
-    // It is held for as long as a line is copied.
+    // A thread holds the lock only while it copies a line.
     while (Atomics.compareExchange(words, lockWord, 0, 1) !== 0) Atomics.wait(words, lockWord, 1, 1);
     try {
       return work();
@@ -120,16 +120,16 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
   };
 }
 
-/** Milliseconds between looks for new lines. */
+/** The polling interval in milliseconds. */
 const lookMs = 100;
 
 export interface FollowedLines {
   readonly lines: readonly string[];
-  /** Lines before these that were overwritten before they were read. */
+  /** The number of lines before these that were overwritten before they were read. */
   readonly lost: number;
 }
 
-/** The lines after a place, and new ones as they come, until the signal ends it. Who asks for more slowly than they come misses some. */
+/** Yields the lines after a position, and new ones, until the signal aborts it. A slow reader misses lines. */
 export async function* followLines(
   ring: LineRing,
   after: LinePlace,

@@ -1,12 +1,12 @@
 import type { AddressInfo, ListenOptions, Server } from 'node:net';
 
-/** Where to listen. Without a host: on every interface. */
+/** An address to listen on. Without a host it is every interface. */
 export interface ListenAddress {
   readonly host?: string;
   readonly port: number;
 }
 
-/** Reads `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. Errors with what was wrong in which text. */
+/** Parses `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. The error names the text and what is wrong. */
 export function parseAddress(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(text.trim());
   if (match === null) {
@@ -18,7 +18,7 @@ export function parseAddress(text: string): ListenAddress {
   return host === '' || host === '*' ? { port } : { host, port };
 }
 
-/** The other way round; IPv6 in brackets. */
+/** Writes an address, IPv6 in brackets. */
 export function formatAddress(address: {
   readonly host?: string;
   readonly address?: string;
@@ -38,8 +38,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Binds a server and tells where it listens (port 0 is resolved). Errors with a `ListenError` that names the address, the reason
- * and what to do; `setting` is how the address is changed, e.g. `--address`.
+ * Binds a server and returns its address (port 0 is resolved). Rejects with a `ListenError` that names the address, the reason and what to
+ * do. `setting` is the option that changes the address, e.g. `--address`.
  */
 export async function listen(
   server: Server,

@@ -11,17 +11,17 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
   readonly level?: LogLevel;
-  /** The program, e.g. `coffer-server`. */
+  /** The name of the program, e.g. `coffer-server`. */
   readonly name: string;
-  /** Where lines go; standard output by default. Lines are JSON unless it is a terminal. */
+  /** The destination of lines, standard output by default. Lines are JSON unless it is a terminal. */
   readonly stream?: DestinationStream & { readonly isTTY?: boolean };
-  /** Given each line too, as JSON. */
+  /** Also receives each line, as JSON. */
   readonly also?: (line: string) => void;
 }
 
 /**
- * The program's log: JSON lines, or short readable ones on a terminal. Secrets are taken out by the names of their fields, in
- * nested objects, errors and URLs too; that is a net below callers who do not log secrets in the first place.
+ * Makes the log of the program: JSON lines, or short readable ones on a terminal. It removes secrets by the names of their fields, also in
+ * nested objects, errors and URLs. This is a second line of defence: callers must not log secrets.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.stream === undefined ? isatty(1) : options.stream.isTTY === true;
@@ -33,7 +33,7 @@ export function createLogger(options: LoggerOptions): Logger {
       level: options.level ?? 'info',
       base: { name: options.name },
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Errors are made plain together with the other fields, below.
+      // The code below converts errors together with the other fields.
       serializers: { err: (error: unknown) => error },
       formatters: {
         level: (label) => ({ level: label }),
@@ -41,7 +41,7 @@ export function createLogger(options: LoggerOptions): Logger {
       },
       hooks: {
         logMethod(args, method) {
-          // pino types arguments as those of one overload; all that changes here are an error's place and the texts.
+          // pino types arguments as those of one overload. The code moves errors and changes texts only.
           const clean = errorAsField(args).map((arg) => (typeof arg === 'string' ? redactText(arg) : arg));
           method.apply(this, clean as typeof args);
         },
@@ -61,14 +61,17 @@ function both(printed: DestinationStream, also: (line: string) => void): Destina
   };
 }
 
-/** pino would take the message of a bare error as it is. */
+/** Moves a bare error into a field: pino would log its message unchanged. */
 function errorAsField(args: readonly unknown[]): readonly unknown[] {
   const [first, ...rest] = args;
   if (!(first instanceof Error)) return args;
   return rest.length === 0 ? [{ err: first }, first.message] : [{ err: first }, ...rest];
 }
 
-/** Fields of child logs are fixed when the child is made, past the formatters. Children inherit this from their parent. */
+/**
+ * Redacts the fields of child logs, which pino fixes when it makes the child, without the formatters. Children inherit this from their
+ * parent.
+ */
 function redactChildren(log: Logger): Logger {
   // oxlint-disable-next-line typescript/unbound-method -- it is called below with the log it belongs to
   const { child } = log;
@@ -79,10 +82,10 @@ function redactChildren(log: Logger): Logger {
   return log;
 }
 
-/** Written synchronously: a line is out before the process that wrote it can die. */
+/** Writes synchronously, so that a line is out before the process can die. */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
-  // Who read the log is gone; that must not take the program down.
+  // The reader of the log is gone. The program must go on.
   destination.on('error', () => undefined);
   return destination;
 }

@@ -2,7 +2,7 @@ const hidden = '[redacted]';
 const maxDepth = 6;
 const maxItems = 200;
 
-/** Names of fields, without case, `-` and `_`, whose values are secrets. */
+/** The names of fields with secrets, without case, `-` and `_`. */
 const secretNames = new Set([
   'authorization',
   'cookie',
@@ -30,12 +30,12 @@ const secretNames = new Set([
   'xamzcopysourceserversideencryptioncustomerkey',
 ]);
 
-/** A copy of a value for the log: secrets replaced by name, URLs cleaned, errors made plain, depth and lengths bounded. */
+/** Copies a value for the log: it redacts secrets by name, cleans URLs, makes errors plain objects, and limits depth and lengths. */
 export function redactSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   return redactObject(fields, 0);
 }
 
-/** Takes secrets out of a text: signatures and tokens in URLs, passwords in their authority, bearer tokens, API keys. */
+/** Removes secrets from a text: signatures and tokens in URLs, passwords in their authority, bearer tokens, API keys. */
 export function redactText(text: string): string {
   if (!mayHoldSecret.test(text)) return text;
   return text
@@ -50,7 +50,7 @@ export function redactText(text: string): string {
     .replace(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(-----END \1-----|$)/g, `-----BEGIN $1----- ${hidden}`);
 }
 
-/** Most lines hold none of it: one quick look saves the replacements. */
+/** Most lines contain none of these, and this test saves the replacements. */
 const mayHoldSecret = /=|:\/\/|bearer|basic|kes:v1:|PRIVATE KEY/i;
 
 function redactValue(name: string, value: unknown, depth: number): unknown {

@@ -3,25 +3,25 @@ import { crc32 } from 'node:zlib';
 const CELLS = 256;
 const FREE = 0;
 
-/** What the threads share. */
+/** Makes the memory that the threads share. */
 export function sharedMutexMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT);
 }
 
 export interface SharedMutexOptions {
   readonly memory?: SharedArrayBuffer;
-  /** Milliseconds without progress after which another takes over. */
+  /** The time in milliseconds without progress after which another thread takes the lock. */
   readonly graceMs?: number;
 }
 
 /**
- * Lets the threads of a process do the same work one after the other, so that the second finds the result of the first. It saves work
- * and guards nothing: who holds it and makes no progress for the grace period, because its thread died or its disk hangs, loses it.
+ * Makes the threads of a process do the same work one after the other, so that the second one finds the result of the first. It saves work
+ * and protects nothing: a holder without progress during the grace period, because its thread died or its disk hangs, loses the lock.
  *
- * `worker_threads.locks` is not used: in Node 26.10 the next in line waits for ever when the thread of the holder ends.
+ * `worker_threads.locks` is not used: in Node 26.10 the next waiter waits for ever when the thread of the holder ends.
  */
 export class SharedMutex {
-  /** A cell for each group of names: 0 where nobody holds it, else a number that grows with the holder's progress. */
+  /** A cell for each group of names. It is 0 if free, and otherwise a number that grows with the progress of the holder. */
   readonly #cells: Int32Array;
   readonly #graceMs: number;
 
@@ -30,7 +30,7 @@ export class SharedMutex {
     this.#graceMs = graceMs;
   }
 
-  /** Names that share a cell wait for each other. The work calls `progress` at least once in the grace period. */
+  /** Names that share a cell wait for each other. The work must call `progress` at least once in the grace period. */
   async run<T>(name: string, work: (progress: () => void) => Promise<T>): Promise<T> {
     const cell = crc32(name) % CELLS;
     await this.#claim(cell);

@@ -1,9 +1,9 @@
 import type { Logger } from './logger.ts';
 
 /**
- * Ends this process before anything else of it runs, from any thread (SIGKILL: a shell sees 137). `process.exit` is no end for a
- * process whose disk fails: it waits for the other threads and takes down their native parts, which may hang or crash, and until
- * then they answer. Whoever calls this has written down why.
+ * Ends this process immediately, from any thread (SIGKILL: a shell sees 137). `process.exit` is too slow for a process whose disk fails: it
+ * waits for the other threads and for their native parts, which may hang or crash, and until then they answer requests. The caller must log
+ * the reason first.
  */
 export function endAtOnce(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -12,10 +12,10 @@ export function endAtOnce(): void {
 const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type StopSignal = keyof typeof signals;
 
-/** The launcher forwards what the terminal also sent to this process: within this time two signals are one wish. */
+/** The terminal and the launcher both send a signal. Two signals within this time count as one. */
 const sameWishMs = 1000;
 
-/** What this needs of the process; tests hand in one of their own. */
+/** The part of `process` that is used. Tests pass their own. */
 interface ProcessLike {
   readonly env: Record<string, string | undefined>;
   on(event: string, listener: () => void): unknown;
@@ -28,24 +28,24 @@ interface ProcessLike {
 
 interface ShutdownOptions {
   readonly log: Logger;
-  /** Milliseconds after which the process exits with 1 although the stop has not finished. */
+  /** The timeout in milliseconds after which the process exits with 1 although the stop has not finished. */
   readonly timeoutMs?: number;
-  /** What SIGHUP is for instead of an end. */
+  /** The handler of SIGHUP. Without it SIGHUP stops the process. */
   readonly onHangup?: () => void;
   readonly process?: ProcessLike;
   readonly now?: () => number;
 }
 
-/** Asks for the stop from within. `then` is done after a clean stop, in place of the exit with 0. */
+/** Requests the stop from inside the process. After a clean stop it calls `then` instead of exiting with 0. */
 export type AskForStop = (reason: string, then?: () => void) => void;
 
 /**
- * Runs `stop` once when the process is asked to end, then exits: 0 when it stopped cleanly, 1 when stopping failed or took too
- * long. A second signal, later than a moment after the first, exits at once with 128 plus its number.
+ * Runs `stop` once when the process gets a signal to end, then exits: 0 after a clean stop, 1 if stopping failed or took too long. A second
+ * signal, more than a moment after the first, exits immediately with 128 plus its number.
  *
- * Started by a launcher or by the local runtime (`COFFER_EXIT_WITH_PARENT`), the process also ends when its parent does, even
- * by SIGKILL: the IPC channel then closes. The variable is taken out of the environment, so that processes started from here,
- * which have no such channel, do not inherit it.
+ * If a launcher or the local runtime started it (`COFFER_EXIT_WITH_PARENT`), the process also ends when its parent does, even by SIGKILL:
+ * the IPC channel then closes. The variable is removed from the environment, so that child processes, which have no such channel, do not
+ * inherit it.
  */
 export function onShutdown(options: ShutdownOptions, stop: (reason: string) => Promise<void>): AskForStop {
   const { log, timeoutMs = 30_000, now = Date.now } = options;
@@ -91,7 +91,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
     self.on('disconnect', endWithParent);
     // A parent that died while this program was loading sent the event before anything listened. The caller finishes its setup first.
     if (self.connected === false) setImmediate(endWithParent);
-    // A listener alone would keep the process alive.
+    // The listener alone would keep the process alive.
     self.channel?.unref();
   }
 
@@ -102,7 +102,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
   };
 }
 
-/** Whether this process must end with its parent; asking takes the mark out of the environment. */
+/** Reports whether this process must end with its parent, and removes the variable from the environment. */
 function takeExitWithParent(self: ProcessLike): boolean {
   const marked = self.env['COFFER_EXIT_WITH_PARENT'] === '1';
   delete self.env['COFFER_EXIT_WITH_PARENT'];

@@ -7,10 +7,10 @@ const colours: Readonly<Record<string, string>> = {
 };
 const reset = '\u001b[0m';
 const dim = '\u001b[2m';
-/** Fields that a person at a terminal does not need, or that are shown elsewhere in the line. */
+/** Fields that a reader at a terminal does not need, or that are elsewhere in the line. */
 const left = new Set(['level', 'time', 'name', 'msg', 'err', 'pid', 'hostname']);
 
-/** Turns a JSON line of the log into `12:00:01 warn  coffer-server  message  field=value`. */
+/** Formats a JSON line of the log as `12:00:01 warn  coffer-server  message  field=value`. */
 export function formatForTerminal(line: string, colour = true): string {
   let record: Record<string, unknown>;
   try {
@@ -30,7 +30,7 @@ export function formatForTerminal(line: string, colour = true): string {
   return `${head}${tail}\n${errorLines(record['err'], level)}`;
 }
 
-/** The cause of a warning in one line; the stack only where an error was not foreseen, since that is for a bug report. */
+/** Formats the cause of a warning in one line. An unexpected error also has its stack, for a bug report. */
 function errorLines(error: unknown, level: string): string {
   if (typeof error !== 'object' || error === null) return '';
   const { message, stack, code } = error as { message?: unknown; stack?: unknown; code?: unknown };

@@ -2,15 +2,14 @@ import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 
 export interface WatchedPaths {
-  /** Looks now instead of at the next occasion; one look at a time. */
+  /** Calls `look` now instead of at the next interval. Two calls never overlap. */
   check(): Promise<void>;
   close(): void;
 }
 
 /**
- * Calls `look` every few seconds, and whenever the system gives notice of a change in one of the folders or files. Folders see the
- * swapped symbolic links of a Kubernetes volume, and files that an editor replaces. What changed is for `look` to find out; it
- * must not reject.
+ * Calls `look` every few seconds, and after file system events for the folders or files. Events of folders also report the swapped symbolic
+ * links of a Kubernetes volume, and files that an editor replaces. `look` must find out what changed, and must not reject.
  */
 export function watchPaths(
   paths: Iterable<string>,
@@ -19,7 +18,7 @@ export function watchPaths(
   let looking: Promise<void> | undefined;
   let again = false;
   const check = () => {
-    // What changed after a look began may have been read too early: look once more.
+    // A change after the begin of a call may have been missed: call once more.
     again = looking !== undefined;
     looking ??= (async () => {
       do {
@@ -43,11 +42,11 @@ export function watchPaths(
   };
 }
 
-/** Some file systems give no notices, and the number of watches is limited: looking at intervals is enough then. */
+/** Some file systems have no events, and the number of watches is limited. Polling is enough then. */
 function watchOne(path: string, onNotice: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, { persistent: false }, onNotice);
-    // A folder that goes away ends its notices; the looks at intervals go on.
+    // A deleted folder ends its events. Polling goes on.
     watcher.on('error', () => watcher.close());
     return watcher;
   } catch {

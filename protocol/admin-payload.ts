@@ -2,14 +2,14 @@ import { argon2, createCipheriv, createDecipheriv, pbkdf2, randomBytes } from 'n
 import { promisify } from 'node:util';
 
 /**
- * Payloads of the admin API that hold secrets are encrypted under the secret key of who asks: 32 bytes of salt, one that names the
- * algorithm, 8 of nonce, then chunks of 16 KiB, each with a tag. Their nonces count from 1; what each one is bound to says whether it
- * is the last, so that a payload cannot be cut short.
+ * The admin API encrypts payloads that hold secrets under the caller's secret key. A payload is 32 bytes of salt, one byte that names the
+ * algorithm, 8 bytes of nonce, and chunks of 16 KiB, each with a tag. The nonces of the chunks count from 1. The additional data of each
+ * chunk says whether it is the last one, so that a payload cannot be cut short.
  */
 const algorithms = {
   argon2idAes: 0,
   argon2idChaCha: 1,
-  /** What we write: any client reads it, and its key costs a hundredth of the time and none of the memory. */
+  /** New payloads use this algorithm: every client reads it, and its key costs a hundredth of the time and none of the memory. */
   pbkdf2Aes: 2,
 } as const;
 
@@ -20,7 +20,7 @@ const CHUNK = 16 * 1024;
 const TAG = 16;
 const last = 0x80;
 
-/** A payload that was damaged or encrypted under another secret, or whose algorithm is not known. */
+/** The payload was damaged, was encrypted under another secret, or has an unknown algorithm. */
 export class PayloadError extends Error {
   override readonly name = 'PayloadError';
 }
@@ -36,7 +36,10 @@ export async function encryptPayload(secret: string, plaintext: Buffer): Promise
   return Buffer.concat([salt, Buffer.of(algorithms.pbkdf2Aes), nonce, ...sealed]);
 }
 
-/** Rejects with `PayloadError`. Two of its algorithms take 64 MiB and a tenth of a second: ask for few at a time. */
+/**
+ * Rejects with `PayloadError`. Two of its algorithms take 64 MiB and a tenth of a second, so the caller limits how many run at the same
+ * time.
+ */
 export async function decryptPayload(secret: string, payload: Buffer): Promise<Buffer> {
   const algorithm = payload[SALT];
   if (payload.length < HEAD + TAG || algorithm === undefined)
@@ -77,7 +80,7 @@ class ChunkCipher {
   readonly #name: 'aes-256-gcm' | 'chacha20-poly1305';
   readonly #key: Buffer;
   readonly #nonce: Buffer;
-  /** What all chunks are bound to: the tag of nothing under the first nonce. */
+  /** The additional data of all chunks: the tag of an empty text under the first nonce. */
   readonly #bound: Buffer;
 
   constructor(algorithm: number, key: Buffer, nonce: Buffer) {

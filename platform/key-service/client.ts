@@ -27,21 +27,21 @@ import { retry } from '../backoff.ts';
 export { KeyServiceError } from './exchange.ts';
 
 export interface KeyServiceClientOptions {
-  /** `https://HOST:PORT`, one or several; the port is 7373 where none is written. */
+  /** One or more of `https://HOST:PORT`. The default port is 7373. */
   readonly endpoints: readonly string[];
   readonly credentials: ClientCredentials;
-  /** File or folder of the authorities that the service's certificate is checked against; the system's by default. */
+  /** A file or folder of the authorities for the service's certificate; the system's by default. */
   readonly caFile?: string;
   /** Sent only when set. */
   readonly enclave?: string;
-  /** Does not check the service's certificate: for tests alone. */
+  /** Skips the check of the service's certificate. This is for tests only. */
   readonly insecure?: boolean;
   readonly log: Logger;
-  /** Milliseconds that one attempt may take; 15 s by default. */
+  /** The timeout of one attempt in milliseconds, 15 s by default. */
   readonly timeoutMs?: number;
   /**
-   * Milliseconds within which a call is tried again while the service is away: it cannot be reached, or answers 503. 10 s by
-   * default, more than a key service takes to restart.
+   * The time in milliseconds for which a call is retried while the service is unavailable: the client cannot connect, or the service
+   * answers 503. 10 s by default, which is longer than a restart of a key service.
    */
   readonly retryForMs?: number;
   readonly now?: () => number;
@@ -51,52 +51,52 @@ interface GeneratedKey {
   /** 32 bytes. */
   readonly plaintext: Buffer;
   readonly ciphertext: Buffer;
-  /** The key ID, where the service tells it. */
+  /** The ID of the key, if the service sends it. */
   readonly version?: string;
 }
 
 type ImportAlgorithm = 'AES256-GCM_SHA256' | 'XCHACHA20-POLY1305';
 
-/** Calls of the key service. Every method errors with a `KeyServiceError`. */
+/** The calls of the key service. Every method rejects with a `KeyServiceError`. */
 export interface KeyServiceClient {
-  /** Errors with `key-exists` where there is one of that name. */
+  /** Rejects with `key-exists` if the name is taken. */
   createKey(name: string): Promise<void>;
-  /** Takes in the bytes (32) of a key made elsewhere. Errors with `key-exists` where there is one of that name. */
+  /** Imports the 32 bytes of a key that was made elsewhere. Rejects with `key-exists` if the name is taken. */
   importKey(name: string, bytes: Buffer, algorithm?: ImportAlgorithm): Promise<void>;
   /**
-   * Adds a version to a key, which seals from now on; older ones stay readable. The new version's ID. Errors with `not-supported` where
-   * the service is another maker's.
+   * Adds a version to a key, which seals from now on; older versions can still open. Returns the ID of the new version. Rejects with
+   * `not-supported` if the service of another vendor cannot do it.
    */
   rotateKey(name: string): Promise<string>;
   describeKey(name: string): Promise<DescribeKeyAnswer>;
-  /** Names that begin with the prefix, sorted. */
+  /** Lists the names that begin with the prefix, sorted. */
   listKeys(prefix?: string): Promise<string[]>;
   deleteKey(name: string): Promise<void>;
-  /** A fresh data key, sealed under the named key and bound to the context. */
+  /** Makes a data key, sealed under the named key and bound to the context. */
   generateKey(name: string, context: Buffer): Promise<GeneratedKey>;
   encryptKey(name: string, plaintext: Buffer, context: Buffer): Promise<{ ciphertext: Buffer; version?: string }>;
-  /** Errors with `not-authentic` where key, ciphertext or context are not those it was sealed with. */
+  /** Rejects with `not-authentic` if key, ciphertext or context are not those of the sealing. */
   decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
-  /** HMAC-SHA256 of a message. Errors with `invalid-request` where the key is too old to have an HMAC key. */
+  /** Computes the HMAC-SHA256 of a message. Rejects with `invalid-request` if the key is too old to have an HMAC key. */
   hmac(name: string, message: Buffer): Promise<Buffer>;
   status(): Promise<StatusAnswer>;
   version(): Promise<VersionAnswer>;
   /** Resolves when the service and its key store answer. */
   ready(): Promise<void>;
-  /** Who this client is to the service, and what it may do. */
+  /** Returns the identity of this client at the service, and its permissions. */
   describeSelf(): Promise<DescribeSelfAnswer>;
-  /** Any other call of the protocol, by its path; the text of the answer. */
+  /** Makes any other call of the protocol and returns the text of the response. */
   ask(method: Method, path: string, body?: object): Promise<string>;
-  /** The lines of a stream, such as that of `/v1/log/audit`, from now on until it ends or the signal comes. */
+  /** Yields the lines of a stream, such as that of `/v1/log/audit`, until it ends or the signal aborts it. */
   stream(path: string, signal?: AbortSignal): AsyncIterable<string>;
-  /** The same client, whose calls are tried once: for who asks whether the service is there, and for who tries again himself. */
+  /** Returns the same client without retries: for a check of the service, and for callers that retry by themselves. */
   once(): KeyServiceClient;
   /**
-   * The same client, whose calls spend at most so many milliseconds waiting for services that do not answer, over all endpoints and
+   * Returns the same client, whose calls spend at most `ms` milliseconds waiting for services that do not answer, over all endpoints and
    * attempts: for a server whose own clients wait.
    */
   within(ms: number): KeyServiceClient;
-  /** Closes idle connections and stops watching certificate files. Calls under way finish. */
+  /** Closes idle connections and stops watching certificate files. Calls in progress finish. */
   close(): void;
 }
 
@@ -104,11 +104,16 @@ const setAsideMs = 30_000;
 const defaultRetryForMs = 10_000;
 
 /**
- * Opens a client of the key service over mutual TLS. Connections are reused; certificates are read again when their files change;
- * of several endpoints, each call takes the next, and goes on to another where one cannot be reached or fails (5xx but 501). While
- * none is there, a call waits and tries again (`retryForMs`).
+ * Opens a client of the key service over mutual TLS. It reuses connections and reads certificates again when their files change. Each call
+ * takes the next endpoint, and goes on to another one if the first is unreachable or fails (5xx but 501). While no endpoint is available, a
+ * call retries (`retryForMs`).
  *
- * Errors with a `TlsFilesError` where the certificate files are wrong, and with an `Error` where an endpoint is no address.
+ * Rejects with a `TlsFilesError` if the certificate files are wrong, and with an `Error` if an endpoint is not valid.
+ *
+ * @example
+ * const client = await openKeyServiceClient({ endpoints: ['https://keys:7373'], certFile, keyFile, caFile });
+ *
+ * const { plaintext, ciphertext } = await client.generateKey('main-key', Buffer.from('context'));
  */
 export async function openKeyServiceClient(options: KeyServiceClientOptions): Promise<KeyServiceClient> {
   const rotation = new EndpointRotation(options.endpoints, setAsideMs, options.now ?? Date.now);
@@ -123,13 +128,13 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     return url;
   };
 
-  /** Every endpoint in turn, once. `onDoubt` is told where a failed call may have been carried out all the same. */
+  /** Tries every endpoint once. Calls `onDoubt` if the service may have done a call that failed. */
   async function tryAll({ method, path, body, left, onDoubt }: Attempt): Promise<string> {
     let failure: KeyServiceError | undefined;
     const candidates = rotation.candidates();
     for (const [at, endpoint] of candidates.entries()) {
       const url = urlOf(endpoint, path);
-      // Each endpoint gets its share, so that one that hangs does not use up the time of all.
+      // Each endpoint gets a share of the time, so that one that hangs does not use up all of it.
       const share = left() / (candidates.length - at);
       if (failure !== undefined && share < 1) break;
       try {
@@ -148,7 +153,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     throw failure ?? new KeyServiceError('unavailable', undefined, 'no key service endpoint is configured');
   }
 
-  /** `done` is the code that a repeated call gets where an earlier attempt, whose answer was lost, was carried out. */
+  /** A repeated call gets the code `done` if an earlier attempt succeeded and its response was lost. */
   function makeCall(forMs: number, withinMs = Infinity) {
     return async (method: Method, path: string, body?: object, done?: KeyServiceErrorCode): Promise<string> => {
       let inDoubt = false;
@@ -165,7 +170,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
           spentMs += performance.now() - began;
         }
       };
-      // Where nobody listens an attempt takes no time, and is repeated; where nobody answers the time is soon over.
+      // An attempt at a closed port takes no time and is repeated. An attempt without a response soon uses up the time.
       const mayRepeat = (error: unknown) => isTransient(error) && spentMs < withinMs;
       try {
         return await retry(attempt, { forMs, isTransient: mayRepeat, signal: closed.signal });
@@ -209,7 +214,7 @@ interface Attempt {
   readonly method: Method;
   readonly path: string;
   readonly body: object | undefined;
-  /** Milliseconds that are left of the call's time. */
+  /** The milliseconds that the call has left. */
   readonly left: () => number;
   readonly onDoubt: () => void;
 }
@@ -228,7 +233,8 @@ function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'within' | 'c
     },
     async importKey(name, bytes, algorithm = 'AES256-GCM_SHA256') {
       const key = bytes.toString('base64');
-      // Each generation reads its own two fields. A repeated call that finds the key there cannot tell whose it is, so it says so.
+      // Each generation reads its own two fields. A repeated call that finds the key cannot know which call made it, so it returns the
+      // error.
       await post('import', name, { bytes: key, algorithm, key, cipher: algorithm });
     },
     async rotateKey(name) {
@@ -297,7 +303,7 @@ function readWith<T>(parse: (text: string) => T, text: string): T {
   try {
     return parse(text);
   } catch (error) {
-    // The answer may hold a data key: neither it nor a parser's quotation of it goes into the message.
+    // The response may contain a data key: neither it nor a parser's quotation of it goes into the message.
     throw new KeyServiceError('unavailable', 200, 'the key service sent an answer that is not of its protocol', {
       cause: error instanceof SyntaxError ? undefined : error,
     });
@@ -315,13 +321,13 @@ function unreachable(endpoint: string, error: unknown): KeyServiceError {
   });
 }
 
-/** The service is away for a moment, or says that it is not yet or no longer there. A broken key store is no such moment. */
+/** Reports whether the service is unavailable for a moment: it starts, stops, or cannot be reached. A broken key store is not transient. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof KeyServiceError)) return false;
   return error.status === 503 || (error.cause instanceof NoAnswer && error.cause.isTransient);
 }
 
-/** Whether the call may have been carried out though it failed. */
+/** Reports whether the service may have done a call that failed. */
 function mayHaveHappened(error: KeyServiceError): boolean {
   return error.cause instanceof NoAnswer ? error.cause.wasSent : error.status === 503;
 }

@@ -1,6 +1,6 @@
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 
-/** Which of several key service endpoints a call tries, and in which order. */
+/** Chooses the endpoints of the key service that a call tries, and their order. */
 export class EndpointRotation {
   readonly #endpoints: readonly string[];
   readonly #setAsideMs: number;
@@ -8,7 +8,7 @@ export class EndpointRotation {
   readonly #asideUntil = new Map<string, number>();
   #next = 0;
 
-  /** Errors where an endpoint is no `https://` address, or none is given. */
+  /** Throws if an endpoint is no `https://` address, or if there is none. */
   constructor(endpoints: readonly string[], setAsideMs: number, now: () => number) {
     if (endpoints.length === 0) throw new Error('no key service endpoint is given; one is https://HOST:7373');
     this.#endpoints = [...new Set(endpoints.map(normalise))];
@@ -16,7 +16,7 @@ export class EndpointRotation {
     this.#now = now;
   }
 
-  /** Every endpoint, beginning with the next in turn; those that failed a moment ago come last. */
+  /** Returns all endpoints, beginning with the next one in the rotation. Those that failed a moment ago come last. */
   candidates(): readonly string[] {
     const start = this.#next++ % this.#endpoints.length;
     const inTurn = [...this.#endpoints.slice(start), ...this.#endpoints.slice(0, start)];
@@ -46,7 +46,7 @@ function normalise(text: string): string {
   ) {
     throw new Error(`the key service endpoint "${url.host}" must be https://HOST:PORT and nothing more`);
   }
-  // A URL drops the port where it is the scheme's own, so 443 must be looked for in the text.
+  // A URL drops the default port of its scheme, so 443 must be searched in the text.
   if (url.port === '' && !/:443\/?$/.test(written)) url.port = String(keyServiceLimits.defaultPort);
   return url.origin;
 }

@@ -4,11 +4,11 @@ import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
 
-/** A call of the key service that failed. The message is the service's own, or says why none came. */
+/** A call of the key service failed. The message is the service's own, or says why no response came. */
 export class KeyServiceError extends Error {
   override readonly name = 'KeyServiceError';
   readonly code: KeyServiceErrorCode;
-  /** The HTTP status; undefined where no answer came. */
+  /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
 
   constructor(code: KeyServiceErrorCode, status: number | undefined, message: string, options?: ErrorOptions) {
@@ -23,16 +23,16 @@ interface Exchange {
   readonly method: Method;
   readonly body: object | undefined;
   readonly agent: Agent;
-  /** Milliseconds until the whole answer is there. */
+  /** The timeout for the whole response in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /** No answer came. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
-  /** Whether the service may have got the call; otherwise it certainly has not. */
+  /** The service may have received the call. If false, it certainly has not. */
   readonly wasSent: boolean;
-  /** Whether another attempt may fare better: not where the two do not trust each other. */
+  /** Another attempt may succeed. This is false if the two sides do not trust each other. */
   readonly isTransient: boolean;
 
   constructor(message: string, options: ErrorOptions & { wasSent: boolean; isTransient: boolean }) {
@@ -44,10 +44,10 @@ export class NoAnswer extends Error {
 
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** Milliseconds until a connection must stand: packets to a pod that is gone are answered by nobody. */
+/** The timeout for a new connection in milliseconds. Packets to a pod that is gone get no reply. */
 const connectTimeoutMs = 3000;
 
-/** As many kept connections as there are may all be dead after a restart; each is met once. */
+/** After a restart of the service all kept connections are dead. A call meets each of them once at most. */
 const mostDeadConnections = 64;
 
 const transientCodes: ReadonlySet<string> = new Set(
@@ -55,9 +55,9 @@ const transientCodes: ReadonlySet<string> = new Set(
 );
 
 /**
- * One call and its answer's text. Kept connections that the service closed in the meantime are passed over without a word, so that a
- * restart of the service is not seen by calls that come after it. Errors with a `KeyServiceError` where the answer is a refusal, and
- * with `NoAnswer`.
+ * Makes one call and returns the text of the response. It retries on connections that the service closed in the meantime, so that calls
+ * after a restart of the service do not fail. Rejects with a `KeyServiceError` if the service refuses, and with `NoAnswer` if no response
+ * comes.
  */
 export async function exchange(call: Exchange): Promise<string> {
   for (let dead = 0; ; dead++) {
@@ -71,7 +71,7 @@ export async function exchange(call: Exchange): Promise<string> {
   }
 }
 
-/** A kept connection that ended before any of the answer came. */
+/** A kept connection ended before any byte of the response. */
 class DeadConnection extends Error {}
 
 function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
@@ -86,7 +86,7 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
       connected = true;
       return;
     }
-    // One that is slower than the call may take is ended by the call's own limit.
+    // The timeout of the call covers slower connections.
     const slow = setTimeout(
       () =>
         request.destroy(
@@ -120,7 +120,7 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
   return promise;
 }
 
-/** The text of an answer. Errors with a `KeyServiceError` where it is a refusal. */
+/** Reads the text of a response. Rejects with a `KeyServiceError` if the service refuses. */
 async function readAnswer(response: IncomingMessage): Promise<string> {
   const text = await readText(response);
   const status = response.statusCode ?? 0;
@@ -162,14 +162,14 @@ function messageOf(text: string): string | undefined {
 interface StreamCall {
   readonly url: URL;
   readonly agent: Agent;
-  /** Milliseconds until the answer must have begun. */
+  /** The timeout in milliseconds for the begin of the response. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Begins an answer that goes on without end. Errors with a `KeyServiceError` where it is a refusal, and with `NoAnswer`. What ends it
- * later ends the reading.
+ * Opens a response that has no end. Rejects with a `KeyServiceError` if the service refuses, and with `NoAnswer` if no response comes. A
+ * later failure ends the stream.
  */
 export function openStream({ url, agent, timeoutMs, signal }: StreamCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -6,11 +6,11 @@ import { watchTlsFiles } from '../tls/reloading-context.ts';
 import { readAuthorities } from '../tls/tls-files.ts';
 import { parseApiKey } from '../../protocol/key-service/identity.ts';
 
-/** How a client shows who it is. */
+/** The credentials of a client. */
 export type ClientCredentials =
   | { readonly kind: 'files'; readonly certFile: string; readonly keyFile: string; readonly password?: string }
   | { readonly kind: 'api-key'; readonly apiKey: string }
-  /** PEM, with the authorities of the service's certificate. */
+  /** PEM, with the authorities for the service's certificate. */
   | { readonly kind: 'pem'; readonly cert: string; readonly key: string; readonly ca: string };
 
 export interface ReloadingAgent {
@@ -27,7 +27,10 @@ interface AgentSettings {
 
 const tenYearsMs = 10 * 365 * 24 * 3600 * 1000;
 
-/** Connections with the client's certificate; a new set of them when the files change, while calls under way finish on the old. */
+/**
+ * Opens an agent with the client's certificate. When the files change, it makes new connections, and calls in progress finish on the old
+ * ones.
+ */
 export async function openAgent(settings: AgentSettings): Promise<ReloadingAgent> {
   const { credentials } = settings;
   if (credentials.kind === 'api-key') {
@@ -62,20 +65,20 @@ function makeAgent(settings: AgentSettings, material: AgentOptions): Agent {
     ...material,
     keepAlive: true,
     maxSockets: 64,
-    // Sessions are not resumed: a changed authority takes effect with the next connection.
+    // TLS sessions are not resumed, so that a changed authority takes effect with the next connection.
     maxCachedSessions: 0,
     minVersion: 'TLSv1.2',
     ...(settings.insecure === true ? { rejectUnauthorized: false } : {}),
   });
 }
 
-/** Closes idle connections now and the others after their call; `destroy` would break calls under way. */
+/** Closes idle connections now and the others after their call. `destroy` would break calls in progress. */
 function retire(agent: Agent): void {
   (agent as Agent & { keepAlive: boolean }).keepAlive = false;
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
 
-/** An API key stands for an Ed25519 certificate that the client signs itself. */
+/** Makes the Ed25519 certificate of an API key, which the client signs itself. */
 async function apiKeyMaterial(apiKey: string, caFile: string | undefined): Promise<AgentOptions> {
   const { privateKey, identity } = parseApiKey(apiKey);
   const { certPem, keyPem } = await issueCertificate({

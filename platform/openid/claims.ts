@@ -1,7 +1,7 @@
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { IdentityProblem } from './errors.ts';
 
-/** The JSON object in this text; undefined for anything else. */
+/** Parses a JSON object. Returns undefined for anything else. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -13,12 +13,12 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   }
 }
 
-/** What separates the names of a path. Keycloak's users write `realm_access.roles`. */
+/** The separators of a path. Keycloak's users write `realm_access.roles`. */
 const separator = /[/.]/g;
 
 /**
- * The value of a claim by its name, or by a path with `/` or `.` where it lies within others: `kubernetes.io/serviceaccount/name`,
- * `realm_access.roles`. A claim whose own name has a separator comes first.
+ * Finds a claim by its name, or by a path with `/` or `.` into nested claims: `kubernetes.io/serviceaccount/name`, `realm_access.roles`. A
+ * claim whose own name contains a separator comes first.
  */
 export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -35,7 +35,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The claims of the userinfo endpoint. Rejects with `IdentityProblem` UserinfoRefused, or `OpenIdProblem` where it is unreachable.
+ * Reads the claims of the userinfo endpoint. Rejects with `IdentityProblem` UserinfoRefused, or `OpenIdProblem` if it is unreachable.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#UserInfo
  */
@@ -58,7 +58,7 @@ export async function readUserinfo(
       `The userinfo endpoint ${endpoint} answered ${response.status} to the token, and no claims; it takes access tokens only.`,
     );
   }
-  // Without this, somebody else's access token would lend its claims to this subject.
+  // Without this check the access token of another user would give its claims to this subject.
   if (claims['sub'] !== subject) {
     throw new IdentityProblem(
       'UserinfoRefused',
@@ -68,7 +68,7 @@ export async function readUserinfo(
   return claims;
 }
 
-/** Adds claims of userinfo to those of the token; what was signed in the token stays. */
+/** Adds the claims of userinfo to those of the token. A claim of the signed token wins. */
 export function mergeUserinfo(
   token: Readonly<Record<string, unknown>>,
   userinfo: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@ import { explainFailure, createProviderFetch, type ProviderFetch } from './provi
 import { parseJsonObject } from './claims.ts';
 import { OpenIdProblem } from './errors.ts';
 
-/** What discovery told, checked. */
+/** The checked result of discovery. */
 export interface ProviderMetadata {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
@@ -12,25 +12,25 @@ export interface ProviderMetadata {
   readonly endSessionEndpoint?: string;
   readonly scopesSupported: readonly string[];
   readonly tokenEndpointAuthMethods: readonly string[];
-  /** The document as it came, for libraries that want all of it. */
+  /** The complete document, for libraries that need it. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** What works but should not stay: an issuer without TLS off loopback. */
+  /** Warnings, such as an issuer without TLS off loopback. */
   readonly warnings: readonly string[];
 }
 
 interface DiscoverOptions {
-  /** Instead of one made of `ca` and `timeoutMs`. */
+  /** Replaces the fetch that `ca` and `timeoutMs` would make. */
   readonly fetch?: ProviderFetch;
-  /** CA certificates (PEM) trusted besides those of the system. */
+  /** CA certificates (PEM) to trust in addition to those of the system. */
   readonly ca?: string;
-  /** Milliseconds; 10,000 without it. */
+  /** Milliseconds, 10,000 by default. */
   readonly timeoutMs?: number;
 }
 
 const wellKnown = '/.well-known/openid-configuration';
 
 /**
- * Reads and checks a provider's discovery document. Errors with `OpenIdProblem`.
+ * Reads and checks the discovery document of a provider. Rejects with `OpenIdProblem`.
  *
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
  */
@@ -41,7 +41,7 @@ export async function discover(configUrl: string, options: DiscoverOptions = {})
   return checkDocument(configUrl, expected, document);
 }
 
-/** The issuer that a config URL stands for: the URL without its well-known part. */
+/** Returns the issuer of a config URL: the URL without its well-known part. */
 function issuerOf(configUrl: string): string {
   if (!URL.canParse(configUrl)) {
     throw new OpenIdProblem(
@@ -98,7 +98,7 @@ function unexpected(configUrl: string, response: Response): OpenIdProblem {
 
 function checkDocument(configUrl: string, expected: string, document: Record<string, unknown>): ProviderMetadata {
   const issuer = document['issuer'];
-  // Providers whose issuer ends in a slash (Auth0) have it before the well-known part: the config URL then shows one slash for two.
+  // An issuer may end in a slash (Auth0). The config URL then has one slash for two.
   if (typeof issuer !== 'string' || (issuer !== expected && issuer !== `${expected}/`)) {
     throw new OpenIdProblem(
       'IssuerMismatch',
@@ -153,8 +153,8 @@ interface ClusterAddress {
 }
 
 /**
- * The issuer of a cluster's service-account tokens. Its document has no endpoints at which anybody signs in, and an API server may be
- * asked at another address than its issuer's name: what it says by TLS counts.
+ * Discovers the issuer of a cluster's service-account tokens. Its document has no sign-in endpoints, and the address of an API server may
+ * differ from the name of its issuer: the connection by TLS proves who it is.
  *
  * @see https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery
  */
@@ -171,7 +171,9 @@ export async function discoverCluster(address: ClusterAddress, fetch: ProviderFe
   return metadata(found, jwksUri ?? keysIn(document, address), document);
 }
 
-/** An API server names its keys by its outer address, which pods may not reach; it has them at its inner one too. */
+/**
+ * Returns the address of the keys. An API server publishes its outer address, which pods may not reach; its inner address has the keys too.
+ */
 function keysIn(document: Readonly<Record<string, unknown>>, { configUrl, tokenFile }: ClusterAddress): string {
   const named = document['jwks_uri'];
   if (typeof named !== 'string' || !URL.canParse(named)) {

@@ -1,4 +1,4 @@
-/** Why a provider cannot be used. Stable: conditions, logs and the console show them, and tests compare them. */
+/** The codes are stable: conditions, logs and the console show them, and tests compare them. */
 type OpenIdProblemCode =
   | 'ConfigUrlInvalid'
   | 'CaUnusable'
@@ -15,7 +15,7 @@ type OpenIdProblemCode =
   | 'RedirectRefused'
   | 'AdminRefused';
 
-/** A provider that cannot be used. `message` is one sentence for a person: what was wrong, with which value, and what to do. */
+/** A provider cannot be used. `message` is one sentence for the administrator: what is wrong, with which value, and what to do. */
 export class OpenIdProblem extends Error {
   override readonly name = 'OpenIdProblem';
   readonly code: OpenIdProblemCode;
@@ -24,13 +24,13 @@ export class OpenIdProblem extends Error {
     this.code = code;
   }
 
-  /** Whether waiting may help: the same settings can work once the provider or the network is back. */
+  /** A later attempt with the same settings may succeed, when the provider or the network is back. */
   get transient(): boolean {
     return this.code === 'Unreachable' || this.code === 'UnexpectedStatus' || this.code === 'KeysUnreachable';
   }
 }
 
-/** Why a token buys nothing. Stable: the STS room chooses its error by them. */
+/** The codes are stable: STS maps them to its errors. */
 type IdentityProblemCode =
   | 'TokenMalformed'
   | 'AlgorithmRefused'
@@ -45,7 +45,7 @@ type IdentityProblemCode =
   | 'UserinfoRefused'
   | 'PersonDisabled';
 
-/** A token that is refused. `message` is for the person who sent it: it names claims and settings, never the token or a secret. */
+/** A token is refused. `message` is for its sender: it names claims and settings, never the token or a secret. */
 export class IdentityProblem extends Error {
   override readonly name = 'IdentityProblem';
   readonly code: IdentityProblemCode;

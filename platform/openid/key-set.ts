@@ -10,22 +10,22 @@ import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { IdentityProblem, OpenIdProblem } from './errors.ts';
 import { parseJsonObject } from './claims.ts';
 
-/** The provider's signing keys. Rejects with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` KeyUnknown. */
+/** The signing keys of a provider. Its methods reject with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` KeyUnknown. */
 export interface KeySet {
-  /** Reads the keys anew. */
+  /** Reads the keys again. */
   load(): Promise<void>;
-  /** The key that a token's header names; keys are read again, at most every few seconds, for one that is not known. */
+  /** Finds the key that the header of a token names. For an unknown key it reads the keys again, at most every few seconds. */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
 }
 
 export interface KeySetOptions {
   readonly fetch: ProviderFetch;
   readonly clock?: () => Date;
-  /** Tokens with made-up key ids cause no more than one request in this time. Milliseconds. */
+  /** Milliseconds. Tokens with unknown key IDs cause at most one request in this time. */
   readonly cooldownMs?: number;
-  /** Keys older than this are read again before use, so that one that was withdrawn is forgotten. Milliseconds. */
+  /** Milliseconds. Older keys are read again before use, so that a withdrawn key is forgotten. */
   readonly maxAgeMs?: number;
-  /** How long keys are used past `maxAgeMs` while the provider cannot be reached. Milliseconds. */
+  /** Milliseconds. The time after `maxAgeMs` in which keys are still used while the provider is unreachable. */
   readonly graceMs?: number;
 }
 
@@ -87,7 +87,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     load,
     async find(header, token) {
       await refreshWhenOld();
-      // Where every key has a name, a token without one was made by something else than this provider.
+      // If every key has a name, this provider cannot have made a token without one.
       if (header.kid === undefined && allNamed) {
         throw new IdentityProblem(
           'KeyUnknown',
@@ -117,7 +117,7 @@ function longEnough(key: CryptoKey, header: JWSHeaderParameters): CryptoKey {
   throw unusableKey(header, `it is an RSA key of ${modulusLength} bits, and ${shortestModulus} are the least`);
 }
 
-/** A key that the provider publishes and that verifies nothing. The person with the token cannot help it; the message names the key. */
+/** Makes the error for a published key that verifies nothing. The sender of the token cannot correct that, so the message names the key. */
 export function unusableKey(
   { kid, alg }: Pick<JWSHeaderParameters, 'kid' | 'alg'>,
   why: string,
@@ -134,7 +134,7 @@ export function unusableKey(
 async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
   let response: Response;
   try {
-    // The API servers of Kubernetes give keys by their own type alone (RFC 7517, 8.5), and others as any JSON.
+    // The API servers of Kubernetes send keys only for their own media type (RFC 7517, 8.5), and others as any JSON.
     response = await fetch(jwksUri, { headers: { accept: 'application/jwk-set+json, application/json' } });
   } catch (error) {
     throw explainFailure('KeysUnreachable', "the provider's key document", jwksUri, error);

@@ -4,31 +4,33 @@ import { OpenIdProblem } from './errors.ts';
 
 export type PersonState =
   | { readonly kind: 'active' }
-  /** `enabled` is false there. */
+  /** `enabled` is false in Keycloak. */
   | { readonly kind: 'disabled' }
-  /** Nobody of this name is there any more. */
+  /** The user does not exist any more. */
   | { readonly kind: 'gone' };
 
 export interface KeycloakAdminOptions {
-  /** The address of the admin interface, with or without the `/admin` at its end. */
+  /** The address of the admin interface, with or without `/admin` at its end. */
   readonly adminUrl: string;
   readonly realm: string;
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly fetch: ProviderFetch;
-  /** Milliseconds, of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-/** Until 25 a token holds the roles of the moment it was made. One so young is not replaced for their sake. Milliseconds. */
+/**
+ * Milliseconds. Up to version 25 a token contains the roles at the time of its creation. A younger token is not replaced to get new roles.
+ */
 const youngToken = 10_000;
 
-/** The admin interface of Keycloak, as the service account of the client sees it. */
+/** The admin interface of Keycloak, with the rights of the client's service account. */
 export interface KeycloakAdmin {
-  /** Rejects with `OpenIdProblem` where it cannot be told: a person is never taken for absent because an answer is odd. */
+  /** Rejects with `OpenIdProblem` if the response is not clear: an odd response must not count as an absent user. */
   stateOf(userId: string): Promise<PersonState>;
-  /** Resolves where people can be looked up. Rejects with `OpenIdProblem` where not. */
+  /** Resolves if users can be looked up. Rejects with `OpenIdProblem` if not. */
   check(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
     return bearer;
   };
 
-  /** A token that was refused is replaced once: it expired, the provider was restarted, or the role came after it. */
+  /** Replaces a refused token once: it expired, the provider was restarted, or the role was given after its creation. */
   async function get(url: string): Promise<Response> {
     const ask = async (token: string) =>
       call('the admin interface', url, fetch, {
@@ -82,7 +84,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
     async stateOf(userId) {
       const url = `${base}/${encodeURIComponent(userId)}`;
       const answer = await get(url);
-      // Keycloak answers 404 for a wrong realm and a wrong path as well. Only where the list of users is there is a user not.
+      // Keycloak also answers 404 for a wrong realm and a wrong path. A user is gone only if the list of users exists.
       const gone = answer.status === 404 && (await get(`${base}?max=1`)).status === 200;
       if (gone) return { kind: 'gone' };
       throwUnless(answer.status === 200 || answer.status === 206, answer, url);

@@ -12,21 +12,21 @@ interface ClientCredentials {
 
 interface ProbeOptions {
   readonly fetch?: ProviderFetch;
-  /** CA certificates (PEM) trusted besides those of the system. */
+  /** CA certificates (PEM) to trust in addition to those of the system. */
   readonly ca?: string;
-  /** Milliseconds; 10,000 without it. */
+  /** Milliseconds, 10,000 by default. */
   readonly timeoutMs?: number;
-  /** Sent as `redirect_uri`; any value does, since the code is bogus. */
+  /** The value of `redirect_uri`. Any value works, because the code is not valid. */
   readonly redirectUri?: string;
 }
 
-/** How sure the probe is: some providers refuse the bogus code in words of their own. */
+/** The result of a probe. It is `unclear` if a provider refuses the invalid code in words of its own. */
 type ProbeResult = { readonly kind: 'accepted' } | { readonly kind: 'unclear'; readonly message: string };
 
 /**
- * Finds out whether the provider knows the client and its secret, without a user: sends a code that it never issued to the token
- * endpoint. A client it refuses is `invalid_client`; one it accepts gets as far as the code, `invalid_grant`.
- * Errors with `OpenIdProblem` (`ClientRefused`, `Unreachable`, …).
+ * Checks, without a user, whether the provider knows the client and its secret. It sends an invalid code to the token endpoint. The
+ * provider answers `invalid_client` for a wrong client, and `invalid_grant` for the code of a known client. Rejects with `OpenIdProblem`
+ * (`ClientRefused`, `Unreachable`, …).
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
  */
@@ -65,7 +65,7 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
     );
   }
   if (error === 'invalid_grant') return { kind: 'accepted' };
-  // Keycloak says so of a realm that is misspelt, or was removed after discovery.
+  // Keycloak answers this for a realm that is misspelt, or was removed after discovery.
   if (/realm does not exist/i.test(said)) {
     throw new OpenIdProblem(
       'NotFound',
@@ -92,13 +92,13 @@ function oauthError(body: string): { error?: string; description?: string } {
   };
 }
 
-/** How much of an error page is searched. Characters. */
+/** The number of characters of an error page that are searched. */
 const searched = 200_000;
 
 /**
- * Finds out whether the provider sends browsers back to this address, by the request that a sign-in begins with. A provider must not
- * redirect to an address that is not registered for the client, so that it answers with a page of its own that says so.
- * Errors with `OpenIdProblem` (`RedirectRefused`, `Unreachable`).
+ * Checks whether the provider sends browsers back to this address, by the request with which a sign-in begins. A provider must not redirect
+ * to an address that is not registered for the client; it answers with an error page. Rejects with `OpenIdProblem` (`RedirectRefused`,
+ * `Unreachable`).
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
  */
@@ -115,7 +115,7 @@ export async function probeRedirect(
     scope: 'openid',
     state: randomBytes(12).toString('hex'),
     nonce: randomBytes(12).toString('hex'),
-    // RFC 7636: providers may demand it of every client.
+    // RFC 7636: providers may require it for every client.
     code_challenge: randomBytes(32).toString('base64url'),
     code_challenge_method: 'S256',
   };
@@ -127,7 +127,7 @@ export async function probeRedirect(
     throw explainFailure('Unreachable', 'the authorization endpoint', authorizationEndpoint, error);
   }
   const { status } = response;
-  // A page to sign in by, the way to one, or the way back with an error.
+  // The response is a sign-in page, a redirect to one, or a redirect back with an error.
   if (status < 400) return { kind: 'accepted' };
   const page = (await response.text()).slice(0, searched);
   if (/redirect[\s_-]?ur[il]/i.test(page)) {

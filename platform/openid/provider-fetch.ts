@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { OpenIdProblem } from './errors.ts';
 
 /**
- * What the calls to a provider need of `fetch`: also the shape that `jose` and `openid-client` take as their custom fetch.
- * Redirects are not followed: a provider that redirects is configured with the wrong address.
+ * The part of `fetch` that calls to a provider need. `jose` and `openid-client` accept it as their custom fetch. It does not follow
+ * redirects: a provider that redirects is configured with the wrong address.
  */
 export type ProviderFetch = (url: string, init?: ProviderFetchInit) => Promise<Response>;
 
@@ -19,22 +19,22 @@ export interface ProviderFetchInit {
 }
 
 export interface ProviderFetchOptions {
-  /** CA certificates (PEM) trusted besides those of the system. */
+  /** CA certificates (PEM) to trust in addition to those of the system. */
   readonly ca?: string;
-  /** Certificate and key (PEM) that are shown to the other side. */
+  /** The client certificate and its key (PEM). */
   readonly client?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /** For the whole call, answer included. Milliseconds. */
+  /** The timeout of the whole call, including the response. Milliseconds. */
   readonly timeoutMs?: number;
-  /** The longest answer that is read. Bytes. */
+  /** The maximum size of a response. Bytes. */
   readonly maxBytes?: number;
   /**
-   * How long a connection waits for the next call, in milliseconds. Without it each call has one of its own: a provider that was
-   * restarted must not be asked over a dead one.
+   * The time in milliseconds for which an idle connection is kept. Without it each call has its own connection, because a kept one may be
+   * dead after a restart of the provider.
    */
   readonly keepMs?: number;
 }
 
-/** An answer longer than `maxBytes`. */
+/** A response is longer than `maxBytes`. */
 class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
@@ -42,8 +42,8 @@ class AnswerTooLarge extends Error {
 const defaults = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
 
 /**
- * A fetch with a bound on time and size and a CA of its own, which the built-in one does not offer without another package.
- * Rejects with the socket's error, `AnswerTooLarge`, or the reason of the abort.
+ * Makes a fetch with limits on time and size and with its own CA, which the built-in one does not offer without another package. It rejects
+ * with the error of the socket, `AnswerTooLarge`, or the reason of the abort.
  */
 export function createProviderFetch(options: ProviderFetchOptions = {}): ProviderFetch {
   const { timeoutMs, maxBytes } = { ...defaults, ...options };
@@ -61,7 +61,8 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
 }
 
 /**
- * Made once, with the first call: reading the system's authorities took 100 ms of each. Undefined where the system's own will do.
+ * Makes the context once, with the first call: reading the authorities of the system took 100 ms in each. Returns undefined if the default
+ * context is enough.
  */
 function secureContextOf({ ca, client }: ProviderFetchOptions): () => SecureContext | undefined {
   let context: SecureContext | undefined;
@@ -75,7 +76,7 @@ interface Agents {
   readonly https: HttpsAgent;
 }
 
-/** They keep no process alive. */
+/** Makes agents that do not keep the process alive. */
 function agentsFor(keepMs: number): Agents {
   const options = { keepAlive: true, timeout: keepMs };
   return { http: new HttpAgent(options), https: new HttpsAgent(options) };
@@ -106,7 +107,7 @@ function send(url: URL, init: ProviderFetchInit, { agents, secureContext, signal
         ? httpsRequest(url, { ...options, agent: agents?.https ?? false })
         : httpRequest(url, { ...options, agent: agents?.http ?? false });
     request.once('response', resolve);
-    // Stays for errors after the answer began: reading the body reports those.
+    // The listener stays for errors after the response began. The reader of the body reports those.
     request.on('error', (error) => reject(signal.aborted ? asError(signal.reason) : error));
     request.end(body);
   });
@@ -147,7 +148,7 @@ function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** Sends the token in a file, as it is now, to the host of one address and to no other. */
+/** Adds the token in a file, as it is at the time of the call, to requests to the host of one address, and to no others. */
 export function bearerFetch(
   fetch: ProviderFetch,
   { tokenFile, address }: { readonly tokenFile: string; readonly address: string },
@@ -177,7 +178,7 @@ const causes: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an unknown CA; name that CA by CA_FILE',
 };
 
-/** Turns the error of a call to a provider into a problem with a sentence that says what to do. */
+/** Converts the error of a call to a provider into an `OpenIdProblem` whose message says what to do. */
 export function explainFailure(
   code: 'Unreachable' | 'KeysUnreachable',
   what: string,
@@ -191,9 +192,9 @@ export function explainFailure(
   return new OpenIdProblem(code, `${what} at ${url} cannot be read: ${causeOf(error)}.`, { cause: error });
 }
 
-/** What went wrong on the way, in words; falls back to the error's own. */
+/** Describes a network error in words. For an unknown one it returns the message of the error. */
 function causeOf(error: unknown): string {
-  // Happy eyeballs reports one error for each address tried.
+  // Happy eyeballs reports one error for each address.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return String(first);
   if (first.name === 'TimeoutError') return 'it did not answer in time';

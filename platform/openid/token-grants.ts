@@ -3,15 +3,15 @@ import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
 import { OpenIdProblem } from './errors.ts';
 
-/** Without a secret: a public client, which only says who it is. */
+/** A client without a secret is public: it only names itself. */
 interface OAuthClient {
   readonly clientId: string;
   readonly clientSecret?: string;
 }
 
 /**
- * What a call to a provider's endpoint carries so that it knows the client: by the method that it offers, the header before the form.
- * Parameters of the call itself are added to the form.
+ * Returns the headers and the form that authenticate the client at an endpoint of the provider, by the method that the provider supports,
+ * the header before the form. The form also has the parameters of the call.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1
  */
@@ -29,7 +29,7 @@ export function clientAuthentication(
   return { headers, form: new URLSearchParams({ client_id: clientId, client_secret: clientSecret }) };
 }
 
-/** Basic credentials of OAuth are form-encoded first. */
+/** OAuth form-encodes Basic credentials first. */
 function formEncode(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
@@ -41,11 +41,11 @@ export interface TokenClient extends OAuthClient {
 
 type Endpoints = Pick<ProviderMetadata, 'tokenEndpoint' | 'tokenEndpointAuthMethods' | 'document'>;
 
-/** What a person enters where, and what the program asks with meanwhile. Seconds. */
+/** The code that the user enters and its address, and the code with which the program polls. Seconds. */
 export interface DeviceLogin {
   readonly userCode: string;
   readonly verificationUri: string;
-  /** With the code in it. */
+  /** The address with the code in it. */
   readonly verificationUriComplete?: string;
   readonly deviceCode: string;
   readonly interval: number;
@@ -54,11 +54,12 @@ export interface DeviceLogin {
 
 type DeviceToken =
   | { readonly kind: 'token'; readonly token: string }
-  /** The person has not answered yet; `slower`: ask less often. */
+  /** The user has not answered yet. With `slower` the program must poll less often. */
   | { readonly kind: 'pending'; readonly slower: boolean };
 
 /**
- * An access token by name and password, which providers give where the client may ("direct access grants"). Rejects with `OpenIdProblem`.
+ * Requests an access token by name and password, which providers give if the client may use "direct access grants". Rejects with
+ * `OpenIdProblem`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.3
  */
@@ -125,7 +126,7 @@ async function ask(
   parameters: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const { headers, form } = clientAuthentication(tokenEndpointAuthMethods, client);
-  // Providers want it in the form of a device's request even where the header has it.
+  // Providers want it in the form of a device's request even if the header has it.
   if (!form.has('client_id')) form.set('client_id', client.clientId);
   for (const [name, value] of Object.entries(parameters)) if (value !== '') form.set(name, value);
   let response: Response;

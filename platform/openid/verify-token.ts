@@ -12,15 +12,15 @@ import {
 } from 'jose';
 import { unusableKey, type KeySet } from './key-set.ts';
 
-/** A token longer than this is refused unread; AWS has the same bound. Characters. */
+/** The maximum length of a token in characters, which is also the limit of AWS. */
 export const longestToken = 20_000;
 
-/** What Keycloak and others write into `typ` of tokens that give nobody access; a claim there, not the header's. */
+/** The values of the claim `typ` in tokens of Keycloak and others that grant no access. This is a claim, not the field of the header. */
 const otherPurposes = new Set(['Refresh', 'Offline', 'Logout', 'Serialized-ID', 'InitialAccessToken']);
 
 /**
- * Refuses what is no signed JWT of one layer, before a key is looked for: two readers of such a token might see two different things.
- * Rejects with `IdentityProblem` TokenMalformed.
+ * Refuses everything but a signed JWT of one layer, before it searches a key: two parsers of another token could read two different things.
+ * Throws `IdentityProblem` TokenMalformed.
  */
 function checkTokenForm(token: string): void {
   if (token.length > longestToken) throw malformed(`The token is longer than ${longestToken} characters.`);
@@ -34,7 +34,7 @@ function checkTokenForm(token: string): void {
   for (const part of parts.slice(0, 2)) {
     if (!isBase64Url(part)) throw malformed('The token is not a signed JWT: a part of it is no base64url.');
   }
-  // An empty signature is left to the check of the algorithm, which names `none`.
+  // The check of the algorithm refuses an empty signature and names `none`.
   if (signature !== '' && !isBase64Url(signature)) {
     throw malformed('The token is not a signed JWT: its signature is no base64url.');
   }
@@ -42,7 +42,7 @@ function checkTokenForm(token: string): void {
   checkPurpose(readObject('payload', payload));
 }
 
-/** The lax decoders of runtimes skip what they do not know, so that many texts would stand for one token. */
+/** The decoders of runtimes skip unknown characters, so that many texts would be the same token. */
 function isBase64Url(part: string): boolean {
   return /^[A-Za-z0-9_-]+$/.test(part) && part.length % 4 !== 1;
 }
@@ -90,11 +90,11 @@ export interface TokenExpectations {
   readonly issuer: string;
   readonly clientId: string;
   readonly keys: Pick<KeySet, 'find'>;
-  /** For tokens signed by HMAC: with `hmacAlgorithms`, those that the provider says it uses. */
+  /** The key of tokens that are signed by HMAC, together with `hmacAlgorithms`, which the provider publishes. */
   readonly clientSecret?: string;
   readonly hmacAlgorithms?: readonly string[];
   readonly clock?: () => Date;
-  /** How far the provider's clock may be off. */
+  /** The tolerated clock difference of the provider. */
   readonly toleranceSeconds?: number;
 }
 
@@ -105,15 +105,15 @@ export interface VerifiedToken {
   readonly expiration: Date;
 }
 
-/** Milliseconds; a Date holds no more. */
+/** The maximum of a Date in milliseconds. */
 const latestDate = 8.64e15;
 
 const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
 const hmac = ['HS256', 'HS384', 'HS512'];
 
 /**
- * Checks an access or ID token: signature, issuer, lifetime, audience, subject. Rejects with `IdentityProblem`, or with
- * `OpenIdProblem` where the provider's keys cannot be read.
+ * Verifies an access or ID token: signature, issuer, lifetime, audience, subject. Rejects with `IdentityProblem`, or with `OpenIdProblem`
+ * if the keys of the provider cannot be read.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
  */
@@ -141,7 +141,7 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   return checkClaims(verified.payload, expected);
 }
 
-/** A token from the future was made by a clock that is wrong, or to outlive the key that signed it. */
+/** Refuses a token from the future. A wrong clock made it, or it is meant to outlive its key. */
 function checkIssueTime({ iat }: JWTPayload, latest: number): void {
   if (iat === undefined || iat <= latest) return;
   throw new IdentityProblem(
@@ -166,7 +166,7 @@ function checkClaims(claims: JWTPayload, expected: TokenExpectations): VerifiedT
   return { claims, subject: sub, issuer: iss, expiration: new Date(Math.min(exp * 1000, latestDate)) };
 }
 
-/** Keycloak's access tokens name the client in `azp` alone. */
+/** Checks the audience. Keycloak's access tokens name the client in `azp` only. */
 function checkAudience(claims: JWTPayload, clientId: string): void {
   const audiences = [claims.aud ?? []].flat();
   if (audiences.includes(clientId) || claims['azp'] === clientId) return;
@@ -201,14 +201,14 @@ function explain(error: unknown, token: string): unknown {
     return new IdentityProblem('TokenMalformed', `The token is not a signed JWT: ${error.message}.`);
   }
   if (error instanceof IdentityProblem || error instanceof OpenIdProblem) return error;
-  // The cryptography refuses the key, not the token.
+  // The library refuses the key, not the token.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof DOMException) {
     return unusableKey(decodeProtectedHeader(token), error.message, error);
   }
   return error;
 }
 
-/** A date so far out that it cannot be written is given as the number it is. */
+/** Writes a date, or the number for a date beyond the range of Date. */
 function timestamp(seconds: number): string {
   return Math.abs(seconds * 1000) > latestDate ? String(seconds) : new Date(seconds * 1000).toISOString();
 }

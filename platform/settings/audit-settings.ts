@@ -1,30 +1,30 @@
 import { group, type SettingReader } from './setting-source.ts';
 
-/** Where audit entries go. */
+/** The targets of audit entries. */
 export interface AuditSettings {
   readonly file?: string;
   readonly webhooks: readonly AuditWebhookSettings[];
 }
 
 export interface AuditWebhookSettings {
-  /** The `<ID>` of the variables, e.g. `SIEM`; `_` where they carry none. */
+  /** The `<ID>` of the variables, e.g. `SIEM`; `_` without one. */
   readonly id: string;
   readonly endpoint: string;
-  /** As the header Authorization has it. */
+  /** The value of the header Authorization. */
   readonly authToken?: string;
   readonly clientCertificate?: { readonly certFile: string; readonly keyFile: string };
   readonly caFile?: string;
   readonly batchSize: number;
-  /** Entries that wait at most. */
+  /** The maximum number of waiting entries. */
   readonly queueSize: number;
   readonly queueFolder?: string;
-  /** 0 for as long as it takes. */
+  /** 0 retries without a limit. */
   readonly maxRetries: number;
   readonly retryMs: number;
   readonly timeoutMs: number;
 }
 
-/** Those that are switched on; what is wrong stands in the reader. `suffixes` are those of the variables that are there. */
+/** Reads the targets that are switched on. The reader collects the problems. `suffixes` are those of the variables that exist. */
 export function readAuditSettings(reader: SettingReader, suffixes: readonly string[]): AuditSettings {
   const webhooks = suffixes.flatMap((suffix) => readWebhook(reader, suffix) ?? []);
   const folders = webhooks.flatMap(({ queueFolder }) => queueFolder ?? []);

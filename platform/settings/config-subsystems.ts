@@ -1,14 +1,14 @@
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 
-/** A key that `admin idp` and `admin config` take; synonyms are read as the first. */
+/** A key of `admin idp` and `admin config`. Synonyms mean the same. */
 export interface ConfigKey {
   readonly key: string;
   readonly synonyms: readonly string[];
   readonly row: Setting;
 }
 
-/** The values under their first names, and what cannot be understood. `whose` is for people: `an OpenID provider`. */
+/** Returns the values by their main names, and the problems. `whose` is for messages: `an OpenID provider`. */
 export function valuesByKey(
   keys: readonly ConfigKey[],
   whose: string,
@@ -28,16 +28,16 @@ export function valuesByKey(
   return { values: found, problems };
 }
 
-/** Settings of the server that belong together, as `admin config` shows them. They come from the environment alone. */
+/** Settings of the server that belong together, for `admin config`. They come from the environment only. */
 export interface ConfigSubsystem {
   readonly name: string;
   readonly description: string;
-  /** Whether there are several by name: their settings carry the suffix `_<name>`. */
+  /** There are several by name: their settings have the suffix `_<name>`. */
   readonly multiple: boolean;
   readonly keys: readonly { readonly key: string; readonly row: Setting }[];
 }
 
-/** By the beginning of the setting's name: the first that fits. What is left of the name is the key. */
+/** The first prefix that matches the name of a setting decides. The rest of the name is the key. */
 const subsystems: readonly (readonly [name: string, prefix: RegExp, description: string])[] = [
   ['site', /^SVC_(?=REGION$)/, 'region of this store'],
   ['browser', /^SVC_BROWSER_?|^SVC_CONSOLE_(?=SESSION)/, 'the console'],
@@ -66,7 +66,7 @@ export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([nam
 
 const webhook = 'SVC_AUDIT_WEBHOOK_';
 
-/** Those of which there are several, by the names that MinIO's clients know them by. */
+/** The subsystems of which there are several, with the names that MinIO's clients know. */
 export const targetSubsystems: readonly ConfigSubsystem[] = [
   {
     name: 'audit_webhook',

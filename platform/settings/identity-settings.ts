@@ -3,36 +3,36 @@ import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import type { ConfigKey } from './config-subsystems.ts';
 
-/** A directory that lets people in. */
+/** A directory whose users can sign in. */
 export interface LdapSettings {
   readonly host: string;
   readonly port: number;
   readonly transport: 'tls' | 'starttls' | 'plain';
   readonly skipVerify: boolean;
   readonly caFile?: string;
-  /** Who looks people up; nobody in particular without it. */
+  /** The account that searches users; anonymous without it. */
   readonly lookup?: { readonly dn: string; readonly password: string };
   readonly users: LdapSearch;
-  /** Absent: nobody has groups. */
+  /** Without it no user has groups. */
   readonly groups?: LdapSearch;
 }
 
 export interface LdapSearch {
   readonly bases: readonly string[];
-  /** With `%s` for the name and `%d` for the DN of the person. */
+  /** `%s` is the name of the user and `%d` the DN. */
   readonly filter: string;
 }
 
-/** Client certificates that let programs in. */
+/** Client certificates with which programs can sign in. */
 export interface ClientCertificateSettings {
   readonly skipVerify: boolean;
   readonly caFile?: string;
 }
 
-/** A service that says what tokens are worth. */
+/** A service that verifies tokens. */
 export interface IdentityPluginSettings {
   readonly url: string;
-  /** As the header Authorization has it. */
+  /** The value of the header Authorization. */
   readonly authToken?: string;
   readonly rolePolicy: readonly string[];
   readonly roleId?: string;
@@ -45,7 +45,7 @@ interface IdentitySources {
   readonly identityPlugin?: IdentityPluginSettings;
 }
 
-/** Those that are set up; what is wrong stands in the reader. */
+/** Reads the sources that are configured. The reader collects the problems. */
 export function readIdentitySources(reader: SettingReader): IdentitySources {
   const ldap = readLdap(reader);
   const clientCertificates = readClientCertificates(reader);
@@ -57,7 +57,7 @@ export function readIdentitySources(reader: SettingReader): IdentitySources {
   };
 }
 
-/** Undefined where none is set up, or it is switched off; what is wrong stands in the reader. */
+/** Returns undefined if no directory is configured, or it is switched off. The reader collects the problems. */
 function readLdap(reader: SettingReader): LdapSettings | undefined {
   const prefix = 'SVC_IDENTITY_LDAP_';
   const read = group(reader, prefix);
@@ -73,7 +73,7 @@ function readLdap(reader: SettingReader): LdapSettings | undefined {
     );
   }
   const [dn, password] = [read.text('LOOKUP_BIND_DN'), read.text('LOOKUP_BIND_PASSWORD')];
-  // Directories take a name without a password for nobody, and say that all is well.
+  // Directories accept a bind without a password as anonymous, and report success.
   if (dn !== undefined && password === undefined) {
     reader.problems.push(`${prefix}LOOKUP_BIND_PASSWORD is missing: ${prefix}LOOKUP_BIND_DN needs its password`);
   }
@@ -132,13 +132,13 @@ function readPlugin(reader: SettingReader): IdentityPluginSettings | undefined {
 const prefix = 'SVC_IDENTITY_LDAP_';
 const rows: readonly Setting[] = settings;
 
-/** The keys of `admin idp ldap`, in the order of the settings that they are in the environment. */
+/** The keys of `admin idp ldap`, in the order of their settings. */
 export const ldapKeys: readonly ConfigKey[] = rows.flatMap((row) => {
   const [key, ...synonyms] = row.name.startsWith(prefix) ? (row.configKeys ?? []) : [];
   return key === undefined ? [] : [{ key, synonyms, row }];
 });
 
-/** The directory that these keys make, as the same ones in the environment would; problems name keys instead of variables. */
+/** Reads a directory from keys, as the environment would give it. Problems name keys instead of variables. */
 export function ldapFromKeys(values: ReadonlyMap<string, string>): {
   readonly directory: LdapSettings | undefined;
   readonly problems: readonly string[];
@@ -153,7 +153,7 @@ export function ldapFromKeys(values: ReadonlyMap<string, string>): {
   return { directory, problems: reader.problems.map(withKeys) };
 }
 
-/** Values come by the keys alone. */
+/** The keys have no files. */
 function noFile(path: string): string {
   throw new Error(`${path} is not read`);
 }
@@ -164,7 +164,7 @@ function withKeys(problem: string): string {
     .reduce((text, { key, row }) => text.replaceAll(row.name, key), problem);
 }
 
-/** The keys and values that stand for a directory which was read from the environment. */
+/** Writes a directory of the environment as keys and values. */
 export function ldapKeysOf(directory: LdapSettings): Map<string, string> {
   const { host, port, transport, skipVerify, caFile, lookup, users, groups } = directory;
   const texts: Readonly<Record<string, string | undefined>> = {

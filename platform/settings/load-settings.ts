@@ -28,8 +28,8 @@ const defaultEnvFile = '/etc/default/coffer';
 const oneDay = 24 * 60 * 60 * 1_000;
 
 /**
- * The server's settings from the environment and the environment file (`SVC_CONFIG_ENV_FILE`, else `/etc/default/coffer` where it
- * exists); the process environment wins.
+ * Loads the server's settings from the environment and the environment file (`SVC_CONFIG_ENV_FILE`, else `/etc/default/coffer` if it
+ * exists). The process environment wins.
  *
  * @throws SettingsError with every problem at once
  */
@@ -110,7 +110,7 @@ export function loadSettings({
 }
 
 /**
- * Where the stores are by the same sources, for programs that are no server and have no root credentials.
+ * Loads the settings of the stores from the same sources, for programs that are no server and have no root credentials.
  *
  * @throws SettingsError with every problem at once
  */
@@ -152,7 +152,7 @@ function readRoot(reader: SettingReader): ServerSettings['root'] {
   return { user: user ?? '', password: password ?? '' };
 }
 
-/** What the server does for its stores by itself. */
+/** Reads the settings of maintenance. */
 function readUpkeep(reader: SettingReader): Pick<ServerSettings, 'storageReserve' | 'scrubBytesPerSecond'> {
   const server = group(reader, 'SVC_');
   const [reserve, scrubRate] = [server.read('STORAGE_RESERVE'), server.read('SCRUB_RATE')];
@@ -163,7 +163,7 @@ function readUpkeep(reader: SettingReader): Pick<ServerSettings, 'storageReserve
 }
 
 function missingRoot(reader: SettingReader, user: string | undefined, password: string | undefined): string[] {
-  // A value that was refused has its own line already.
+  // A refused value has its own message already.
   if (reader.problems.some((problem) => /ROOT_|ACCESS_KEY|SECRET_KEY/.test(problem))) return [];
   const missing = [user === undefined ? 'SVC_ROOT_USER' : [], password === undefined ? 'SVC_ROOT_PASSWORD' : []].flat();
   return [
@@ -271,7 +271,7 @@ function isSize(value: unknown): value is Size {
   return typeof value === 'object' && value !== null && 'kind' in value;
 }
 
-/** Those of providers are shown by what keeps providers. */
+/** Lists the settings of the environment. The stored configurations show those of providers. */
 function givenSettings(reader: SettingReader, targets: readonly string[]): ServerSettings['given'] {
   const found = new Map<string, GivenSetting>();
   const suffixes = { server: [''], 'per-target': targets, 'per-provider': [] } as const;
@@ -288,7 +288,7 @@ function namesOf(rows: readonly Setting[]): string[] {
   return rows.flatMap((row) => [row.name, ...row.aliases]);
 }
 
-/** `SVC_` variables that no setting has are most likely misspelt; `MINIO_` ones may mean a feature that is not here. */
+/** Lists unknown variables. An unknown `SVC_` variable is probably misspelt; a `MINIO_` one may belong to a feature that is not here. */
 function unknownVariables(names: Iterable<string>): string[] {
   const exact = new Set(namesOf(settings));
   const bases = namesOf(settings.filter(({ scope }) => scope !== 'server'));
@@ -299,8 +299,8 @@ function unknownVariables(names: Iterable<string>): string[] {
 }
 
 /**
- * MinIO's variables by which a deployment is safer or its data more durable, and which no setting here honours: who set one believes in
- * it. The second column says what it did.
+ * Variables of MinIO that make a deployment safer or its data more durable, and that no setting here supports. An administrator who sets
+ * one expects its effect, which the second column names.
  *
  * @see https://min.io/docs/minio/linux/reference/minio-server/settings.html
  */
@@ -327,7 +327,7 @@ function unsafeToIgnore(variables: ReadonlyMap<string, string>, known: readonly 
   });
 }
 
-/** Root access is the one switch that is on in MinIO until it is set. */
+/** Reports whether the value switches nothing on. Root access is the only switch that is on in MinIO by default. */
 function hasNoEffect(name: string, value = ''): boolean {
   const off = value === 'off' || value === 'false';
   return value === '' || (name === 'MINIO_API_ROOT_ACCESS' ? !off : off);

@@ -4,7 +4,7 @@ import { SettingReader, group } from './setting-source.ts';
 import type { OpenIdProviderSettings } from './server-settings.ts';
 import type { ConfigKey } from './config-subsystems.ts';
 
-/** The suffixes for which a variable exists, in the order of their names; `''` stands for none. */
+/** Lists the suffixes for which a variable exists, in the order of their names; `''` means none. */
 export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: Iterable<string>): string[] {
   const bases = settings
     .filter((row) => row.scope === scope)
@@ -23,7 +23,7 @@ export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: It
   return [...found].sort();
 }
 
-/** The settings of the provider with this suffix; undefined when it is unusable, with the problems in the reader. */
+/** Reads the settings of the provider with this suffix. Returns undefined if they are not valid; the reader collects the problems. */
 export function readProvider(reader: SettingReader, suffix: string): OpenIdProviderSettings | undefined {
   const read = group(reader, 'SVC_IDENTITY_OPENID_', suffix);
   const id = suffix === '' ? '_' : suffix.slice(1);
@@ -68,14 +68,14 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
   };
 }
 
-/** Where a pod finds the API server of its cluster, and what it needs to talk to it. */
+/** The address of the API server inside a pod, and the files for its authentication. */
 const cluster = {
   configUrl: 'https://kubernetes.default.svc/.well-known/openid-configuration',
   tokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
   caFile: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
 } as const;
 
-/** Lines of environment files and of the admin API cannot hold a line end. */
+/** Replaces `\n`: lines of environment files and of the admin API cannot contain a line end. */
 function pem(text: string | undefined): { ca?: string } {
   return text === undefined ? {} : { ca: text.replaceAll('\\n', '\n') };
 }
@@ -89,7 +89,7 @@ export const openIdKeys: readonly ConfigKey[] = rows
     return key === undefined ? [] : [{ key, synonyms, row }];
   });
 
-/** The provider that these keys make, as the same ones in the environment would; problems name keys instead of variables. */
+/** Reads a provider from keys, as the environment would give it. Problems name keys instead of variables. */
 export function providerFromKeys(
   name: string,
   values: ReadonlyMap<string, string>,
@@ -105,7 +105,7 @@ export function providerFromKeys(
   return { provider, problems: reader.problems.map((problem) => withKeys(problem, suffix)) };
 }
 
-/** Values come by the keys alone. */
+/** The keys have no files. */
 function noFile(path: string): string {
   throw new Error(`${path} is not read`);
 }
@@ -116,7 +116,7 @@ function withKeys(problem: string, suffix: string): string {
   return found === undefined ? problem : found.key + problem.slice(found.row.name.length + suffix.length);
 }
 
-/** The keys and values that stand for a provider which was read from the environment; defaults are left out. */
+/** Writes a provider of the environment as keys and values, without defaults. */
 export function keysOf(provider: OpenIdProviderSettings): Map<string, string> {
   const texts: Readonly<Record<string, string | undefined>> = {
     enable: provider.enabled ? 'on' : 'off',

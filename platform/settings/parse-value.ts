@@ -1,12 +1,12 @@
 import type { SettingType } from '../../protocol/settings/setting.ts';
 
-/** A value of a setting as its type has it: durations in milliseconds, sizes in bytes or as a share of the whole. */
+/** A parsed value of a setting: durations in milliseconds, sizes in bytes or as a share of the whole. */
 export type SettingValue = string | boolean | number | readonly string[] | Size;
 
 export type Size =
   { readonly kind: 'bytes'; readonly bytes: number } | { readonly kind: 'percent'; readonly percent: number };
 
-/** What a value should have been; the caller adds the setting's name. */
+/** The message says what was expected; the caller adds the name of the setting. */
 export class ValueError extends Error {
   override readonly name = 'ValueError';
 }
@@ -44,7 +44,7 @@ function parseList(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** `https://kes{1...3}:7373` is three addresses, as MinIO's deployments write it. */
+/** Expands `https://kes{1...3}:7373` to three addresses, as MinIO's deployments write them. */
 function expandRange(text: string): string[] {
   const range = /^(.*?)\{(\d{1,4})\.\.\.(\d{1,4})\}(.*)$/.exec(text);
   if (range === null) return [text];
@@ -77,7 +77,7 @@ function parseInteger(text: string, min: number, max: number): number {
 
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `1h30m` as milliseconds; a bare number is seconds. */
+/** Parses `1h30m` to milliseconds. A number without a unit is seconds. */
 export function parseDuration(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text))

@@ -3,15 +3,15 @@ import type { AuditSettings } from './audit-settings.ts';
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
 
-/** How often, and how fast, objects and bytes are counted by bucket. */
+/** The interval and the speed of the scanner, which counts objects and bytes by bucket. */
 interface ScannerSettings {
-  /** Milliseconds between two counts; 0 for counts only when somebody asks. */
+  /** Milliseconds between two scans; 0 for scans on request only. */
   readonly cycleMs: number;
-  /** Infinity for as fast as it goes. */
+  /** Infinity means no limit. */
   readonly recordsPerSecond: number;
 }
 
-/** By the words that MinIO has for the speed of its scanner. */
+/** The speeds by MinIO's names. */
 const speeds: ReadonlyMap<string | undefined, number> = new Map([
   ['fastest', Infinity],
   ['fast', 100_000],
@@ -29,76 +29,76 @@ export function readScannerSettings(reader: SettingReader): ScannerSettings {
   };
 }
 
-/** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
+/** The checked settings of `coffer-server`. Their rows and help texts are in `protocol/settings/table.ts`. */
 export interface ServerSettings {
   readonly root: { readonly user: string; readonly password: string };
-  /** Root credentials of before a rotation, as a file that is read again. */
+  /** A file with the root credentials before a rotation. The server reads it again when it changes. */
   readonly formerRootFile?: string;
   readonly region: string;
-  /** Whether SVC_REGION was given: then signatures for another region are refused. */
+  /** SVC_REGION is set: the server refuses signatures for another region. */
   readonly regionEnforced: boolean;
   /** HOST:PORT. */
   readonly address: string;
   readonly consoleAddress: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
-  /** Names under which clients reach the S3 API; what is below them is a bucket of virtual-host style. */
+  /** The host names of the S3 API. A name below one of them is a bucket of virtual-host style. */
   readonly domains: readonly string[];
   readonly browser: {
     readonly enabled: boolean;
     readonly redirectUrl?: string;
-    /** Hosts that a dynamic redirect may name; none given: any. */
+    /** The hosts that a dynamic redirect may name. An empty list means any. */
     readonly redirectHosts: readonly string[];
     readonly sessionMs: number;
   };
-  /** Proxies whose word about the client is taken: addresses and ranges. */
+  /** The addresses and ranges of proxies whose statement about the client's address is trusted. */
   readonly proxies: { readonly trusted: readonly string[]; readonly header: 'x-forwarded-for' | 'forwarded' };
   readonly threads?: number;
   readonly audit: AuditSettings;
-  /** Whether Prometheus needs a token. */
+  /** `jwt`: Prometheus needs a token. */
   readonly metricsAuthorization: 'jwt' | 'public';
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly stores: StoreSettings;
   readonly storageReserve: Size;
-  /** Of the background scrub; 0 for none. */
+  /** The speed of the background scrub; 0 switches it off. */
   readonly scrubBytesPerSecond: number;
   readonly scanner: ScannerSettings;
-  /** Milliseconds between not being ready any more and the end of accepting. */
+  /** Milliseconds between the end of readiness and the end of accepting. */
   readonly shutdownDelayMs: number;
-  /** Milliseconds after that during which requests are answered by 503 and the time to come again. */
+  /** Milliseconds after that in which the server answers requests by 503 with Retry-After. */
   readonly shutdownRefusalMs: number;
   readonly stsDurationMs?: number;
   readonly keyService?: KeyServiceSettings;
-  /** One key of the environment in place of a key service. */
+  /** A key from the environment, which replaces a key service. */
   readonly secretKey?: SecretKeySettings;
   readonly autoEncryption: boolean;
-  /** Whether keys of clients are taken over plain HTTP too. */
+  /** Keys of clients are allowed over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
   readonly personCheck: PersonCheckSettings;
-  /** Each is absent where it is not set up. */
+  /** Each field is absent if it is not configured. */
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;
   readonly identityPlugin?: IdentityPluginSettings;
-  /** By the name of the setting: what the environment gives, for administrators who ask. */
+  /** The settings of the environment by name, for administrators. */
   readonly given: ReadonlyMap<string, GivenSetting>;
-  /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
+  /** Warnings that do not stop the server, e.g. unknown variables. */
   readonly warnings: readonly string[];
 }
 
-/** Where records and blobs are kept, as written; in the data folder without it. */
+/** The locations of records and blobs, unchanged. The default is the data folder. */
 export interface StoreSettings {
   /** May hold a password. */
   readonly records?: string;
   readonly recordsPassword?: string;
-  /** The path of authorities. */
+  /** The path of a file with authorities. */
   readonly recordsCaFile?: string;
   readonly blobs?: string;
-  /** Companions of `blobs` where it is a bucket. */
+  /** Further settings of `blobs` if it is a bucket. */
   readonly s3: {
     readonly endpoint?: string;
-    /** The path of authorities. */
+    /** The path of a file with authorities. */
     readonly caFile?: string;
     readonly region: string;
     readonly accessKey?: string;
@@ -128,21 +128,21 @@ export interface SecretKeySettings {
   readonly secretKey: string;
 }
 
-/** Whether there are keys to encrypt with, wherever they come from. */
+/** Reports whether encryption keys are configured. */
 export function hasKeys(settings: Pick<ServerSettings, 'keyService' | 'secretKey'>): boolean {
   return settings.keyService !== undefined || settings.secretKey !== undefined;
 }
 
-/** Whether people who have credentials still exist at their provider. */
+/** The periodic check whether external users with credentials still exist at their provider. */
 interface PersonCheckSettings {
-  /** Milliseconds; 0 for never by itself. */
+  /** Milliseconds; 0 switches the periodic check off. */
   readonly intervalMs: number;
-  /** What becomes of somebody who wants credentials while the provider cannot be asked. */
+  /** The decision about a user who requests credentials while the provider is unreachable. */
   readonly unreachable: 'keep' | 'refuse';
 }
 
 export interface OpenIdProviderSettings {
-  /** The `<ID>` of the variables, e.g. `PRIMARY_IAM`; `_` where they carry none. */
+  /** The `<ID>` of the variables, e.g. `PRIMARY_IAM`; `_` without one. */
   readonly id: string;
   readonly enabled: boolean;
   readonly configUrl: string;
@@ -150,17 +150,17 @@ export interface OpenIdProviderSettings {
   readonly clientSecret?: string;
   readonly displayName?: string;
   readonly scopes: readonly string[];
-  /** With the prefix put before it. */
+  /** The name of the claim, with the prefix. */
   readonly claimName: string;
   readonly claimUserinfo: boolean;
   readonly rolePolicy: readonly string[];
   readonly redirectUri?: string;
   readonly redirectUriDynamic: boolean;
   readonly vendor?: 'keycloak' | 'kubernetes';
-  /** Of an issuer of service-account tokens, at which nobody signs in. */
+  /** The issuer of service-account tokens, at which no user signs in. */
   readonly issuer?: string;
   readonly jwksUri?: string;
-  /** Sent to the address of `configUrl` alone. */
+  /** The token is sent only to the address of `configUrl`. */
   readonly tokenFile?: string;
   readonly adminUrl?: string;
   readonly realm: string;
@@ -168,7 +168,7 @@ export interface OpenIdProviderSettings {
   /** PEM. */
   readonly ca?: string;
   readonly userReadableClaim?: string;
-  /** By which the admin interface knows a person; `sub` without it. */
+  /** The claim with the ID of the user in the admin interface; `sub` by default. */
   readonly userIdClaim?: string;
   readonly comment?: string;
 }

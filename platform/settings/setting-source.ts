@@ -2,7 +2,7 @@ import { parseValue, ValueError, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
 
-/** A line of an environment file that cannot be understood. The message names the line, never its value. */
+/** A line of an environment file is not valid. The message names the line, never its value. */
 export class EnvFileError extends Error {
   override readonly name = 'EnvFileError';
 }
@@ -10,8 +10,8 @@ export class EnvFileError extends Error {
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
 /**
- * Reads `NAME=value` lines as systemd and a shell would: `export` in front, `#` comments, single quotes (as is), double quotes
- * (with `\"`, `\\`, `\$`, `` \` `` escaped), and bare values, which end at ` #`. Nothing is expanded. A later line wins.
+ * Reads `NAME=value` lines as systemd and a shell do: `export` in front, `#` comments, single quotes (literal), double quotes (with `\"`,
+ * `\\`, `\$`, `` \` `` escaped), and bare values, which end at ` #`. It expands nothing. A later line wins.
  *
  * @throws EnvFileError naming the line number
  */
@@ -42,7 +42,7 @@ function parseEnvValue(text: string, where: string): string {
   return quote === "'" ? body : body.replace(/\\(["\\$`])/g, '$1');
 }
 
-/** Every setting that cannot be used, one line each: which, from where, what was expected. Secret values are never named. */
+/** Lists every setting that is not valid, one line each: its name, its source, what was expected. It never contains secret values. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly problems: readonly string[];
@@ -52,25 +52,25 @@ export class SettingsError extends Error {
   }
 }
 
-/** A setting of the environment as it is written there. */
+/** A setting of the environment, unchanged. */
 export interface GivenSetting {
   readonly variable: string;
   /** Undefined for a secret. */
   readonly value: string | undefined;
 }
 
-/** Where values come from. `readFile` answers the text of a `…_FILE`. */
+/** The source of values. `readFile` returns the text of a `…_FILE`. */
 interface SettingSource {
-  /** The process environment laid over the environment file: the first wins. */
+  /** The variables of the process environment and of the environment file. The process environment wins. */
   readonly variables: ReadonlyMap<string, string>;
   readonly readFile: (path: string) => string;
 }
 
 /**
- * The value of a setting under its own name or an alias, from the variable or the file that `<NAME>_FILE` names. An empty
- * variable counts as not set, as Kubernetes templates and MinIO's deployments expect.
+ * Reads settings by their own name or an alias, from the variable or the file that `<NAME>_FILE` names. An empty variable counts as not
+ * set, as Kubernetes templates and MinIO's deployments expect.
  *
- * Problems are collected, not thrown: a person mends all of them in one go.
+ * The reader collects problems instead of throwing, so that an administrator can correct all of them at once.
  */
 export class SettingReader {
   readonly problems: string[] = [];
@@ -94,12 +94,12 @@ export class SettingReader {
     }
   }
 
-  /** Whether the setting is given at all, defaults aside. */
+  /** Reports whether the environment gives the setting. */
   has(setting: Setting, suffix = ''): boolean {
     return this.#find(setting, suffix) !== undefined;
   }
 
-  /** What is given in the environment, by the name it has there; secrets are not repeated. */
+  /** Returns the setting as the environment gives it, without the values of secrets. */
   given(setting: Setting, suffix = ''): GivenSetting | undefined {
     const found = this.#find(setting, suffix);
     return found && { variable: found.name, value: setting.secret ? undefined : found.text };
@@ -116,7 +116,7 @@ export class SettingReader {
     return undefined;
   }
 
-  /** `NAME_FILE_<ID>` as well as `NAME_<ID>_FILE`: both are written. */
+  /** Finds `NAME_FILE_<ID>` and `NAME_<ID>_FILE`: deployments use both. */
   #fileVariable(base: string, suffix: string): { name: string; path: string } | undefined {
     for (const name of new Set([`${base}${suffix}_FILE`, `${base}_FILE${suffix}`])) {
       const path = this.#source.variables.get(name);
@@ -137,7 +137,7 @@ export class SettingReader {
   }
 }
 
-/** Typed reads of the settings that share a prefix and, for a provider, a suffix. */
+/** Reads settings that share a prefix and, for a provider, a suffix, by type. */
 export function group(reader: SettingReader, prefix: string, suffix = '') {
   const read = (part: string) => reader.read(setting(prefix + part), suffix);
   const text = (part: string): string | undefined => {
@@ -156,7 +156,7 @@ export function group(reader: SettingReader, prefix: string, suffix = '') {
       const value = read(part);
       return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
     },
-    /** An object with the field, or an empty one, for spreading. */
+    /** Returns an object with the field, or an empty one, for spreading. */
     optional: <Field extends string>(field: Field, part: string): Partial<Record<Field, string>> => {
       const value = text(part);
       return value === undefined ? {} : ({ [field]: value } as Record<Field, string>);

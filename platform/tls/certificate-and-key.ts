@@ -9,16 +9,16 @@ import { promisify } from 'node:util';
 
 const generateKeyPair = promisify(generateKeyPairWithCallback);
 
-/** A certificate and its private key, both PEM; the key is PKCS#8. The key is a secret: 0600 where it is written. */
+/** A certificate and its private key, both PEM; the key is PKCS#8. The key is a secret: files with it have the mode 0600. */
 export interface CertificateAndKey {
   readonly certPem: string;
   readonly keyPem: string;
 }
 
-/** `ecdsa-p256` for what other programs read; Ed25519 where the key service's clients are the only readers. */
+/** `ecdsa-p256` is for certificates that other programs read; Ed25519 if only clients of the key service read them. */
 export type CertificateAlgorithm = 'ecdsa-p256' | 'ed25519';
 
-/** A new private key, PKCS#8 PEM. */
+/** Makes a private key, PKCS#8 PEM. */
 export async function makePrivateKey(algorithm: CertificateAlgorithm): Promise<string> {
   const { privateKey } =
     algorithm === 'ed25519'
@@ -31,7 +31,7 @@ export function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' });
 }
 
-/** The two halves of a PEM private key as Web Crypto keys, and the algorithm a certificate is signed by with it. */
+/** Imports a PEM private key as a pair of Web Crypto keys, with the algorithm of its signatures. */
 export function importPrivateKey(keyPem: string): {
   keys: webcrypto.CryptoKeyPair;
   signingAlgorithm: webcrypto.Algorithm | webcrypto.EcdsaParams;

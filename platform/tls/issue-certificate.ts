@@ -7,37 +7,37 @@ import {
 } from './certificate-and-key.ts';
 
 /**
- * The library that writes certificates, loaded when one is made: it takes about 94 ms to import, which programs that only read
- * certificates need not pay.
+ * Loads the library that writes certificates on demand: the import takes about 94 ms, which programs that only read certificates need not
+ * pay.
  */
 async function loadX509() {
-  // The library's dependency injection fails to load without it.
+  // The library fails to load without it.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
   return x509;
 }
 
-/** The clocks of two machines differ by a little: a certificate is valid from this long before it was made. */
+/** The clocks of two machines differ a little: the validity of a certificate begins this long before its creation. */
 const clockSkewMs = 5 * 60_000;
 
-/** When a certificate made now is valid; never beyond `notLaterThan`, the end of its issuer. */
+/** Returns the validity of a new certificate. It ends at `notLaterThan`, the end of its issuer, at the latest. */
 function validity(now: Date, validForMs: number, notLaterThan?: Date): { notBefore: Date; notAfter: Date } {
   const wanted = now.getTime() + validForMs;
   const end = notLaterThan === undefined ? wanted : Math.min(wanted, notLaterThan.getTime());
   return { notBefore: new Date(now.getTime() - clockSkewMs), notAfter: new Date(end) };
 }
 
-/** A positive serial number of 16 bytes, hex. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2 */
+/** Makes a positive serial number of 16 bytes, hex. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2 */
 function newSerialNumber(): string {
   const bytes = randomBytes(16);
-  // The top bit would make the number negative, a zero first byte would be dropped.
+  // With the top bit the number would be negative, and DER would drop a zero first byte.
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes.toString('hex');
 }
 
 /**
- * A comment, which tools show to people and which changes nothing else.
+ * A comment. Tools show it, and it has no other effect.
  *
  * @see https://docs.openssl.org/master/man5/x509v3_config/ (nsComment)
  */
@@ -45,13 +45,13 @@ const commentExtension = '2.16.840.1.113730.1.13';
 
 const text = 'For testing only: made by hand, signed by itself';
 
-/** DER of the comment: an IA5String. */
+/** Returns the DER of the comment, an IA5String. */
 function testingMark(): Buffer {
   const ia5String = 0x16;
   return Buffer.from([ia5String, text.length, ...Buffer.from(text, 'ascii')]);
 }
 
-/** Whether a certificate was made for tests. */
+/** Reports whether a certificate was made for tests. */
 export function isForTesting(certificate: X509Certificate): boolean {
   return certificate.raw.includes(testingMark());
 }
@@ -60,16 +60,16 @@ export interface CertificateRequest {
   readonly commonName: string;
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
-  /** Milliseconds from now; cut to what is left of the issuer. */
+  /** Milliseconds from now. The end of the issuer limits it. */
   readonly validForMs: number;
   readonly usages?: readonly ('server' | 'client')[];
   readonly algorithm?: CertificateAlgorithm;
-  /** Who signs it; without one the certificate signs itself. */
+  /** The issuer. Without one the certificate signs itself. */
   readonly issuer?: CertificateAndKey;
-  /** PKCS#8 PEM of an existing key: a renewal with it keeps the identity. A new key by default. */
+  /** PKCS#8 PEM of an existing key, which keeps the identity of a renewed certificate. A new key by default. */
   readonly keyPem?: string;
   readonly now?: Date;
-  /** Marks it as one for tests alone. */
+  /** Marks the certificate as one for tests. */
   readonly forTesting?: boolean;
 }
 
@@ -123,7 +123,7 @@ interface CaRequest {
   readonly now?: Date;
 }
 
-/** Makes a certificate authority that may issue end certificates, but no further authorities. */
+/** Makes a certificate authority. It may issue end certificates, but no further authorities. */
 export async function makeCa(request: CaRequest): Promise<CertificateAndKey> {
   const x509 = await loadX509();
   const keyPem = request.keyPem ?? (await makePrivateKey(request.algorithm ?? 'ecdsa-p256'));

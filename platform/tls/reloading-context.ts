@@ -5,32 +5,32 @@ import { watchPaths } from '../watch-paths.ts';
 import { readTlsFiles } from './tls-files.ts';
 import type { TlsFiles, TlsMaterial } from './tls-files.ts';
 
-/** What a change of the files changed. */
+/** The parts that a change of the files changed. */
 export interface TlsChange {
   readonly certificate: boolean;
   readonly ca: boolean;
 }
 
 export interface WatchedTlsFiles {
-  /** The last pair that was valid. */
+  /** The last valid pair. */
   readonly current: TlsMaterial;
-  /** Looks at the files now instead of at the next occasion. */
+  /** Reads the files now instead of at the next interval. */
   check(): Promise<void>;
   close(): void;
 }
 
 export interface WatchOptions extends TlsFiles {
   readonly log: Logger;
-  /** Milliseconds between looks at the files; change notices of the system come on top. 5 s by default. */
+  /** The polling interval in milliseconds, 5 s by default. The watcher also uses file system events. */
   readonly pollMs?: number;
 }
 
 /**
- * Reads certificate and key, and again whenever their content changes: by looking every few seconds and by notices from their
- * folders, which also see the swapped symbolic links of a Kubernetes volume. A pair that does not fit, such as one seen between
- * the writes of its two files, is logged and the old one kept.
+ * Reads certificate and key, and again when their content changes. It polls every few seconds and watches their folders, so that it also
+ * sees the swapped symbolic links of a Kubernetes volume. An invalid pair, such as one between the writes of its two files, is logged, and
+ * the old pair stays.
  *
- * Errors with a `TlsFilesError` where the files are wrong at the first read.
+ * Rejects with a `TlsFilesError` if the files are wrong at the first read.
  */
 export async function watchTlsFiles(
   options: WatchOptions,
@@ -52,7 +52,7 @@ export async function watchTlsFiles(
       onChange(next, change);
     } catch (error) {
       const message = (error as Error).message;
-      // Said once for each state of the files, not at every look.
+      // The log has one line for each state of the files, not for each poll.
       if (message !== complaint)
         log.error({ certFile: options.certFile, err: error }, `TLS files not reloaded: ${message}`);
       complaint = message;
@@ -74,7 +74,7 @@ export async function watchTlsFiles(
   };
 }
 
-/** Makes a TLS or HTTPS server present new certificates to new connections. Its other TLS options stay as they were created. */
+/** Makes a TLS or HTTPS server use new certificates for new connections. Its other TLS options stay the same. */
 export function applyTlsMaterial(
   server: TlsServer,
   material: TlsMaterial,

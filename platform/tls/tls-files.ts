@@ -3,17 +3,17 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 
-/** Where a program's certificate, its key and the authorities it trusts are kept, as PEM. */
+/** The paths of a program's certificate, its key and the authorities that it trusts, as PEM. */
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
-  /** A file, or a folder whose `.pem`, `.crt` and `.cer` files all count. Without it: the system's authorities. */
+  /** A file, or a folder with `.pem`, `.crt` and `.cer` files. The authorities of the system without it. */
   readonly caFile?: string;
-  /** Of an encrypted private key. */
+  /** The password of an encrypted private key. */
   readonly password?: string;
 }
 
-/** What TLS needs, ready for `tls.createSecureContext`. */
+/** The options for `tls.createSecureContext`. */
 export interface TlsMaterial {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -27,7 +27,7 @@ export class TlsFilesError extends Error {
   readonly code = 'invalid-tls-files';
 }
 
-/** Reads certificate, key and authorities, and checks that they fit. Errors with a `TlsFilesError` that names the file. */
+/** Reads certificate, key and authorities, and checks that they match. Rejects with a `TlsFilesError` that names the file. */
 export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
   const cert = await readPem(files.certFile, 'the certificate');
   const key = await readPem(files.keyFile, 'the private key');
@@ -73,13 +73,13 @@ async function readPem(file: string, what: string): Promise<Buffer> {
   }
 }
 
-/** The authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. Errors where there is no certificate. */
+/** Reads the authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. Rejects if there is no certificate. */
 export async function readAuthorities(path: string): Promise<Buffer> {
   const names = await authorityFiles(path);
   if (names.length === 0) throw new TlsFilesError(`the folder ${path} holds no .pem, .crt or .cer file`);
   const parts = await Promise.all(names.map((name) => readPem(name, 'the certificate authorities')));
   const ca = Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
-  // A file seen between its truncation and its write would switch all trust off.
+  // A file that is read between its truncation and its write would switch all trust off.
   if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new TlsFilesError(`${path} holds no PEM certificate`);
   return ca;
 }

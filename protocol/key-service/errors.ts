@@ -1,4 +1,4 @@
-/** What a caller of the key service can act on. */
+/** The errors on which a caller of the key service can act. */
 export type KeyServiceErrorCode =
   | 'key-not-found'
   | 'key-exists'
@@ -8,9 +8,7 @@ export type KeyServiceErrorCode =
   | 'not-supported'
   | 'unavailable';
 
-/**
- * The refusals of the protocol. Clients of other makers tell them apart by the text, so it is never changed.
- */
+/** The errors of the protocol. Clients of other vendors tell them apart by the text, so the text never changes. */
 export const refusals = {
   notPermitted: [403, 'not authorized: insufficient permissions'],
   keyNotFound: [404, 'key does not exist'],
@@ -40,13 +38,13 @@ export const refusals = {
 
 export type Refusal = keyof typeof refusals;
 
-/** Texts that other releases send for the same thing. */
+/** Other releases send these texts for the same errors. */
 const synonyms: Readonly<Record<string, KeyServiceErrorCode>> = {
   'key does already exist': 'key-exists',
   'not authorized': 'not-permitted',
 };
 
-/** The code of an answer that is not 200. */
+/** Finds the code of a response whose status is not 200. */
 export function codeOfAnswer(status: number, message: string): KeyServiceErrorCode {
   if (message === refusals.keyNotFound[1]) return 'key-not-found';
   if (message === refusals.keyExists[1]) return 'key-exists';

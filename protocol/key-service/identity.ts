@@ -1,36 +1,41 @@
 import { createHash, createPublicKey, X509Certificate, type KeyObject, createPrivateKey } from 'node:crypto';
 
-/** The identity of a caller: lower-case hex SHA-256 of its public key. It stays when a certificate is renewed for the same key. */
+/**
+ * The identity of a caller is the SHA-256 of its public key, in lower-case hex. A renewed certificate for the same key keeps the identity.
+ */
 export type Identity = string & { readonly __brand: 'Identity' };
 
-/** Whether a word is an identity hash. */
+/** Reports whether a text has the form of an identity. */
 export function isIdentity(text: string): text is Identity {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** The identity of the holder of a public key: the hash of its DER SubjectPublicKeyInfo. */
+/** Computes the identity of the holder of a public key: the hash of its DER SubjectPublicKeyInfo. */
 export function identityOfPublicKey(key: KeyObject): Identity {
   const spki = key.export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(spki).digest('hex') as Identity;
 }
 
-/** The identity of a certificate, given as PEM (the first one of several counts), DER or parsed. Errors where it is none. */
+/**
+ * Computes the identity of a certificate, which is PEM (the first of several counts), DER or parsed. Throws where the input is no
+ * certificate.
+ */
 export function identityOfCertificate(certificate: string | Buffer | X509Certificate): Identity {
   const parsed = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
   return identityOfPublicKey(createPublicKey(parsed.publicKey.export({ type: 'spki', format: 'pem' })));
 }
 
 const prefix = 'kes:v1:';
-/** DER of a PKCS#8 Ed25519 private key up to its 32-byte seed (RFC 8410). */
+/** The DER of a PKCS#8 Ed25519 private key up to its 32-byte seed (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A secret that stands for a client certificate: an Ed25519 key from which the client makes a certificate of its own. */
+/** An API key takes the place of a client certificate: it holds an Ed25519 key, and the client makes a certificate from it. */
 interface ApiKey {
   readonly privateKey: KeyObject;
   readonly identity: Identity;
 }
 
-/** Whether a text claims to be an API key. */
+/** Reports whether a text begins like an API key. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith(prefix);
 }

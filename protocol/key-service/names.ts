@@ -1,16 +1,16 @@
 /**
- * Names of keys, and patterns over them, in the key-service protocol.
+ * Names of keys, and patterns that match them, in the key-service protocol.
  *
  * The rule is that of the 2023 releases, the wider of the two generations: letters, digits, `_` and `-`, 1 to 80 of them.
  */
 const maxNameLength = 80;
 
-/** Why a key name is refused, in the words that clients know; undefined when it is fine. */
+/** Says why a key name is not valid, in the words that clients know. Returns undefined for a valid name. */
 export function keyNameProblem(name: string): string | undefined {
   return problem(name, /^[A-Za-z0-9_-]*$/);
 }
 
-/** Why a pattern of names is refused: the same, and `*` may stand anywhere. */
+/** Says why a pattern of names is not valid. The rule is that of names, and `*` may be anywhere. */
 export function patternProblem(pattern: string): string | undefined {
   return problem(pattern, /^[A-Za-z0-9_*-]*$/);
 }
@@ -22,7 +22,7 @@ function problem(text: string, allowed: RegExp): string | undefined {
   return undefined;
 }
 
-/** Whether a name matches a pattern in which `*` stands for any run of characters. Linear in both, whatever the pattern. */
+/** Reports whether a name matches a pattern, in which `*` matches any text. The time is linear in both, whatever the pattern. */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [head = '', ...rest] = pattern.split('*');
   const tail = rest.pop();
@@ -37,7 +37,7 @@ export function matchesPattern(pattern: string, name: string): boolean {
   return name.length - at >= tail.length && name.endsWith(tail);
 }
 
-/** Whether a list call asks for a name: a pattern without `*` is what the names begin with, as later clients send it. */
+/** Reports whether a list call asks for a name. A pattern without `*` is a prefix, as later clients send it. */
 export function matchesListing(pattern: string, name: string): boolean {
   return matchesPattern(pattern.includes('*') ? pattern : `${pattern}*`, name);
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { keyServiceLimits } from './routes.ts';
 
 /**
- * Bodies of requests and answers. Byte fields are base64 of the standard alphabet with padding. Requests are strict about what
- * they need and ignore what they don't know; answers carry fields that only one generation sends as optional.
+ * The bodies of requests and responses. Byte fields are base64 of the standard alphabet with padding. The schemas of requests check the
+ * fields that the call needs and ignore the others. Fields of responses that only one generation sends are optional.
  */
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const context = bytes.optional();
@@ -11,7 +11,7 @@ const context = bytes.optional();
 export const generateRequest = z.object({ context });
 export const encryptRequest = z.object({ plaintext: bytes, context });
 export const decryptRequest = z.object({ ciphertext: bytes, context });
-/** The limit has an answer of its own, so the schema leaves room for one too many. */
+/** The error for too many entries has its own code, so the schema accepts one entry more than the limit. */
 export const bulkDecryptRequest = z.array(decryptRequest).max(keyServiceLimits.maxCiphertexts + 1);
 
 export const hmacRequest = z.object({ message: bytes });
@@ -38,7 +38,7 @@ export const describeKeyAnswer = z.object({
   algorithm: z.string().optional(),
   created_at: z.string().optional(),
   created_by: z.string().optional(),
-  /** IDs of all versions, oldest first, where there are several. */
+  /** The IDs of all versions, oldest first, if the key has more than one. */
   versions: z.array(z.string()).optional(),
 });
 
@@ -60,7 +60,7 @@ export const describeSelfAnswer = z.object({
   admin: z.boolean().optional(),
   policy_name: z.string().optional(),
   policy: z.unknown().optional(),
-  /** Beside `policy` in the second generation, where that is a name. */
+  /** The second generation sends it next to `policy`, which is a name there. */
   allow: z.unknown().optional(),
   deny: z.unknown().optional(),
 });
@@ -70,7 +70,7 @@ export type VersionAnswer = z.infer<typeof versionAnswer>;
 export type StatusAnswer = z.infer<typeof statusAnswer>;
 export type DescribeSelfAnswer = z.infer<typeof describeSelfAnswer>;
 
-/** One line of a list, or the whole list: the generations differ, and ours sends lines that both can read. */
+/** One line of a list, or the whole list. The generations differ; this service sends lines that both can read. */
 const listLine = z.object({
   name: z.string().optional(),
   names: z.array(z.string()).nullish(),
@@ -80,14 +80,14 @@ const listLine = z.object({
 
 export interface KeyList {
   readonly names: readonly string[];
-  /** Where the list goes on, in the second generation. */
+  /** The name at which the next page of the list begins, in the second generation. */
   readonly continueAt?: string;
 }
 
 /**
  * Reads a list of either generation: JSON lines with `name`, or one object with `names`.
  *
- * Errors with the text of the service where the list broke off midway.
+ * Throws an error with the text of the service if the list broke off.
  */
 export function parseKeyList(text: string): KeyList {
   const names = new Set<string>();

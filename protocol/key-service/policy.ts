@@ -1,31 +1,32 @@
 import { z } from 'zod';
 import type { DescribeSelfAnswer } from './payloads.ts';
 
-/** A policy of the key service: patterns over the paths of its calls. */
+/** A policy of the key service: patterns that match the paths of its calls. */
 export interface KeyServicePolicy {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }
 
 /**
- * A line that names no key covers every list: a list gives names and reaches no key. A denial without a name also covers all of
- * `/v1/key/bulk/decrypt`, but a permission without a name opens nothing.
+ * A `deny` line without a name covers every list and all of `/v1/key/bulk/decrypt`. An `allow` line without a name covers every list,
+ * because a list gives names and reaches no key, and nothing else.
  */
 const allowsAnyTail: ReadonlySet<string> = new Set(['/v1/key/list']);
 const deniesAnyTail: ReadonlySet<string> = new Set(['/v1/key/list', '/v1/key/bulk/decrypt']);
 
 /**
- * Whether a policy allows a path: what `deny` names is refused, then what `allow` names is allowed, the rest is refused.
+ * Reports whether a policy allows a path. A path that `deny` matches is refused, a path that `allow` matches is allowed, and every other
+ * path is refused.
  *
- * Patterns are those of the 2023 releases: `*` and `?` stay inside one segment, `[a-z]` is a set. Later releases read a trailing
- * `*` as any tail; `deny` takes that wider reading, since a refusal too many is noticed and one too few is not.
+ * Patterns are those of the 2023 releases: `*` and `?` stay inside one segment, `[a-z]` is a set. Later releases read a trailing `*` as any
+ * tail. `deny` has this wider meaning here, because a user notices a denial too many and does not notice one too few.
  */
 export function allowsPath(policy: KeyServicePolicy, path: string): boolean {
   if (policy.deny.some((pattern) => covers(pattern, path, 'any tail'))) return false;
   return policy.allow.some((pattern) => covers(pattern, path, 'one segment'));
 }
 
-/** Why a pattern of a policy is refused; undefined when it is fine. */
+/** Says why a pattern of a policy is not valid. Returns undefined for a valid pattern. */
 export function policyPatternProblem(pattern: string): string | undefined {
   if (!pattern.startsWith('/')) return 'must be a path that begins with "/", such as /v1/key/create/*';
   if (pattern.length > 512) return 'is longer than 512 characters';
@@ -52,7 +53,7 @@ function toRegExp(pattern: string, reading: Reading): RegExp {
   let expression = compiled.get(key);
   if (expression === undefined) {
     expression = compile(pattern, reading);
-    // Patterns come from the configuration alone, so the map stays small; the bound is for a caller that breaks that.
+    // Patterns come from the configuration alone, so the map stays small. The limit protects against a caller that passes other texts.
     if (compiled.size >= 10_000) compiled.clear();
     compiled.set(key, expression);
   }
@@ -67,7 +68,7 @@ function compile(pattern: string, reading: Reading): RegExp {
       while (pattern.charAt(i + 1) === '*') i++;
       source += reading === 'any tail' && i === pattern.length - 1 ? '.*' : '[^/]*';
     } else if (char === '?') {
-      // Not `*`, which stands in the path of a list call: `?` must not let the pattern of all names through.
+      // `?` must not match `*`, which is the pattern of all names in the path of a list call.
       source += '[^/*]';
     } else if (char === '[') {
       const end = pattern.indexOf(']', i + 2);
@@ -82,7 +83,7 @@ function compile(pattern: string, reading: Reading): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** What a storage server calls for its objects and for the backend, by the name of its default key. */
+/** Lists the paths that a storage server calls for its objects and for the backend, by the name of its default key. */
 function neededPaths(defaultKey: string): readonly string[] {
   return ['generate', 'decrypt'].map((call) => `/v1/key/${call}/${defaultKey}`);
 }
@@ -95,8 +96,8 @@ const patterns = z
 const policy = z.object({ allow: patterns, deny: patterns });
 
 /**
- * The paths that a server must be allowed and is not, by what the key service says of it. None where the service says nothing of the
- * policy: then the calls themselves must tell.
+ * Lists the paths that a server needs and that the key service does not allow it. The list is empty if the response does not contain the
+ * policy: then the calls themselves show what is missing.
  */
 export function missingPermissions(self: DescribeSelfAnswer, defaultKey: string): readonly string[] {
   if (self.admin === true) return [];

@@ -1,20 +1,20 @@
 /** One call of the key service. */
 export interface Route {
   readonly api: Api;
-  /** The methods that are answered. The 2023 clients send POST where later ones send PUT. */
+  /** The methods of the route. The 2023 clients send POST where later ones send PUT. */
   readonly methods: readonly Method[];
   /** The path, without the name that follows it where `argument` is set. */
   readonly path: string;
   readonly argument: 'none' | 'name' | 'pattern';
-  /** Largest request body in bytes; 0 where there is none. */
+  /** The largest request body in bytes; 0 if the call has none. */
   readonly maxBody: number;
-  /** `policy`: a policy must allow the path. `certificate`: any client certificate will do. `none`: not even that. */
+  /** `policy`: a policy must allow the path. `certificate`: any client certificate is enough. `none`: the caller needs no certificate. */
   readonly access: 'policy' | 'certificate' | 'none';
-  /** Whether `api.<path>.skip_auth` of the configuration may open it to everyone. */
+  /** `api.<path>.skip_auth` of the configuration may open the route to everyone. */
   readonly maySkipAuth: boolean;
-  /** Whether the answer goes on until one side ends it: a stream of events, which has no deadline. */
+  /** The response goes on until one side ends it. It is a stream of events and has no deadline. */
   readonly endless: boolean;
-  /** Whether the call leaves a line in the audit. Who watches would otherwise be told of the watching. */
+  /** The call writes an audit entry. The calls that read the audit log write none, or they would report themselves without end. */
   readonly audited: boolean;
 }
 
@@ -48,7 +48,7 @@ export type Api =
 
 export const keyServiceLimits = {
   maxBody: 1024 * 1024,
-  /** Milliseconds that one call may take. */
+  /** The timeout of a call. */
   timeoutMs: 15_000,
   maxCiphertexts: 1000,
   defaultPort: 7373,
@@ -65,7 +65,7 @@ export const routes: readonly Route[] = [
   route('api', ['GET'], '/v1/api', 'none', 0, { maySkipAuth: true }),
   route('key-create', post, '/v1/key/create', 'name', 0),
   route('key-import', post, '/v1/key/import', 'name', maxBody),
-  // Ours: other servers of the protocol answer 501.
+  // This route is our own: other servers of the protocol answer 501.
   route('key-rotate', post, '/v1/key/rotate', 'name', 0),
   route('key-describe', ['GET'], '/v1/key/describe', 'name', 0),
   route('key-delete', ['DELETE'], '/v1/key/delete', 'name', 0),
@@ -85,10 +85,10 @@ export const routes: readonly Route[] = [
   route('identity-describe-self', ['GET'], '/v1/identity/self/describe', 'none', 0, { access: 'certificate' }),
 ];
 
-/** Paths whose `skip_auth` a configuration may set. */
+/** The paths for which a configuration may set `skip_auth`. */
 export const pathsThatMaySkipAuth = ['/v1/status', '/v1/metrics', '/v1/api', '/v1/ready'] as const;
 
-/** The route of a path and the name that follows it; undefined where the protocol knows none. */
+/** Finds the route of a path and the name that follows it. Returns undefined for a path that the protocol does not know. */
 export function findRoute(path: string): { readonly route: Route; readonly argument: string } | undefined {
   for (const route of routes) {
     if (path === route.path) return { route, argument: '' };

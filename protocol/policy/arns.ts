@@ -1,6 +1,6 @@
-import { fitsText, textMatcher, type TextMatcher } from './glob.ts';
+import { matchesText, textMatcher, type TextMatcher } from './glob.ts';
 import {
-  fitsValue,
+  matchesValue,
   templateMatcher,
   unresolvedIn,
   type ValueMatcher,
@@ -12,50 +12,50 @@ import {
 export const s3Arn = 'arn:aws:s3:::';
 export const kmsArn = 'arn:minio:kms:::';
 
-/** `bucket/key` of `arn:aws:s3:::bucket/key`, and the key's name of `arn:minio:kms:::name`. */
+/** Returns `bucket/key` of `arn:aws:s3:::bucket/key`, and the name of the key of `arn:minio:kms:::name`. */
 export function bareResource(resource: string): string {
   if (resource.startsWith(s3Arn)) return resource.slice(s3Arn.length);
   return resource.startsWith(kmsArn) ? resource.slice(kmsArn.length) : resource;
 }
 
-/** Who a statement of a bucket policy is about, as its author wrote it: `*`, user names, ARNs of users; `*` and `?` are wild. */
+/** The principals of a statement, as its author wrote them: `*`, user names, ARNs of users, with the wildcards `*` and `?`. */
 export type PrincipalPatterns = readonly string[];
 
-/** Under which names a request's sender is known; none for a request without credentials. */
+/** The names of the sender of a request. An anonymous request has none. */
 export type PrincipalNames = readonly string[];
 
-/** `arn:aws:iam::ACCOUNT:user/NAME`, where no account counts: a store is one. */
+/** The ARN of a user. The account does not count, because a store is one account. */
 const userArn = /^arn:(?:aws|minio):iam::[^:]*:user\/(?:.*\/)?([^/]+)$/;
-/** An account, which is here the root user, who may do everything anyway. */
+/** The ARN of an account means the root user, who may do everything anyway. */
 const accountArn = /^arn:(?:aws|minio):iam::[^:]*:root$/;
 
-/** What a pattern of a principal must be; undefined where it is one. */
+/** Says what is wrong with a pattern of a principal. Returns undefined for a valid one. */
 export function principalProblem(pattern: string): string | undefined {
   if (!pattern.startsWith('arn:') || userArn.test(pattern) || accountArn.test(pattern)) return undefined;
   return 'must be "*", the name of a user, or like "arn:aws:iam:::user/name"';
 }
 
-/** `everyone` is also who has no credentials; any other pattern is about those who have. */
-export type PrincipalMatcher = 'everyone' | 'nobody' | TextMatcher;
+/** `everyone` also matches anonymous requests. Every other pattern matches only requests with credentials. */
+export type PrincipalMatcher = 'everyone' | 'none' | TextMatcher;
 
 export function principalMatcher(pattern: string): PrincipalMatcher {
   if (pattern === '*') return 'everyone';
-  if (accountArn.test(pattern)) return 'nobody';
+  if (accountArn.test(pattern)) return 'none';
   return textMatcher(userArn.exec(pattern)?.[1] ?? pattern);
 }
 
-export function fitsPrincipal(matchers: readonly PrincipalMatcher[], names: PrincipalNames): boolean {
+export function matchesPrincipal(matchers: readonly PrincipalMatcher[], names: PrincipalNames): boolean {
   return matchers.some((matcher) => {
     if (typeof matcher === 'string') return matcher === 'everyone';
-    return names.some((name) => fitsText(matcher, name));
+    return names.some((name) => matchesText(matcher, name));
   });
 }
 
-/** Six parts, each with wildcards of its own: a `*` never reaches over a colon of the first five. */
+/** Six parts, each with its own wildcards: a `*` never matches over a colon of the first five. */
 type ArnMatcher = readonly ValueMatcher[];
 
 /**
- * Undefined where the text has not six parts or does not begin with `arn`.
+ * Compiles a pattern of an ARN. Returns undefined if the text does not have six parts or does not begin with `arn`.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html#Conditions_ARN
  */
@@ -66,16 +66,16 @@ export function arnMatcher(text: string, variables: boolean): ArnMatcher | undef
   return parts.map(templateMatcher);
 }
 
-export function fitsArn(matcher: ArnMatcher, text: string, lookup: Lookup): boolean {
+export function matchesArn(matcher: ArnMatcher, text: string, lookup: Lookup): boolean {
   const parts = splitText(text);
-  return parts.length === 6 && matcher.every((part, index) => fitsValue(part, parts[index] ?? '', lookup));
+  return parts.length === 6 && matcher.every((part, index) => matchesValue(part, parts[index] ?? '', lookup));
 }
 
 export function unresolvedInArn(matcher: ArnMatcher, lookup: Lookup): readonly string[] {
   return matcher.flatMap((part) => unresolvedIn(part, lookup));
 }
 
-/** The sixth part keeps its colons. */
+/** Splits a text into six parts. The sixth part keeps its colons. */
 function splitText(text: string): string[] {
   const parts: string[] = [];
   let at = 0;
@@ -88,7 +88,7 @@ function splitText(text: string): string[] {
   return [...parts, text.slice(at)];
 }
 
-/** As `splitText`; the colons in names of variables are none. */
+/** Splits a template as `splitText` does. Colons in the names of variables do not count. */
 function splitTemplate(template: Template): Template[] {
   const parts: Template[number][][] = [[]];
   for (const piece of template) {

@@ -1,6 +1,6 @@
 import type { PolicyDocument } from './document.ts';
 
-/** Policies that exist in every store, by name, with the meaning that MinIO's clients expect. */
+/** The policies that exist in every store, by name. They have the meaning that MinIO's clients expect. */
 export const builtInPolicies: ReadonlyMap<string, PolicyDocument> = new Map([
   ['readonly', allow(['s3:GetBucketLocation', 's3:GetObject'])],
   ['readwrite', allow(['s3:*'])],

@@ -1,14 +1,21 @@
 import type { PolicyDocument, PolicyStatement } from './document.ts';
-import { evaluatedKeys, foreignKeys, isEvaluated, isForeign, knownActions, nearestName } from './known-names.ts';
+import {
+  supportedKeys,
+  unsupportedKeys,
+  isSupported,
+  isUnsupported,
+  knownActions,
+  nearestName,
+} from './known-names.ts';
 import { refuse } from './parse-statement.ts';
-import { fitsText, textMatcher } from './glob.ts';
+import { matchesText, textMatcher } from './glob.ts';
 
 const lowerActions = knownActions.map((action) => action.toLowerCase());
-const longestCompared = 128;
+const maxComparedLength = 128;
 
 /**
- * Refuses a new document that would say less than its author meant: an action or a condition key that does not exist, and a Deny by a key
- * that no request to this server has. Documents that are stored already are not held to it; `deniesAlways` tells of them.
+ * Refuses a new document that means less than its author wants: an action or a condition key that does not exist, or a Deny by a key that
+ * no request to this server has. Stored documents are not checked; `deniesAlways` reports them.
  *
  * @throws S3Error `MalformedPolicy` that names the field, its value and the nearest name
  */
@@ -23,9 +30,9 @@ export function checkPolicyNames({ statements }: PolicyDocument): void {
 function checkActions({ actions }: PolicyStatement, path: string): void {
   for (const pattern of actions.patterns) {
     const matcher = textMatcher(pattern.toLowerCase());
-    if (lowerActions.some((action) => fitsText(matcher, action))) continue;
+    if (lowerActions.some((action) => matchesText(matcher, action))) continue;
     const field = `${path}.${actions.kind === 'only' ? 'Action' : 'NotAction'}`;
-    const nearest = nearestName(pattern.slice(0, longestCompared), knownActions);
+    const nearest = nearestName(pattern.slice(0, maxComparedLength), knownActions);
     refuse(field, pattern, `is no action that exists; the nearest is "${nearest}"`);
   }
 }
@@ -33,10 +40,10 @@ function checkActions({ actions }: PolicyStatement, path: string): void {
 function checkKeys({ effect, conditions }: PolicyStatement, path: string): void {
   for (const { operator, key } of conditions) {
     const lower = key.toLowerCase();
-    if (isEvaluated(lower)) continue;
+    if (isSupported(lower)) continue;
     const field = `${path}.Condition.${operator}`;
-    if (!isForeign(lower)) {
-      const nearest = nearestName(key.slice(0, longestCompared), [...evaluatedKeys, ...foreignKeys]);
+    if (!isUnsupported(lower)) {
+      const nearest = nearestName(key.slice(0, maxComparedLength), [...supportedKeys, ...unsupportedKeys]);
       refuse(field, key, `is no condition key that exists; the nearest is "${nearest}"`);
     }
     if (effect === 'Deny') {
@@ -49,17 +56,20 @@ function checkKeys({ effect, conditions }: PolicyStatement, path: string): void 
   }
 }
 
-/** Statements of a stored document that deny whatever their condition says, since the server cannot evaluate it; with their keys. */
+/**
+ * Finds the statements of a stored document that always deny, because the server cannot evaluate their condition, and the keys of these
+ * conditions.
+ */
 export function deniesAlways({
   statements,
 }: PolicyDocument): readonly { statement: string; keys: readonly string[] }[] {
   return statements.flatMap(({ effect, sid, conditions }, index) => {
-    const keys = conditions.map(({ key }) => key).filter((key) => !isEvaluated(key.toLowerCase()));
+    const keys = conditions.map(({ key }) => key).filter((key) => !isSupported(key.toLowerCase()));
     return effect === 'Deny' && keys.length > 0 ? [{ statement: sid ?? `#${index + 1}`, keys }] : [];
   });
 }
 
-/** What a valid document does that its author may not have meant, a sentence each. */
+/** Lists what a valid document does that its author may not want, one sentence each. */
 export function policyWarnings({ statements }: PolicyDocument): readonly string[] {
   return statements.flatMap(({ effect, sid, actions, resources }, index) => {
     if (effect !== 'Allow' || actions.kind !== 'all-but') return [];
@@ -73,7 +83,7 @@ export function policyWarnings({ statements }: PolicyDocument): readonly string[
   });
 }
 
-/** `arn:aws:s3:::*` means everything, as `*` does. */
+/** Reports whether a pattern matches everything. `arn:aws:s3:::*` does, as `*` does. */
 function isEverything(pattern: string): boolean {
   return /^(arn:aws:s3:::)?\*+$/.test(pattern);
 }

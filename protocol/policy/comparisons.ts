@@ -1,10 +1,10 @@
-import { arnMatcher, fitsArn, unresolvedInArn } from './arns.ts';
+import { arnMatcher, matchesArn, unresolvedInArn } from './arns.ts';
 import type { Comparison, ConditionOperator } from './condition-operators.ts';
 import { parseDate, compareDecimals, parseDecimal, type Decimal } from './condition-values.ts';
 import { contains, parseRange } from './ip-range.ts';
 import type { RequestValues } from './policy-request.ts';
 import {
-  fitsValue,
+  matchesValue,
   unresolvedIn,
   valueMatcher,
   parseTemplate,
@@ -13,19 +13,19 @@ import {
   type Lookup,
 } from './variables.ts';
 
-/** Whether a value of the request fits; undefined where it cannot be read as what the operator compares. */
-export type Fit = (actual: string, request: RequestValues) => boolean | undefined;
+/** Compares a value of the request. Returns undefined if the operator cannot read the value. */
+export type Compare = (actual: string, request: RequestValues) => boolean | undefined;
 
-/** What one value of a condition asks of the request. */
+/** A compiled value of a condition. */
 export interface Comparer {
-  readonly fits: Fit;
-  /** Names of variables in it that stand for nothing in this request. */
+  readonly matches: Compare;
+  /** Lists the variables in the value that have no value in this request. */
   readonly unresolved?: (lookup: Lookup) => readonly string[];
 }
 
 type ComparisonOperator = Extract<ConditionOperator, { kind: 'comparison' }>;
 
-/** The value of a policy made ready once; or the problem with it, as the end of a sentence. */
+/** Compiles a value of a condition. Returns the problem with it as the end of a sentence if it is not valid. */
 export function comparerOf(operator: ComparisonOperator, expected: string, variables: boolean): Comparer | string {
   switch (operator.family) {
     case 'String':
@@ -49,13 +49,13 @@ function textComparer(comparison: Comparison, expected: string, variables: boole
   if (comparison === 'equal-ignoring-case') {
     const template = parseTemplate(expected, { variables, wildcards: false });
     return {
-      fits: (actual, { lookup }) => resolveText(template, lookup)?.toLowerCase() === actual.toLowerCase(),
+      matches: (actual, { lookup }) => resolveText(template, lookup)?.toLowerCase() === actual.toLowerCase(),
       unresolved: (lookup) => unresolvedNames(template, lookup),
     };
   }
   const value = valueMatcher(expected, { variables, wildcards: comparison === 'like' });
   return {
-    fits: (actual, { lookup }) => fitsValue(value, actual, lookup),
+    matches: (actual, { lookup }) => matchesValue(value, actual, lookup),
     unresolved: (lookup) => unresolvedIn(value, lookup),
   };
 }
@@ -64,7 +64,7 @@ function arnComparer(expected: string, variables: boolean): Comparer | string {
   const matcher = arnMatcher(expected, variables);
   if (matcher === undefined) return 'must be an ARN of six parts, like "arn:aws:iam:::user/*"';
   return {
-    fits: (actual, { lookup }) => fitsArn(matcher, actual, lookup),
+    matches: (actual, { lookup }) => matchesArn(matcher, actual, lookup),
     unresolved: (lookup) => unresolvedInArn(matcher, lookup),
   };
 }
@@ -73,7 +73,7 @@ function numberComparer(comparison: Comparison, expected: string): Comparer | st
   const right = parseDecimal(expected);
   if (right === undefined) return 'must be a number such as "10"';
   return {
-    fits: (actual, request) =>
+    matches: (actual, request) =>
       ordered(comparison, request.decimal(actual), (left: Decimal) => compareDecimals(left, right)),
   };
 }
@@ -81,7 +81,7 @@ function numberComparer(comparison: Comparison, expected: string): Comparer | st
 function dateComparer(comparison: Comparison, expected: string): Comparer | string {
   const right = parseDate(expected);
   if (right === undefined) return 'must be a date such as "2026-11-21T20:40:00Z", or seconds of 1970';
-  return { fits: (actual, request) => ordered(comparison, request.date(actual), (left: number) => left - right) };
+  return { matches: (actual, request) => ordered(comparison, request.date(actual), (left: number) => left - right) };
 }
 
 function ordered<T>(comparison: Comparison, left: T | undefined, order: (left: T) => number): boolean | undefined {
@@ -115,7 +115,7 @@ function boolComparer(expected: string): Comparer | string {
   const wanted = parseBool(expected);
   if (wanted === undefined) return 'must be "true" or "false"';
   return {
-    fits: (actual) => {
+    matches: (actual) => {
       const value = parseBool(actual);
       return value === undefined ? undefined : value === wanted;
     },
@@ -127,14 +127,14 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function binaryComparer(expected: string): Comparer | string {
   if (!base64.test(expected)) return 'must be base64';
   const wanted = Buffer.from(expected, 'base64');
-  return { fits: (actual) => wanted.equals(Buffer.from(actual)) };
+  return { matches: (actual) => wanted.equals(Buffer.from(actual)) };
 }
 
 function rangeComparer(expected: string): Comparer | string {
   const range = parseRange(expected);
   if (range === undefined) return 'must be an address or a range such as "10.0.0.0/8"';
   return {
-    fits: (actual, request) => {
+    matches: (actual, request) => {
       const address = request.address(actual);
       return address === undefined ? undefined : contains(range, address);
     },

@@ -1,31 +1,34 @@
 import { comparerOf, type Comparer } from './comparisons.ts';
 import { parseConditionOperator, type ConditionOperator } from './condition-operators.ts';
 import type { PolicyCondition, PolicyDocument, PolicyStatement } from './document.ts';
-import { isEvaluated } from './known-names.ts';
+import { isSupported } from './known-names.ts';
 import type { PreparedRequest } from './policy-request.ts';
 import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
 import { textMatcher, type TextMatcher } from './glob.ts';
 import { valueMatcher, type ValueMatcher } from './variables.ts';
 
-/** A condition made ready once. */
+/** A compiled condition. */
 export interface CompiledCondition {
   readonly source: PolicyCondition;
   /** In lower case. */
   readonly key: string;
   readonly operator: ConditionOperator;
-  /** Whether some request to this server can have the key. */
+  /** Some request to this server can have the key. */
   readonly evaluated: boolean;
   readonly comparers: readonly Comparer[];
 }
 
-/** The parser lets through only what this understands; a condition that nobody understands must widen nothing, nor lift a Deny. */
+/**
+ * Compiles a condition. The parser accepts only operators that this function knows. An unknown operator throws, because it must neither
+ * widen an Allow nor lift a Deny.
+ */
 function compileCondition(source: PolicyCondition, variables: boolean): CompiledCondition {
   const operator = parseConditionOperator(source.operator);
   if (operator === undefined) throw new Error(`unknown condition operator "${source.operator}"`);
   const comparers =
     operator.kind === 'null' ? [] : source.values.map((value) => readComparer(operator, value, variables));
   const key = source.key.toLowerCase();
-  return { source, key, operator, evaluated: isEvaluated(key), comparers };
+  return { source, key, operator, evaluated: isSupported(key), comparers };
 }
 
 function readComparer(
@@ -39,13 +42,13 @@ function readComparer(
 }
 
 /**
- * Whether a condition holds.
+ * Reports whether a condition holds.
  *
- * A key that no request here has, such as a tag of an object, makes an Allow not apply and a Deny apply: a Deny never vanishes because
- * the server does not know what it asks for.
+ * A key that no request here has, such as a tag of an object, makes an Allow not apply and a Deny apply: a Deny must not vanish because the
+ * server does not know its key.
  *
- * A value of the request that cannot be read, such as a word where a number is compared, makes an Allow not apply and a Deny apply: who
- * sends nonsense gains nothing by it.
+ * A value of the request that the operator cannot read, such as a word where it compares numbers, makes an Allow not apply and a Deny
+ * apply: a sender gains nothing by invalid values.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-logic-multiple-context-keys-or-values.html
  */
@@ -60,43 +63,43 @@ export function conditionHolds(
     return source.values.some((value) => (value.toLowerCase() === 'true') === (actual.length === 0));
   }
   const { negated, quantifier, ifExists } = operator;
-  // "All but your own" must not become "all", where "your own" is not known.
+  // "All but your own" must not become "all" if "your own" is not known.
   if (negated && effect === 'Allow' && unresolvedVariables(comparers, request).length > 0) return false;
   if (actual.length === 0) return ifExists || quantifier === 'all' || (quantifier === 'none' && negated);
-  // Without a prefix: any value fits one of the policy's, or, negated, none does.
+  // Without a prefix one matching value is enough. A negated operator needs that no value matches.
   const each = quantifier === 'all' || (quantifier === 'none' && negated);
   let outcome: boolean | undefined = each;
   for (const value of actual) {
-    const fits = fitsAny(comparers, value, request);
-    const good = fits === undefined ? undefined : fits !== negated;
+    const matches = matchesAny(comparers, value, request);
+    const good = matches === undefined ? undefined : matches !== negated;
     if (good === !each) return good;
     if (good === undefined) outcome = undefined;
   }
   return outcome ?? effect === 'Deny';
 }
 
-/** Whether a value fits one of the policy's; undefined where none of them could read it. */
-function fitsAny(comparers: readonly Comparer[], value: string, request: PreparedRequest): boolean | undefined {
+/** Reports whether a value matches one of the values of the policy. Returns undefined if none of them could read it. */
+function matchesAny(comparers: readonly Comparer[], value: string, request: PreparedRequest): boolean | undefined {
   let outcome: boolean | undefined = false;
-  for (const { fits } of comparers) {
-    const fit = fits(value, request);
-    if (fit === true) return true;
-    if (fit === undefined) outcome = undefined;
+  for (const { matches } of comparers) {
+    const matched = matches(value, request);
+    if (matched === true) return true;
+    if (matched === undefined) outcome = undefined;
   }
   return outcome;
 }
 
-/** Names of variables in the policy's values that stand for nothing. */
+/** Lists the variables in the values of the policy that have no value. */
 export function unresolvedVariables(comparers: readonly Comparer[], request: PreparedRequest): readonly string[] {
   return comparers.flatMap(({ unresolved }) => unresolved?.(request.lookup) ?? []);
 }
 
-/** Values of the request that the operator cannot read. */
+/** Lists the values of the request that the operator cannot read. */
 export function unreadableValues({ key, comparers }: CompiledCondition, request: PreparedRequest): readonly string[] {
-  return request.values(key).filter((value) => fitsAny(comparers, value, request) === undefined);
+  return request.values(key).filter((value) => matchesAny(comparers, value, request) === undefined);
 }
 
-/** A document with every pattern taken apart. */
+/** A document with compiled patterns. */
 interface CompiledPolicy {
   readonly statements: readonly CompiledStatement[];
 }
@@ -113,23 +116,23 @@ export interface CompiledStatement {
 
 interface CompiledAction {
   readonly matcher: TextMatcher;
-  /** Written with its service, as `admin:*` is and `*` is not. */
+  /** The pattern names a service, as `admin:*` does and `*` does not. */
   readonly namesService: boolean;
 }
 
 export interface CompiledResource {
-  /** What it may name: buckets and objects, keys of the key service, or all. */
+  /** The kind of resource that the pattern can match: buckets and objects, keys of the key service, or all. */
   readonly of: 's3' | 'kms' | 'all';
   readonly value: ValueMatcher;
 }
 
 const compiled = new WeakMap<PolicyDocument, CompiledPolicy>();
 
-/** Once for each document, which never changes: who keeps the document keeps this too. */
+/** Compiles a document once. Documents never change, so the result lives as long as the document. */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const known = compiled.get(document);
   if (known !== undefined) return known;
-  // Documents of 2008 know no variables: there `${aws:username}` is plain text.
+  // Documents of 2008 have no variables: there `${aws:username}` is plain text.
   const variables = document.version !== '2008-10-17';
   const policy = {
     statements: document.statements.map((statement, index) => compileStatement(statement, index, variables)),
@@ -156,6 +159,6 @@ function compileResource(pattern: string, variables: boolean): CompiledResource 
   const value = (text: string): ValueMatcher => valueMatcher(text, { variables, wildcards: true });
   if (pattern.startsWith(kmsArn)) return { of: 'kms', value: value(pattern.slice(kmsArn.length)) };
   const bare = pattern.startsWith(s3Arn) ? pattern.slice(s3Arn.length) : pattern;
-  // MinIO's own policies write arn:aws:s3:::* where they mean everything.
+  // MinIO's own policies write arn:aws:s3:::* and mean everything.
   return { of: bare === '*' ? 'all' : 's3', value: value(bare) };
 }

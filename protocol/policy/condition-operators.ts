@@ -1,7 +1,7 @@
-/** What kind of values an operator compares. */
+/** The type of the values that an operator compares. */
 export type OperatorFamily = 'String' | 'Numeric' | 'Date' | 'Bool' | 'Binary' | 'IpAddress' | 'Arn';
 
-/** How a value of the request is compared to one of the policy. */
+/** The way in which an operator compares a value of the request with one of the policy. */
 export type Comparison =
   'equal' | 'equal-ignoring-case' | 'like' | 'less' | 'less-or-equal' | 'greater' | 'greater-or-equal' | 'within';
 
@@ -9,11 +9,11 @@ interface Operator {
   readonly name: string;
   readonly family: OperatorFamily;
   readonly comparison: Comparison;
-  /** Holds where the value fits none of the policy's. */
+  /** The operator holds if the value matches no value of the policy. */
   readonly negated: boolean;
 }
 
-/** How the values of a key with several are counted: `any` and `all` by the prefixes ForAnyValue and ForAllValues. */
+/** The prefixes ForAnyValue (`any`) and ForAllValues (`all`), for keys with several values. */
 export type Quantifier = 'none' | 'any' | 'all';
 
 export type ConditionOperator =
@@ -21,7 +21,7 @@ export type ConditionOperator =
   | (Operator & {
       readonly kind: 'comparison';
       readonly quantifier: Quantifier;
-      /** With the suffix IfExists: holds where the request lacks the key. */
+      /** The suffix IfExists: the operator also holds if the request lacks the key. */
       readonly ifExists: boolean;
     });
 
@@ -50,7 +50,7 @@ const table: readonly (readonly [name: string, family: OperatorFamily, compariso
     ['BinaryEquals', 'Binary', 'equal'],
     ['IpAddress', 'IpAddress', 'within'],
     ['NotIpAddress', 'IpAddress', 'within', 'negated'],
-    // The documentation: ArnEquals and ArnLike behave identically.
+    // The documentation says that ArnEquals and ArnLike are the same.
     ['ArnEquals', 'Arn', 'like'],
     ['ArnLike', 'Arn', 'like'],
     ['ArnNotEquals', 'Arn', 'like', 'negated'],
@@ -64,12 +64,12 @@ const operators: ReadonlyMap<string, Operator> = new Map(
   ]),
 );
 
-/** Names of all operators; each but `Null` also with the prefixes and the suffix. */
+/** The names of all operators. Each but `Null` also takes the prefixes and the suffix. */
 export const conditionOperatorNames: readonly string[] = [...table.map(([name]) => name), 'Null'];
 
 const written = /^(?:(forallvalues|foranyvalue):)?([a-z]+?)(ifexists)?$/;
 
-/** From an operator as its author spelt it, in any case; undefined for an unknown one. */
+/** Parses an operator in any case. Returns undefined for an unknown one. */
 export function parseConditionOperator(text: string): ConditionOperator | undefined {
   const [, prefix, name = '', suffix] = written.exec(text.toLowerCase()) ?? [];
   if (name === 'null') return prefix === undefined && suffix === undefined ? { kind: 'null' } : undefined;
@@ -81,7 +81,7 @@ export function parseConditionOperator(text: string): ConditionOperator | undefi
 
 const prefixes: Readonly<Record<Quantifier, string>> = { none: '', any: 'ForAnyValue:', all: 'ForAllValues:' };
 
-/** The operator as documented, e.g. `ForAnyValue:StringLikeIfExists`. */
+/** Returns the documented name, e.g. `ForAnyValue:StringLikeIfExists`. */
 export function operatorName(operator: ConditionOperator): string {
   if (operator.kind === 'null') return 'Null';
   return `${prefixes[operator.quantifier]}${operator.name}${operator.ifExists ? 'IfExists' : ''}`;

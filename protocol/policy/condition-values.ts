@@ -1,35 +1,35 @@
-/** A decimal number, exact: sizes beyond 2^53 are compared too. Equal numbers have equal text. */
+/** An exact decimal number, also beyond 2^53. */
 export interface Decimal {
   readonly value: bigint;
   /** Digits after the point that `value` holds. */
   readonly scale: number;
 }
 
-/** Undefined where the text is no integer or decimal number of at most 40 digits, such as `10`, `-1` or `2.50`. */
+/** Parses an integer or decimal number of at most 40 digits, such as `10`, `-1` or `2.50`. Returns undefined for any other text. */
 export function parseDecimal(text: string): Decimal | undefined {
   const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text) ?? [];
   if (whole === '') return undefined;
   return { value: BigInt(`${sign === '-' ? '-' : ''}${whole}${fraction}`), scale: fraction.length };
 }
 
-/** Negative, 0 or positive, as the first is smaller, equal or larger. */
+/** Returns a negative number, 0 or a positive number if the first is smaller, equal or larger. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const [left, right] = [a.value * 10n ** BigInt(b.scale), b.value * 10n ** BigInt(a.scale)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The end of the year 9999. Seconds of 1970; larger numbers are milliseconds that somebody took for seconds. */
+/** The end of the year 9999 in seconds of 1970. A larger number is milliseconds where seconds are expected. */
 const lastSecond = 253_402_300_799;
 
 const isoDate =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-]\d\d:\d\d))?)?)?$/;
-/** As in the signatures of requests. */
+/** The form of the timestamps of signatures. */
 const basicDate = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)()(Z)$/;
 
 /**
- * A point in time, in milliseconds of 1970: ISO 8601 as W3C narrowed it (`2026`, `2026-11`, `2026-11-21`, `2026-11-21T20:40Z`,
- * `2026-11-21T20:40:00.5+01:00`), its basic form `20261121T204000Z`, or seconds of 1970. Undefined where the text is none of these; a time
- * of day without a zone is none, since nobody knows whose it is. Four digits are a year.
+ * Parses a point in time and returns milliseconds of 1970. It accepts ISO 8601 as W3C profiles it (`2026`, `2026-11`, `2026-11-21`,
+ * `2026-11-21T20:40Z`, `2026-11-21T20:40:00.5+01:00`), its basic form `20261121T204000Z`, and seconds of 1970. Four digits are a year.
+ * Returns undefined for any other text, and for a time of day without a zone.
  *
  * @see https://www.w3.org/TR/NOTE-datetime
  */
@@ -47,7 +47,7 @@ export function parseDate(text: string): number | undefined {
   return time - offset * 60_000 + Number(`0.${fraction || '0'}`) * 1000;
 }
 
-/** Undefined where a field is out of its range: `Date` would carry 30 February into March. */
+/** Returns undefined if a field is out of its range: `Date` would carry 30 February into March. */
 function utc(fields: readonly [number, number, number, number, number, number]): number | undefined {
   const [year, month, day, hour, minute, second] = fields;
   const date = new Date(0);

@@ -2,36 +2,36 @@ import { conditionHolds, compilePolicy, type CompiledResource, type CompiledStat
 import type { DecisionInput } from './decide.ts';
 import type { NamedPolicy } from './evaluate.ts';
 import { PreparedRequest } from './policy-request.ts';
-import { fitsWithoutResource, resourcesFit } from './match-statement.ts';
+import { matchesWithoutResource, matchesResources } from './match-statement.ts';
 import { patternMatcher, type TextMatcher } from './glob.ts';
 import { resolveTemplate } from './variables.ts';
 
-/** What is not yet known of a request that is asked about before its body is read. */
+/** The parts of a request that are unknown before its body is read. */
 export interface StillUnknown {
-  /** Whether `resource` is only the beginning (`bucket/`) of the resources that the body names. */
+  /** `resource` is only a prefix (`bucket/`) of the resources that the body names. */
   readonly below: boolean;
   /** Condition keys that the body sets, in lower case. */
   readonly keys: readonly string[];
 }
 
 /**
- * Whether `decide` could allow the request once all is known of it. It never says no where `decide` may say yes; it may say yes where
- * the whole request is denied, which only costs the reading of a body.
+ * Reports whether `decide` could allow the request when its body is known. It never returns false where `decide` may allow. It may return
+ * true where `decide` denies, which only costs the reading of a body.
  */
 export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean {
   const { identity, bucket, boundaries = [], request } = input;
   const prepared = new PreparedRequest(request);
   const grants = bucket === undefined ? identity : [...identity, bucket];
-  const some = (policies: readonly NamedPolicy[], fits: typeof mayAllow) =>
-    policies.some(({ document }) => compilePolicy(document).statements.some((one) => fits(one, prepared, unknown)));
+  const some = (policies: readonly NamedPolicy[], mayApply: typeof mayAllow) =>
+    policies.some(({ document }) => compilePolicy(document).statements.some((one) => mayApply(one, prepared, unknown)));
   if (!some(grants, mayAllow)) return false;
   return boundaries.every((one) => some([one], mayAllow)) && !some([...grants, ...boundaries], surelyDenies);
 }
 
 function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {
   const { source, conditions } = statement;
-  if (source.effect !== 'Allow' || !fitsWithoutResource(statement, request)) return false;
-  if (unknown.below ? !reachesBelow(statement, request) : !resourcesFit(statement, request)) return false;
+  if (source.effect !== 'Allow' || !matchesWithoutResource(statement, request)) return false;
+  if (unknown.below ? !reachesBelow(statement, request) : !matchesResources(statement, request)) return false;
   return conditions.every(
     (condition) => unknown.keys.includes(condition.key) || conditionHolds(condition, request, 'Allow'),
   );
@@ -39,8 +39,8 @@ function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknow
 
 function surelyDenies(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {
   const { source, conditions } = statement;
-  if (source.effect !== 'Deny' || conditions.length > 0 || !fitsWithoutResource(statement, request)) return false;
-  return unknown.below ? coversBelow(statement, request) : resourcesFit(statement, request);
+  if (source.effect !== 'Deny' || conditions.length > 0 || !matchesWithoutResource(statement, request)) return false;
+  return unknown.below ? coversBelow(statement, request) : matchesResources(statement, request);
 }
 
 function reachesBelow({ source, resources }: CompiledStatement, request: PreparedRequest): boolean {
@@ -54,7 +54,7 @@ function reachesBelow({ source, resources }: CompiledStatement, request: Prepare
   });
 }
 
-/** Whether every resource that begins so is meant. */
+/** Reports whether the statement covers every resource with this prefix. */
 function coversBelow({ source, resources }: CompiledStatement, request: PreparedRequest): boolean {
   if (resources === undefined) return true;
   if (source.resources?.kind !== 'only') return false;
@@ -65,7 +65,7 @@ function coversBelow({ source, resources }: CompiledStatement, request: Prepared
   });
 }
 
-/** Undefined where the pattern matches nothing of this service. */
+/** Returns undefined if the pattern matches nothing of this service. */
 function matcherOf({ of, value }: CompiledResource, request: PreparedRequest): TextMatcher | undefined {
   if (of === 'kms') return undefined;
   if (value.kind === 'constant') return value.matcher;

@@ -1,37 +1,38 @@
 import {
   type NamedPolicy,
-  describeFound,
+  describeMatch,
   describeRequest,
-  describeSilence,
-  survey,
-  type Found,
-  type Survey,
+  describeImplicitDeny,
+  matchPolicies,
+  type StatementMatch,
+  type PolicyMatches,
 } from './evaluate.ts';
 import { type PolicyRequest } from './policy-request.ts';
 import { PreparedRequest } from './policy-request.ts';
 
-/** Everything that has a say in one request. */
+/** All policies that take part in the decision of one request. */
 export interface DecisionInput {
-  /** What the sender has: of themself, their groups, their claims. */
+  /** The policies of the sender: their own, those of their groups, those of their claims. */
   readonly identity: readonly NamedPolicy[];
-  /** The policy of the bucket that the request is about, where it has one. */
+  /** The policy of the bucket of the request, if it has one. */
   readonly bucket?: NamedPolicy | undefined;
   /**
-   * What narrows the credentials: the policy of a session, the inline policy of a service account. Each one must allow by itself;
-   * none of them grants anything.
+   * The permission boundaries of the credentials: the policy of a session, the inline policy of a service account. Each one must allow by
+   * itself, and none of them grants anything.
    */
   readonly boundaries?: readonly NamedPolicy[] | undefined;
   /**
-   * What everyone may do for themselves, such as making access keys: allowed unless some statement denies it. It stands for the Allow of
-   * an identity policy only: credentials with a boundary still need the boundary's Allow, or they could buy themselves others without.
+   * The action is allowed by default, such as making access keys for oneself: it needs no Allow, but a Deny denies it. It replaces the
+   * Allow of an identity policy only: credentials with a boundary still need the boundary's Allow, or they could create credentials without
+   * a boundary.
    */
-  readonly allowedUnlessDenied?: boolean | undefined;
+  readonly allowedByDefault?: boolean | undefined;
   readonly request: PolicyRequest;
 }
 
 export type PolicySource = 'identity' | 'bucket' | 'boundary';
 
-/** A statement, and where it stands. */
+/** A statement and the policy that contains it. */
 interface StatementReference {
   readonly source: PolicySource;
   readonly policy: string;
@@ -40,77 +41,81 @@ interface StatementReference {
 }
 
 /**
- * Why: some statement allows it; nothing denies what everyone may do; a statement denies it; no statement allows it; a boundary
- * does not.
+ * The reason: a statement allows it; it is allowed by default and nothing denies it; a statement denies it; no statement allows it; a
+ * permission boundary does not allow it.
  */
 type DecisionCause = 'allowed' | 'allowed-unless-denied' | 'denied' | 'not-allowed' | 'outside-boundary';
 
 export interface PolicyDecision {
   readonly effect: 'allow' | 'deny';
   readonly cause: DecisionCause;
-  /** One sentence for the log, the audit trail and admin tools, never for strangers. */
+  /** One sentence for the log, the audit log and admin tools. It must not be sent to unauthenticated callers. */
   readonly reason: string;
-  /** The statement that denies; or the one that allows and one of each boundary. Empty where it is silence that decides. */
+  /** The statement that denies, or the one that allows and one of each boundary. Empty for an implicit deny. */
   readonly statements: readonly StatementReference[];
 }
 
 /**
- * Whether a request is allowed: no statement of any policy denies it, an identity policy or that of the bucket allows it, and so does
- * each boundary. Pure: the same input gives the same answer.
+ * Decides whether a request is allowed. It is allowed if no statement of any policy denies it, an identity policy or the bucket policy
+ * allows it, and each permission boundary allows it. The function is pure.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 export function decide(input: DecisionInput): PolicyDecision {
-  const { identity, bucket, boundaries = [], allowedUnlessDenied = false, request } = input;
+  const { identity, bucket, boundaries = [], allowedByDefault = false, request } = input;
   const prepared = new PreparedRequest(request);
-  const person = survey(identity, prepared);
-  const ofBucket = bucket === undefined ? silence : survey([bucket], prepared);
-  const narrowed = boundaries.map((boundary) => survey([boundary], prepared));
+  const identityMatches = matchPolicies(identity, prepared);
+  const bucketMatches = bucket === undefined ? noMatches : matchPolicies([bucket], prepared);
+  const boundaryMatches = boundaries.map((boundary) => matchPolicies([boundary], prepared));
 
-  const denial = firstDenial(person, ofBucket, narrowed);
+  const denial = firstDeny(identityMatches, bucketMatches, boundaryMatches);
   if (denial !== undefined) {
-    return decision('deny', 'denied', describeFound(denial.found, request), [reference(denial)]);
+    return decision('deny', 'denied', describeMatch(denial.found, request), [reference(denial)]);
   }
-  const grant = firstGrant(person, ofBucket);
-  if (grant === undefined && !allowedUnlessDenied) {
+  const grant = firstAllow(identityMatches, bucketMatches);
+  if (grant === undefined && !allowedByDefault) {
     const asked = bucket === undefined ? identity : [...identity, bucket];
-    return decision('deny', 'not-allowed', describeSilence(asked, request), []);
+    return decision('deny', 'not-allowed', describeImplicitDeny(asked, request), []);
   }
-  const granted = grant === undefined ? undenied(input) : describeFound(grant.found, request);
+  const granted = grant === undefined ? describeAllowedByDefault(input) : describeMatch(grant.found, request);
   const references = grant === undefined ? [] : [reference(grant)];
   const reasons = [granted];
-  for (const [index, { allow }] of narrowed.entries()) {
+  for (const [index, { allow }] of boundaryMatches.entries()) {
     if (allow === undefined) {
       const reason = `${granted}, but no statement of "${boundaries[index]?.name}" does, which narrows the credentials`;
       return decision('deny', 'outside-boundary', reason, []);
     }
     references.push(reference({ source: 'boundary', found: allow }));
-    reasons.push(describeFound(allow, request));
+    reasons.push(describeMatch(allow, request));
   }
   const cause = grant === undefined ? 'allowed-unless-denied' : 'allowed';
   return decision('allow', cause, reasons.join('; '), references);
 }
 
-const silence: Survey = { deny: undefined, allow: undefined };
+const noMatches: PolicyMatches = { deny: undefined, allow: undefined };
 
 interface Placed {
   readonly source: PolicySource;
-  readonly found: Found;
+  readonly found: StatementMatch;
 }
 
-function firstDenial(person: Survey, ofBucket: Survey, narrowed: readonly Survey[]): Placed | undefined {
-  if (person.deny !== undefined) return { source: 'identity', found: person.deny };
-  if (ofBucket.deny !== undefined) return { source: 'bucket', found: ofBucket.deny };
-  const boundary = narrowed.find(({ deny }) => deny !== undefined)?.deny;
+function firstDeny(
+  identityMatches: PolicyMatches,
+  bucketMatches: PolicyMatches,
+  boundaryMatches: readonly PolicyMatches[],
+): Placed | undefined {
+  if (identityMatches.deny !== undefined) return { source: 'identity', found: identityMatches.deny };
+  if (bucketMatches.deny !== undefined) return { source: 'bucket', found: bucketMatches.deny };
+  const boundary = boundaryMatches.find(({ deny }) => deny !== undefined)?.deny;
   return boundary === undefined ? undefined : { source: 'boundary', found: boundary };
 }
 
-function firstGrant(person: Survey, ofBucket: Survey): Placed | undefined {
-  if (person.allow !== undefined) return { source: 'identity', found: person.allow };
-  return ofBucket.allow === undefined ? undefined : { source: 'bucket', found: ofBucket.allow };
+function firstAllow(identityMatches: PolicyMatches, bucketMatches: PolicyMatches): Placed | undefined {
+  if (identityMatches.allow !== undefined) return { source: 'identity', found: identityMatches.allow };
+  return bucketMatches.allow === undefined ? undefined : { source: 'bucket', found: bucketMatches.allow };
 }
 
-function undenied({ request }: DecisionInput): string {
+function describeAllowedByDefault({ request }: DecisionInput): string {
   return `everyone may do ${describeRequest(request)} for themselves where no statement denies it, and none does`;
 }
 

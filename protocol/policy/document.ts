@@ -1,7 +1,7 @@
 import type { PrincipalPatterns } from './arns.ts';
 
 /**
- * A policy document as checked by `parsePolicyDocument`: single values have become lists, unknown fields are refused.
+ * A policy document that `parsePolicyDocument` has checked. Single values have become lists.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
  */
@@ -14,7 +14,7 @@ export interface PolicyDocument {
 export interface PolicyStatement {
   readonly sid?: string;
   readonly effect: 'Allow' | 'Deny';
-  /** In the policy of a bucket: whom the statement is about. Other policies are about whoever they are attached to. */
+  /** The principals of a statement of a bucket policy. Other policies apply to the identity to which they are attached. */
   readonly principals?: PrincipalPatterns;
   readonly actions: { readonly kind: 'only' | 'all-but'; readonly patterns: readonly string[] };
   /** Admin actions need no resource. */
@@ -30,12 +30,12 @@ export interface PolicyCondition {
   readonly values: readonly string[];
 }
 
-/** A document as the JSON that it was read from, or could have been: lists where either is allowed, names as documented. */
+/** Writes a document as JSON, with lists where either form is allowed and with the documented names. */
 export function serializePolicy(document: PolicyDocument): string {
   return JSON.stringify(policyJson(document));
 }
 
-/** As `serializePolicy`, before it is text. */
+/** Returns the JSON value that `serializePolicy` writes. */
 export function policyJson({ version, id, statements }: PolicyDocument): Readonly<Record<string, unknown>> {
   return { ...(id === undefined ? {} : { Id: id }), Version: version, Statement: statements.map(statementJson) };
 }
@@ -54,7 +54,7 @@ function statementJson(statement: PolicyStatement): Readonly<Record<string, unkn
   };
 }
 
-/** The parser refuses the same operator and key twice, so that nothing is lost here. */
+/** The parser refuses the same operator and key twice, so nothing is lost here. */
 function conditionJson(conditions: readonly PolicyCondition[]): Readonly<Record<string, unknown>> {
   const byOperator = Map.groupBy(conditions, ({ operator }) => operator);
   return Object.fromEntries(

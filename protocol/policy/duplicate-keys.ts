@@ -1,9 +1,9 @@
 /**
- * The first name that an object of a JSON text has twice; undefined where there is none. `JSON.parse` keeps the last of them without a
- * word, so that a statement would say something else to its author than to us. The text must be valid JSON.
+ * Finds the first name that an object of a JSON text has twice. Returns undefined if there is none. `JSON.parse` keeps the last of the two
+ * without a warning, so that a statement could mean something else than its author wants. The text must be valid JSON.
  */
 export function duplicateKey(json: string): string | undefined {
-  // Undefined for lists. No recursion: text may be nested deeper than a stack.
+  // An entry is undefined for a list. The function does not recurse, because a text can nest deeper than a stack.
   const open: (Set<string> | undefined)[] = [];
   let expectsName = false;
   for (let at = 0; at < json.length; at += 1) {
@@ -31,7 +31,7 @@ export function duplicateKey(json: string): string | undefined {
   return undefined;
 }
 
-/** The place after the closing quote. */
+/** Returns the position after the closing quote. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;

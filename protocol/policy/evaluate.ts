@@ -9,55 +9,55 @@ export interface NamedPolicy {
 }
 
 export interface Evaluation {
-  /** `none`: no statement matched, which means no. */
+  /** `none`: no statement matched, which is an implicit deny. */
   readonly effect: 'allow' | 'deny' | 'none';
   /** The name of the policy that decided. */
   readonly policy?: string;
   /** Its statement: the Sid, or its position as `#1`. */
   readonly statement?: string;
-  /** One sentence for the log and admin tools, never for strangers. */
+  /** One sentence for the log and admin tools. It must not be sent to unauthenticated callers. */
   readonly reason: string;
 }
 
 /**
- * What the policies together say: one explicit Deny outweighs every Allow, and silence is `none`. Who is asked about a whole request,
- * with its bucket and its session, uses `decide`.
+ * Evaluates several policies: one explicit Deny outweighs every Allow, and without either the effect is `none`. `decide` does the same for
+ * a whole request, with its bucket policy and its boundaries.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 export function evaluate(policies: readonly NamedPolicy[], request: PolicyRequest): Evaluation {
-  const { deny, allow } = survey(policies, new PreparedRequest(request));
+  const { deny, allow } = matchPolicies(policies, new PreparedRequest(request));
   if (deny !== undefined) return decided('deny', deny, request);
   if (allow !== undefined) return decided('allow', allow, request);
-  return { effect: 'none', reason: describeSilence(policies, request) };
+  return { effect: 'none', reason: describeImplicitDeny(policies, request) };
 }
 
-function decided(effect: 'allow' | 'deny', found: Found, request: PolicyRequest): Evaluation {
+function decided(effect: 'allow' | 'deny', found: StatementMatch, request: PolicyRequest): Evaluation {
   return {
     effect,
     policy: found.policy.name,
     statement: found.statement.label,
-    reason: describeFound(found, request),
+    reason: describeMatch(found, request),
   };
 }
 
-export interface Found {
+export interface StatementMatch {
   readonly policy: NamedPolicy;
   readonly statement: CompiledStatement;
 }
 
-/** What policies that stand side by side say: the first statement that denies, and the first that allows. */
-export interface Survey {
-  readonly deny: Found | undefined;
-  readonly allow: Found | undefined;
+/** The first statement that denies, and the first that allows. */
+export interface PolicyMatches {
+  readonly deny: StatementMatch | undefined;
+  readonly allow: StatementMatch | undefined;
 }
 
-export function survey(policies: readonly NamedPolicy[], request: PreparedRequest): Survey {
-  let allow: Found | undefined;
+export function matchPolicies(policies: readonly NamedPolicy[], request: PreparedRequest): PolicyMatches {
+  let allow: StatementMatch | undefined;
   for (const policy of policies) {
     for (const statement of compilePolicy(policy.document).statements) {
       const denies = statement.source.effect === 'Deny';
-      // One Allow is enough; a Deny may still follow.
+      // One Allow is enough, but a Deny may follow.
       if (!denies && allow !== undefined) continue;
       if (firstMismatch(statement, request) !== undefined) continue;
       if (denies) return { deny: { policy, statement }, allow };
@@ -72,12 +72,12 @@ export function describeRequest({ action, resource }: Pick<PolicyRequest, 'actio
   return resource === '' ? action : `${action} on "${resource}"`;
 }
 
-export function describeFound({ policy, statement }: Found, request: PolicyRequest): string {
+export function describeMatch({ policy, statement }: StatementMatch, request: PolicyRequest): string {
   const verb = statement.source.effect === 'Allow' ? 'allows' : 'denies';
   return `statement ${statement.label} of policy "${policy.name}" ${verb} ${describeRequest(request)}`;
 }
 
-export function describeSilence(policies: readonly NamedPolicy[], request: PolicyRequest): string {
+export function describeImplicitDeny(policies: readonly NamedPolicy[], request: PolicyRequest): string {
   const among =
     policies.length === 0
       ? 'was looked at, since there is no policy that'

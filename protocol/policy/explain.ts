@@ -12,7 +12,7 @@ import { PreparedRequest } from './policy-request.ts';
 import { firstMismatch } from './match-statement.ts';
 import { unresolvedIn } from './variables.ts';
 
-/** The same decision as `decide`, with what each statement of each policy said to it. */
+/** Makes the same decision as `decide`, and reports for each statement of each policy whether it matched. */
 export function explain(input: DecisionInput): Explanation {
   const { identity, bucket, boundaries = [], request } = input;
   const prepared = new PreparedRequest(request);
@@ -76,7 +76,7 @@ function resourceMismatch({ source, resources = [] }: CompiledStatement, request
   };
 }
 
-/** Keys whose values open something: who reads an explanation learns that they were there, not what they were. */
+/** The values of these keys are secrets. An explanation shows that the request had them, and not the values. */
 const secretKeys = /customer-key$|security-token$/;
 
 function conditionMismatch(condition: CompiledCondition, request: PreparedRequest): Mismatch {

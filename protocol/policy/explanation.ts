@@ -1,9 +1,9 @@
 import type { PolicyDecision, PolicySource } from './decide.ts';
 
-/** A decision with all that led to it: plain data for the admin API, the client and the console. */
+/** A decision with the result of each statement: plain data for the admin API, the client and the console. */
 export interface Explanation extends PolicyDecision {
   readonly action: string;
-  /** `''` where the action has none. */
+  /** `''` if the action has no resource. */
   readonly resource: string;
   readonly policies: readonly PolicyExplanation[];
 }
@@ -11,7 +11,7 @@ export interface Explanation extends PolicyDecision {
 export interface PolicyExplanation {
   readonly source: PolicySource;
   readonly policy: string;
-  /** What this policy alone says: a Deny outweighs its Allows. */
+  /** The effect of this policy alone: a Deny outweighs its Allows. */
   readonly effect: 'allow' | 'deny' | 'none';
   readonly statements: readonly StatementExplanation[];
 }
@@ -21,11 +21,11 @@ export interface StatementExplanation {
   readonly statement: string;
   readonly effect: 'Allow' | 'Deny';
   readonly applied: boolean;
-  /** The first element that did not fit; absent where the statement applied. */
+  /** The first element that did not match. Absent if the statement applied. */
   readonly mismatch?: Mismatch;
 }
 
-/** `expected` is what the policy says, `actual` what the request brought. */
+/** `expected` is the value of the policy, `actual` the value of the request. */
 export type Mismatch =
   | { readonly element: 'Principal'; readonly expected: readonly string[]; readonly actual: readonly string[] }
   | { readonly element: 'Action' | 'NotAction'; readonly expected: readonly string[]; readonly actual: string }
@@ -33,7 +33,7 @@ export type Mismatch =
       readonly element: 'Resource' | 'NotResource';
       readonly expected: readonly string[];
       readonly actual: string;
-      /** Names of variables that stand for nothing in this request. */
+      /** The variables that have no value in this request. */
       readonly unresolved?: readonly string[];
     }
   | {
@@ -42,14 +42,14 @@ export type Mismatch =
       readonly operator: string;
       readonly key: string;
       readonly expected: readonly string[];
-      /** Absent where the request lacks the key. */
+      /** Absent if the request lacks the key. */
       readonly actual?: readonly string[];
       readonly unresolved?: readonly string[];
-      /** Values of the request that are not what the operator compares, such as a word where it compares numbers. */
+      /** The values of the request that the operator cannot read, such as a word where it compares numbers. */
       readonly unreadable?: readonly string[];
     };
 
-/** An explanation as text for a terminal: the verdict, why, and each statement with its first obstacle. */
+/** Writes an explanation for a terminal: the decision, the reason, and the first mismatch of each statement. */
 export function renderExplanation(explanation: Explanation): string {
   const { effect, action, resource, reason, policies } = explanation;
   const verdict = `${effect === 'allow' ? 'ALLOWED' : 'DENIED'}  ${action}${resource === '' ? '' : ` on "${resource}"`}`;
@@ -77,7 +77,7 @@ function renderStatement({ statement, effect, mismatch }: StatementExplanation):
   return `  - ${statement} ${effect}: ${describeMismatch(mismatch)}`;
 }
 
-/** Why a statement does not apply, in one line. */
+/** Says in one line why a statement does not apply. */
 export function describeMismatch(mismatch: Mismatch): string {
   switch (mismatch.element) {
     case 'Principal':
@@ -108,11 +108,11 @@ function unresolved({ unresolved: names }: { readonly unresolved?: readonly stri
   return names === undefined ? '' : `; nothing is known for ${names.map((name) => `\${${name}}`).join(', ')}`;
 }
 
-const mostShown = 10;
+const maxShown = 10;
 
 function list(values: readonly string[]): string {
   const shown = values
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map((value) => JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value));
-  return values.length > mostShown ? `${shown.join(', ')} and ${values.length - mostShown} more` : shown.join(', ');
+  return values.length > maxShown ? `${shown.join(', ')} and ${values.length - maxShown} more` : shown.join(', ');
 }

@@ -1,6 +1,6 @@
 /**
- * A pattern, taken apart: `*` and `?` are wild, everything else stands for itself. `${*}`, `${?}` and `${$}` have become
- * literals by then, which a pattern that is text could not say.
+ * A parsed pattern. `*` and `?` are wildcards, everything else is literal. `${*}`, `${?}` and `${$}` have become literals already, which a
+ * pattern of plain text could not express.
  */
 export type Pattern = readonly (string | typeof anyRun | typeof anyOne)[];
 
@@ -15,17 +15,17 @@ export function parsePattern(text: string): Pattern {
   });
 }
 
-/** What stands between two `*`: literal texts and `?`, so that its length is known. */
+/** The part between two `*`: literal texts and `?`. Its length is fixed. */
 interface Segment {
   readonly length: number;
   readonly parts: Pattern;
 }
 
-/** A pattern split at its `*`: the first segment stands at the beginning of a text, the last at its end, the others in between. */
+/** A pattern split at its `*`. A text must begin with the first segment and end with the last one; the others come in between. */
 interface Glob {
   readonly first: Segment;
   readonly middle: readonly Segment[];
-  /** Undefined where there is no `*`. */
+  /** Undefined for a pattern without `*`. */
   readonly last: Segment | undefined;
 }
 
@@ -40,11 +40,11 @@ function compileGlob(pattern: Pattern): Glob {
 }
 
 /**
- * Whether the whole text fits: each segment is looked for after the one before it, and the first place is as good as any. Policies come
- * from people who may mean harm, and so do texts: time grows with the product of the two lengths divided by 32, where there are `?`.
- * `?` is one UTF-16 unit.
+ * Reports whether the whole text matches. It searches each segment after the one before it; the first match is as good as any. Patterns and
+ * texts can come from an attacker: the time grows with the product of the two lengths divided by 32 if there are `?`. `?` is one UTF-16
+ * unit.
  */
-function fitsGlob({ first, middle, last }: Glob, text: string): boolean {
+function matchesGlob({ first, middle, last }: Glob, text: string): boolean {
   if (last === undefined) return text.length === first.length && fitsAt(first, text, 0);
   const end = text.length - last.length;
   if (end < first.length || !fitsAt(first, text, 0) || !fitsAt(last, text, end)) return false;
@@ -71,10 +71,10 @@ function fitsAt({ parts }: Segment, text: string, start: number): boolean {
   return true;
 }
 
-/** Below this many comparisons there is nothing to save by tables. */
+/** Below this number of comparisons tables save no time. */
 const fewComparisons = 4_096;
 
-/** The first place of a segment within `[start, end)`; -1 where there is none. */
+/** Returns the first position of a segment within `[start, end)`, or -1. */
 function find(one: Segment, text: string, start: number, end: number): number {
   const [only, more] = one.parts;
   if (typeof only === 'string' && more === undefined) {
@@ -87,7 +87,8 @@ function find(one: Segment, text: string, start: number, end: number): number {
 }
 
 /**
- * Shift-And: bit `i` says that the segment's first `i + 1` units fit what ends here. 32 of them move at once.
+ * The Shift-And algorithm: bit `i` says that the first `i + 1` units of the segment match the text that ends here. One step moves 32 of
+ * them.
  *
  * @see https://en.wikipedia.org/wiki/Bitap_algorithm
  */
@@ -110,7 +111,7 @@ function findByBits(one: Segment, text: string, start: number, end: number): num
   return -1;
 }
 
-/** For each unit of text the places of the segment where it may stand; `others` for those that only `?` takes. */
+/** Returns for each unit of text the positions of the segment where it matches; `others` for units that only `?` matches. */
 function bitMasks({ parts }: Segment, words: number) {
   const units = parts.flatMap(unitsOf);
   const others = new Uint32Array(words);
@@ -125,7 +126,7 @@ function bitMasks({ parts }: Segment, words: number) {
   return { masks, others };
 }
 
-/** Undefined for `?`. */
+/** Returns undefined for `?`. */
 function unitsOf(part: Pattern[number]): (number | undefined)[] {
   if (typeof part !== 'string') return [undefined];
   return Array.from({ length: part.length }, (_, index) => part.charCodeAt(index));
@@ -135,12 +136,12 @@ function setBit(words: Uint32Array, index: number): void {
   words[index >>> 5] = (words[index >>> 5] ?? 0) | (1 << (index & 31));
 }
 
-/** Whether the whole of `text` fits. Who asks often keeps the `Glob`. */
+/** Reports whether the whole text matches. A caller that matches often keeps the `Glob`. */
 export function matches(pattern: Pattern, text: string): boolean {
-  return fitsGlob(compileGlob(pattern), text);
+  return matchesGlob(compileGlob(pattern), text);
 }
 
-/** A pattern made ready once, so that a request pays for a comparison of its literal beginning and seldom for more. */
+/** A compiled pattern. A request mostly pays only for a comparison of its literal prefix. */
 export type TextMatcher =
   | { readonly kind: 'anything' }
   | { readonly kind: 'exactly'; readonly text: string }
@@ -161,7 +162,7 @@ export function patternMatcher(pattern: Pattern): TextMatcher {
   return prefix === '' ? { kind: 'anything' } : { kind: 'beginning', prefix };
 }
 
-export function fitsText(matcher: TextMatcher, text: string): boolean {
+export function matchesText(matcher: TextMatcher, text: string): boolean {
   switch (matcher.kind) {
     case 'anything':
       return true;
@@ -170,11 +171,11 @@ export function fitsText(matcher: TextMatcher, text: string): boolean {
     case 'beginning':
       return begins(text, matcher.prefix);
     case 'pattern':
-      return begins(text, matcher.prefix) && fitsGlob(matcher.glob, text);
+      return begins(text, matcher.prefix) && matchesGlob(matcher.glob, text);
   }
 }
 
-/** Names of buckets and actions differ at their end rather than at their beginning: one comparison spares most calls. */
+/** Names of buckets and actions differ at their end rather than at their beginning: one comparison saves most calls. */
 function begins(text: string, prefix: string): boolean {
   const last = prefix.length - 1;
   if (last < 0) return true;

@@ -1,13 +1,21 @@
-/** An address as groups of 16 bits: 2 of IPv4, 8 of IPv6. Whole numbers, since every request with such a condition compares them. */
+/**
+ * An address as groups of 16 bits: 2 for IPv4, 8 for IPv6. Numbers are fast to compare, and every request with such a condition compares
+ * them.
+ */
 export type IpAddress = readonly number[];
 
 export interface IpRange {
   readonly address: IpAddress;
-  /** Bits that must be the same. */
+  /** The number of leading bits that must be the same. */
   readonly prefix: number;
 }
 
-/** Whether an address is in a range: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address written as IPv6 is IPv4. */
+/**
+ * Reports whether an address is in a range: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address written as IPv6 is IPv4.
+ *
+ * @example
+ * isInRange('10.1.2.3', '10.0.0.0/8'); // true
+ */
 export function isInRange(address: string, range: string): boolean {
   const one = parseAddress(address);
   const other = parseRange(range);
@@ -23,7 +31,7 @@ export function contains({ address, prefix }: IpRange, one: IpAddress): boolean 
   return true;
 }
 
-/** Undefined where the text is no range. */
+/** Parses a range. Returns undefined if the text is none. */
 export function parseRange(text: string): IpRange | undefined {
   const [written = '', length, more] = text.split('/', 3);
   const address = parseAddress(written);
@@ -34,7 +42,7 @@ export function parseRange(text: string): IpRange | undefined {
   return { address, prefix: Number(length) };
 }
 
-/** Undefined where the text is no address. */
+/** Parses an address. Returns undefined if the text is none. */
 export function parseAddress(text: string): IpAddress | undefined {
   // The longest address has 45 characters.
   if (text.length > 64) return undefined;

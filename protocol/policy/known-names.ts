@@ -1,5 +1,5 @@
 /**
- * The names that a policy may use: those that this server asks for, and those of AWS and of MinIO, whose policies are brought here.
+ * The names that a policy may use: those that this server evaluates, and those of AWS and MinIO, for policies that are imported.
  *
  * @see https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
  */
@@ -52,19 +52,19 @@ const actionsOfService = {
   `),
 } as const;
 
-/** As documented, e.g. `s3:GetObject`. */
+/** The documented names, e.g. `s3:GetObject`. */
 export const knownActions: readonly string[] = Object.entries(actionsOfService).flatMap(([service, names]) =>
   names.map((name) => `${service}:${name}`),
 );
 
-/** Claims of a token that policies may use as `${jwt:…}` and as condition keys. */
+/** The claims of a token that policies may use as `${jwt:…}` and as condition keys. */
 export const knownClaims: readonly string[] = words(`
   sub iss aud jti upn name groups given_name family_name middle_name nickname preferred_username profile picture website
   email gender birthdate phone_number address scope client_id kubernetes.io/namespace kubernetes.io/serviceaccount/name
 `);
 
-/** What a request to this server may have. `s3:x-amz-` are its headers. */
-export const evaluatedKeys: readonly string[] = [
+/** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. */
+export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
     aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType
@@ -74,10 +74,10 @@ export const evaluatedKeys: readonly string[] = [
 ];
 
 /**
- * What no request to this server has, and AWS or MinIO know. An Allow that asks for one never applies; a Deny that does is refused, or
- * applies where it was stored before. With `/` at the end: whatever follows.
+ * AWS or MinIO know these keys, and no request to this server has them. An Allow with one never applies. A new Deny with one is refused; a
+ * stored Deny with one applies. A `/` at the end stands for any suffix.
  */
-export const foreignKeys: readonly string[] = words(`
+export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
   s3:ExistingObjectTag/ s3:RequestObjectTag/ s3:RequestObjectTagKeys s3:object-lock-mode s3:object-lock-legal-hold
   s3:object-lock-retain-until-date s3:object-lock-remaining-retention-days s3:signatureAge s3:TlsVersion s3:ResourceAccount
@@ -89,22 +89,25 @@ export const foreignKeys: readonly string[] = words(`
   aws:TokenIssueTime aws:RequestedRegion aws:ResourceAccount aws:ResourceOrgID aws:FederatedProvider
 `);
 
-const evaluated: ReadonlySet<string> = new Set(evaluatedKeys.map((key) => key.toLowerCase()));
+const evaluated: ReadonlySet<string> = new Set(supportedKeys.map((key) => key.toLowerCase()));
 
-/** Whether some request to this server can have the key; headers that hold a customer's key are no condition. `key` in lower case. */
-export function isEvaluated(key: string): boolean {
+/**
+ * Reports whether some request to this server can have the key. Headers that hold a key of a client are no condition keys. `key` is in
+ * lower case.
+ */
+export function isSupported(key: string): boolean {
   return evaluated.has(key) || (key.startsWith('s3:x-amz-') && !key.endsWith('-customer-key'));
 }
 
-/** Whether AWS or MinIO know the key, though no request here has it. `key` in lower case. */
-export function isForeign(key: string): boolean {
-  return foreignKeys.some((known) => {
+/** Reports whether AWS or MinIO know the key and no request here has it. `key` is in lower case. */
+export function isUnsupported(key: string): boolean {
+  return unsupportedKeys.some((known) => {
     const name = known.toLowerCase();
     return name.endsWith('/') ? key.startsWith(name) && key.length > name.length : key === name;
   });
 }
 
-/** The known name that takes the fewest changed characters to become this one. */
+/** Finds the known name with the smallest edit distance. */
 export function nearestName(name: string, known: readonly string[]): string {
   const written = name.toLowerCase();
   let nearest = '';
@@ -116,7 +119,7 @@ export function nearestName(name: string, known: readonly string[]): string {
   return nearest;
 }
 
-/** Levenshtein's. The names that are asked for are bounded by the caller. */
+/** Computes the Levenshtein distance. The caller limits the length of the names. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i += 1) {

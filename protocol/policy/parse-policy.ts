@@ -21,21 +21,18 @@ export interface PolicyParsing {
   readonly maxBytes?: number;
   /** 500 by default. */
   readonly maxStatements?: number;
-  /**
-   * How many `*` and `?` all patterns may hold together, 1,000 by default: each costs time in each request, and a document of nothing else
-   * is no policy.
-   */
+  /** The maximum number of `*` and `?` of all patterns together, 1,000 by default. Each costs time in each request. */
   readonly maxWildcards?: number;
-  /** Reads whom a statement is about. Without it a statement may not say so. */
+  /** Reads the principals of a statement. Without it a statement may not have any. */
   readonly parsePrincipals?: ParsePrincipals;
 }
 
 /**
- * Reads a policy document strictly: what is not understood is refused, since a statement that silently says less, or more, than
- * its author meant is worse than none.
+ * Reads a policy document strictly. It refuses everything that it does not understand, because a statement that means less, or more, than
+ * its author wants is worse than none.
  *
- * @throws S3Error `MalformedPolicy` that names the offending field and its value
- * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
+ * @example
+ * const document = parsePolicyDocument({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 's3:*', Resource: '*' }] });
  */
 export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}): PolicyDocument {
   const { maxBytes = 20_480 } = options;
@@ -53,7 +50,7 @@ export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}):
 }
 
 /**
- * Reads a document that is new: it may name nothing that does not exist, and deny nothing by what this server cannot evaluate.
+ * Reads a new document. It must not name anything that does not exist, and must not deny by a condition that this server cannot evaluate.
  *
  * @throws S3Error `MalformedPolicy` that names the offending field and its value
  */
@@ -89,7 +86,7 @@ function notJson(error: unknown): S3Error {
 }
 
 function parseVersion(value: unknown): PolicyDocument['version'] {
-  // MinIO's own policies may leave it out, and use variables all the same.
+  // MinIO's own policies may omit it, and use variables all the same.
   if (value === undefined || value === '') return '2012-10-17';
   return versions.find((known) => known === value) ?? refuse('Version', value, `must be "${versions.join('" or "')}"`);
 }
@@ -126,7 +123,7 @@ function checkWildcards(statements: PolicyDocument['statements'], most: number):
 const arn = 'arn:aws:s3:::';
 
 /**
- * Reads the policy of a bucket: each statement names who it is about, and speaks of this bucket and its objects alone.
+ * Reads the policy of a bucket. Each statement names its principals, and only this bucket and its objects.
  *
  * @throws S3Error `MalformedPolicy` that names the offending field and its value
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-policies.html
@@ -138,14 +135,14 @@ export function parseBucketPolicy(json: unknown, bucket: string): PolicyDocument
   return document;
 }
 
-/** Reads the policy of a bucket that is new: as `parseNewPolicy`. */
+/** Reads the new policy of a bucket, with the checks of `parseNewPolicy`. */
 export function parseNewBucketPolicy(json: unknown, bucket: string): PolicyDocument {
   const document = parseBucketPolicy(json, bucket);
   checkPolicyNames(document);
   return document;
 }
 
-/** Whether some statement opens the bucket, or what is in it, to everyone without a condition. */
+/** Reports whether a statement opens the bucket, or its objects, to everyone without a condition. */
 export function isPublic(policy: PolicyDocument): boolean {
   return policy.statements.some(
     ({ effect, principals, conditions }) =>

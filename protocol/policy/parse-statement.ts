@@ -11,7 +11,9 @@ import { kmsArn, s3Arn } from './arns.ts';
 
 export type PolicyObject = Readonly<Record<string, unknown>>;
 
-/** Refuses a value of the document by the path of its field, e.g. `Statement[0].Effect "Permit" must be "Allow" or "Deny"`. */
+/**
+ * Throws the error for a value of the document, with the path of its field, e.g. `Statement[0].Effect "Permit" must be "Allow" or "Deny"`.
+ */
 export function refuse(path: string, value: unknown, problem: string): never {
   const where = path.length > 256 ? `${path.slice(0, 256)}…` : path;
   throw new S3Error('MalformedPolicy', `The policy document is not valid: ${where} ${shown(value)} ${problem}.`);
@@ -21,7 +23,7 @@ function shown(value: unknown): string {
   try {
     return (JSON.stringify(value) ?? 'nothing').slice(0, 128);
   } catch {
-    // Lists in lists until the stack ends.
+    // Lists can nest deeper than the stack.
     return 'nested too deep to be shown';
   }
 }
@@ -42,7 +44,7 @@ export function optionalText(object: PolicyObject, field: string, path: string):
   return refuse(path, value, 'must be a string');
 }
 
-/** One string or a list of them, at least one. */
+/** Reads one string or a list of at least one. */
 export function textList(value: unknown, path: string): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) refuse(path, value, 'must not be empty');
@@ -51,7 +53,7 @@ export function textList(value: unknown, path: string): string[] {
   );
 }
 
-/** A `${` that ends nowhere would be taken literally and match nothing, which its author cannot have meant. */
+/** Refuses a `${` without an end. It would be literal and match nothing, which its author cannot want. */
 function checkVariables(text: string, path: string): void {
   const rest = text.replaceAll(/\$\{([*?$]|[^${}*?,']+(,\s*'[^'{}]*'\s*)?)\}/g, '');
   if (rest.includes('${'))
@@ -79,7 +81,7 @@ function parseConditions(value: unknown, path: string): PolicyCondition[] {
   return conditions;
 }
 
-/** Names are compared without regard to case, so that JSON lets both `StringLike` and `stringlike` stand side by side. */
+/** Refuses `StringLike` next to `stringlike`: names do not depend on case, and JSON allows both. */
 function refuseRepetition(conditions: readonly PolicyCondition[], path: string): void {
   const seen = new Set<string>();
   for (const { operator, key } of conditions) {
@@ -98,7 +100,7 @@ function parseCondition(operator: ConditionOperator, key: string, value: unknown
 }
 
 function parseValue(operator: ConditionOperator, value: unknown, path: string): string {
-  // Booleans and numbers may be written without quotes.
+  // An author may write booleans and numbers without quotes.
   const isText = typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number';
   const text = isText ? String(value) : refuse(path, value, 'must be a string');
   if (operator.kind === 'null') {
@@ -123,7 +125,7 @@ const fields = [
 
 export type ParsePrincipals = (statement: PolicyObject, path: string) => readonly string[];
 
-/** `path` is where the statement stands, for messages: `Statement[0]`. */
+/** Reads a statement. `path` is its position for messages: `Statement[0]`. */
 export function parseStatement(
   value: unknown,
   path: string,
@@ -160,7 +162,7 @@ function parseEffect(value: unknown, path: string): PolicyStatement['effect'] {
   return value === 'Allow' || value === 'Deny' ? value : refuse(path, value, 'must be "Allow" or "Deny"');
 }
 
-/** Exactly one of a field and its negation. */
+/** Reads exactly one of a field and its negation. */
 function oneOf(
   statement: PolicyObject,
   field: string,
@@ -203,8 +205,8 @@ function parseResources(statement: PolicyObject, path: string): PolicyStatement[
 }
 
 /**
- * MinIO's statements on admin, kms and sts actions do without, and so does `*`: there it means everything, as an author who names no
- * resource says.
+ * Reports whether the statement needs a resource. MinIO's statements on admin, kms and sts actions have none. `*` needs none either, and
+ * then means every resource.
  */
 function needsResource(actions: PolicyStatement['actions']): boolean {
   return actions.kind === 'all-but' || actions.patterns.some((pattern) => /^s3:/i.test(pattern));

@@ -21,7 +21,7 @@ const input = fc
     identity: fc.array(statements(), { maxLength: 2 }),
     bucket: fc.option(statements(), { nil: undefined }),
     boundaries: fc.array(statements(), { maxLength: 2 }),
-    allowedUnlessDenied: fc.constantFrom(false, false, true),
+    allowedByDefault: fc.constantFrom(false, false, true),
     request: request(),
   })
   .map((one): DecisionInput => ({
@@ -32,13 +32,13 @@ const input = fc
   }));
 
 /** What an explanation's statements come to, by the rule alone. */
-function combined({ policies }: Explanation, allowedUnlessDenied: boolean): 'allow' | 'deny' {
+function combined({ policies }: Explanation, allowedByDefault: boolean): 'allow' | 'deny' {
   const applied = (source: string, effect: string) =>
     policies
       .filter((one) => source.includes(one.source))
       .some((one) => one.statements.some((s) => s.applied && s.effect === effect));
   if (applied('identity bucket boundary', 'Deny')) return 'deny';
-  if (!applied('identity bucket', 'Allow') && !allowedUnlessDenied) return 'deny';
+  if (!applied('identity bucket', 'Allow') && !allowedByDefault) return 'deny';
   const within = policies.filter(({ source }) => source === 'boundary').every((one) => one.effect === 'allow');
   return within ? 'allow' : 'deny';
 }
@@ -113,7 +113,7 @@ describe('whatever the policies', () => {
       fc.property(input, (one) => {
         const explanation = explain(one);
         expect(explanation).toMatchObject({ ...decide(one) });
-        expect(combined(explanation, one.allowedUnlessDenied ?? false)).toBe(explanation.effect);
+        expect(combined(explanation, one.allowedByDefault ?? false)).toBe(explanation.effect);
         for (const { source, policy: name, statement: label } of explanation.statements) {
           const explained = explanation.policies.filter((entry) => entry.source === source && entry.policy === name);
           expect(explained.some((entry) => entry.statements.some((s) => s.statement === label && s.applied))).toBe(

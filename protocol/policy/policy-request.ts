@@ -4,27 +4,27 @@ import { parseAddress, type IpAddress } from './ip-range.ts';
 import { type PrincipalNames, bareResource } from './arns.ts';
 import type { Lookup } from './variables.ts';
 
-/** What a value of a condition may ask of a request. Values of the request are read once, however many conditions compare them. */
+/** The parts of a request that comparers use. A value of the request is parsed once, for any number of conditions. */
 export interface RequestValues {
   readonly lookup: Lookup;
-  /** Undefined where the text is no address; so with the next two. */
+  /** Parses a text as an address. These three functions return undefined if the text is not valid. */
   address(text: string): IpAddress | undefined;
   date(text: string): number | undefined;
   decimal(text: string): Decimal | undefined;
 }
 
 /**
- * A request as statements are held against it. Context and variables are looked at when the first condition or variable asks for them:
- * most requests are decided before.
+ * A request that is prepared for matching. Context and variables are read only when a condition or variable needs them: most requests are
+ * decided before.
  */
 export class PreparedRequest implements RequestValues {
   /** In lower case. */
   readonly action: string;
-  /** `s3`, `kms`, `admin` or `sts`. The older names of the actions of keys, `admin:KMS…`, belong to `kms`: their resource is a key too. */
+  /** `s3`, `kms`, `admin` or `sts`. The older names of key actions, `admin:KMS…`, belong to `kms`, because their resource is a key too. */
   readonly service: string;
-  /** Without the beginning of its ARN; `''` where the action has none. */
+  /** The resource without the prefix of its ARN; `''` if the action has none. */
   readonly resource: string;
-  /** A bucket as `bucket/`; undefined for objects and everything else. */
+  /** A bucket as `bucket/`; undefined for every other resource. */
   readonly bucketAsFolder: string | undefined;
   readonly #request: PolicyRequest;
   readonly #values = new Map<string, readonly string[]>();
@@ -43,7 +43,7 @@ export class PreparedRequest implements RequestValues {
     this.bucketAsFolder = isBucket ? `${this.resource}/` : undefined;
   }
 
-  /** As it was asked. */
+  /** The request as the caller gave it. */
   get asked(): PolicyRequest {
     return this.#request;
   }
@@ -56,7 +56,7 @@ export class PreparedRequest implements RequestValues {
     return this.#request.accessKey;
   }
 
-  /** The values of a condition key, in lower case; none where the request lacks it. */
+  /** Returns the values of a condition key, given in lower case. The list is empty if the request lacks the key. */
   values(key: string): readonly string[] {
     const known = this.#values.get(key);
     if (known !== undefined) return known;
@@ -65,10 +65,7 @@ export class PreparedRequest implements RequestValues {
     return values;
   }
 
-  /**
-   * What a variable stands for: what is known of the sender, else a condition key that has one value. A key with several stands for
-   * nothing, as there is no one value to put in.
-   */
+  /** Returns the value of a variable: a fact about the sender, or else the value of a condition key that has exactly one. */
   readonly lookup: Lookup = (name) => {
     if (this.#texts.has(name)) return this.#texts.get(name);
     const [only, more] = this.values(name);
@@ -96,17 +93,20 @@ interface Read<T> {
   readonly value: T | undefined;
 }
 
-/** A list, since a request has one address and one time: a map for each would cost more than it saves. */
+/**
+ * Parses a text once. The cache is a list, because a request has one address and one time, and a map for each would cost more than it
+ * saves.
+ */
 function once<T>(reads: Read<T>[], text: string, read: () => T | undefined): T | undefined {
   const known = reads.find((one) => one.text === text);
   if (known !== undefined) return known.value;
   const value = read();
-  // Who sends a thousand values is answered, not remembered.
+  // The cache is bounded, because a request may have a thousand values.
   if (reads.length < 8) reads.push({ text, value });
   return value;
 }
 
-/** The last entry of that name without regard to case. Few keys are asked for, so that lowering all of them would cost more. */
+/** Finds the last entry with a name, without regard to case. Few keys are looked up, so that lowering all of them would cost more. */
 function byName<T>(record: Readonly<Record<string, T>>, lower: string): T | undefined {
   let found: T | undefined;
   for (const name of Object.keys(record)) {
@@ -116,25 +116,25 @@ function byName<T>(record: Readonly<Record<string, T>>, lower: string): T | unde
 }
 
 export interface PolicyRequest {
-  /** e.g. `s3:GetObject`; compared without regard to case. */
+  /** e.g. `s3:GetObject`, in any case. */
   readonly action: string;
   /**
-   * `bucket/key`, `bucket`, the name of a key for actions of kms, or `''` for actions that have none; with or without the beginning of
-   * its ARN.
+   * `bucket/key`, `bucket`, the name of a key for actions of kms, or `''` for actions that have none; with or without the prefix of its
+   * ARN.
    */
   readonly resource: string;
-  /** Condition keys, compared without regard to case, e.g. `s3:prefix`, `aws:SourceIp`. */
+  /** The condition keys in any case, e.g. `s3:prefix`, `aws:SourceIp`. */
   readonly context: Readonly<Record<string, readonly string[]>>;
   /**
-   * What `${…}` stands for, by name: `aws:username`, `jwt:preferred_username`. A name that is not here stands for the condition key of
-   * that name where it has one value, and else matches nothing.
+   * The values of variables by name: `aws:username`, `jwt:preferred_username`. A missing variable has the value of the condition key of the
+   * same name if that key has exactly one value. Otherwise it matches nothing.
    */
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * The subject's own names, for statements that say whom they are about; without it such a statement fits nobody. An access key is no
-   * name: its owner chooses it, and would choose the name of another.
+   * The subject's own names, for statements with principals. Without it such a statement matches nobody. An access key is no name: its
+   * owner chooses it, and could choose the name of another user.
    */
   readonly principals?: PrincipalNames;
-  /** The access key of the request. Only a Deny may name it: a key that its owner chose never opens anything. */
+  /** The access key of the request. Only a Deny may name it, because its owner chooses it. */
   readonly accessKey?: string;
 }

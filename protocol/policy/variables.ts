@@ -1,24 +1,24 @@
-import { anyOne, anyRun, parsePattern, type Pattern, fitsText, patternMatcher, type TextMatcher } from './glob.ts';
+import { anyOne, anyRun, parsePattern, type Pattern, matchesText, patternMatcher, type TextMatcher } from './glob.ts';
 
-/** `${name}` or `${name, 'default'}`; `${*}`, `${?}` and `${$}` stand for the character itself. */
+/** Matches `${name}` or `${name, 'default'}`. `${*}`, `${?}` and `${$}` are the character itself. */
 const variable = /\$\{([*?$]|[^${},]*)(?:,\s*'([^']*)'\s*)?\}/g;
 
-/** Stands for a value of the request. */
+/** A variable, which has a value in each request. */
 interface VariablePart {
-  /** In lower case: names are compared without regard to case. */
+  /** In lower case, because names do not depend on case. */
   readonly name: string;
   readonly fallback: string | undefined;
 }
 
-/** A text taken apart at its wildcards and variables. */
+/** A text split at its wildcards and variables. */
 export type Template = readonly (Pattern[number] | VariablePart)[];
 
-/** What a variable stands for, by its name in lower case; undefined where it stands for nothing. */
+/** Returns the value of a variable by its name in lower case, or undefined if it has none. */
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * Takes a text apart. Without `variables`, as in documents of 2008, `${…}` is plain text; without `wildcards`, as in StringEquals, so
- * are `*` and `?`.
+ * Parses a text. Without `variables`, as in documents of 2008, `${…}` is plain text. Without `wildcards`, as in StringEquals, `*` and `?`
+ * are plain text.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
  */
@@ -38,15 +38,15 @@ export function parseTemplate(
   return parts;
 }
 
-/** The template as a pattern, where nothing in it depends on the request. */
+/** Returns the template as a pattern if nothing in it depends on the request. */
 function constantPattern(template: Template): Pattern | undefined {
   const pattern = template.filter((part): part is Pattern[number] => !isVariable(part));
   return pattern.length === template.length ? pattern : undefined;
 }
 
 /**
- * The pattern with its variables put in: their values are literal, so that a user named `*` gets no wildcard. Undefined when a variable
- * has neither value nor default, in which case the pattern matches nothing.
+ * Resolves the variables of a template. Their values are literal, so that a user named `*` gets no wildcard. Returns undefined if a
+ * variable has neither value nor default: then the pattern matches nothing.
  */
 export function resolveTemplate(template: Template, lookup: Lookup): Pattern | undefined {
   const pattern: Pattern[number][] = [];
@@ -62,14 +62,14 @@ export function resolveTemplate(template: Template, lookup: Lookup): Pattern | u
   return pattern;
 }
 
-/** As `resolveTemplate`, of a template without wildcards. */
+/** Resolves a template without wildcards to a text. */
 export function resolveText(template: Template, lookup: Lookup): string | undefined {
   return resolveTemplate(template, lookup)
     ?.filter((part) => typeof part === 'string')
     .join('');
 }
 
-/** Names of variables that stand for nothing. */
+/** Lists the variables that have no value. */
 export function unresolvedNames(template: Template, lookup: Lookup): string[] {
   return template
     .filter(isVariable)
@@ -85,7 +85,7 @@ function variablePart(name: string, fallback: string | undefined): Template[numb
   return name === '*' || name === '?' || name === '$' ? name : { name: name.trim().toLowerCase(), fallback };
 }
 
-/** A text of a policy that may hold wildcards and variables, made ready once. */
+/** A compiled text of a policy with wildcards and variables. */
 export type ValueMatcher =
   | { readonly kind: 'constant'; readonly matcher: TextMatcher }
   | { readonly kind: 'variable'; readonly template: Template };
@@ -104,16 +104,16 @@ export function templateMatcher(template: Template): ValueMatcher {
     : { kind: 'constant', matcher: patternMatcher(pattern) };
 }
 
-export function fitsValue(value: ValueMatcher, text: string, lookup: Lookup): boolean {
-  if (value.kind === 'constant') return fitsText(value.matcher, text);
-  // Most texts already differ where the policy's begins, before a variable is looked at.
+export function matchesValue(value: ValueMatcher, text: string, lookup: Lookup): boolean {
+  if (value.kind === 'constant') return matchesText(value.matcher, text);
+  // Most texts already differ in their literal prefix, before a variable is resolved.
   const [first] = value.template;
   if (typeof first === 'string' && !text.startsWith(first)) return false;
   const pattern = resolveTemplate(value.template, lookup);
-  return pattern !== undefined && fitsText(patternMatcher(pattern), text);
+  return pattern !== undefined && matchesText(patternMatcher(pattern), text);
 }
 
-/** Names of variables in it that stand for nothing. */
+/** Lists the variables in it that have no value. */
 export function unresolvedIn(value: ValueMatcher, lookup: Lookup): readonly string[] {
   return value.kind === 'constant' ? [] : unresolvedNames(value.template, lookup);
 }

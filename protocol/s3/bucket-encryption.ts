@@ -2,21 +2,21 @@ import { S3Error } from './s3-error.ts';
 import { child, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
-/** What a bucket may block: writes of objects under the client's own key. `NONE` says that nothing is blocked. */
+/** A bucket may block writes of objects with a key of the client. `NONE` says that the bucket blocks nothing. */
 type BlockedEncryptionType = 'SSE-C' | 'NONE';
 
-/** `bucketKey` and `blocked` where the document says them: kept and told again, so that tools which compare find what they wrote. */
+/** `bucketKey` and `blocked` are set if the document has them. The store returns them unchanged, for tools that compare. */
 export type BucketEncryptionRule = {
   readonly bucketKey?: boolean;
   readonly blocked?: readonly BlockedEncryptionType[];
 } & (
   | { readonly scheme: 'SSE-S3' }
   | { readonly scheme: 'SSE-KMS'; readonly keyName?: string }
-  /** No default: the rule blocks and does nothing else. */
+  /** The rule sets no default encryption. It only blocks. */
   | { readonly scheme: 'none'; readonly blocked: readonly BlockedEncryptionType[] }
 );
 
-/** How AWS names a key of its service; here the name alone counts. */
+/** AWS names a key of its service by this ARN. Here only the name counts. */
 const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
 
 /**
@@ -70,7 +70,7 @@ function bucketKeyOf(rule: XmlNode): { readonly bucketKey?: boolean } {
   return { bucketKey: text === 'true' };
 }
 
-/** The document that GetBucketEncryption answers and PutBucketEncryption sends. */
+/** Writes the document that GetBucketEncryption answers and PutBucketEncryption sends. */
 export function writeBucketEncryption(rule: BucketEncryptionRule): string {
   const keyName = rule.scheme === 'SSE-KMS' ? rule.keyName : undefined;
   return xmlDocument('ServerSideEncryptionConfiguration', [
@@ -91,7 +91,10 @@ export function writeBucketEncryption(rule: BucketEncryptionRule): string {
   ]);
 }
 
-/** The location that a CreateBucket body asks for; '' when it names none (or the body is empty). Throws NotImplemented for all else. */
+/**
+ * Reads the location from the body of CreateBucket. The location is '' if the body is empty or names none. Throws NotImplemented for every
+ * other element.
+ */
 export function parseCreateBucketConfiguration(body: string | Buffer): { readonly location: string } {
   if (body.length === 0) return { location: '' };
   const root = readXml(body, { maxBytes: 65_536, root: 'CreateBucketConfiguration' });

@@ -11,7 +11,7 @@ export interface CompletedPart {
 }
 
 export const mostParts = 10_000;
-/** Bytes: 10,000 parts with number, ETag, checksum, markup and indentation, at 400 each. */
+/** Bytes. 10,000 parts with number, ETag, checksum, markup and indentation take 400 bytes each. */
 export const maxCompleteDocument = 4 * 1_024 * 1_024;
 const maxElements = 10 * mostParts;
 const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
@@ -56,7 +56,7 @@ function parsePart(part: XmlNode): CompletedPart {
   return { partNumber, etag, ...(checksum && { checksum }) };
 }
 
-/** A checksum that this server does not know, or a second one, must not be passed over: its client takes it to be compared. */
+/** Refuses a checksum that this server does not know, and a second one. The client expects that the server compares it. */
 function parseChecksum(part: XmlNode, partNumber: number): CompletedPart['checksum'] {
   const given = part.children.filter(({ name }) => name.startsWith('Checksum'));
   const [first] = given;

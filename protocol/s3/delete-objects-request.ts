@@ -3,16 +3,16 @@ import { element, xmlDocument } from './xml-writer.ts';
 
 export interface DeleteObjectsRequest {
   readonly quiet: boolean;
-  /** 1 to 1,000; keys are not checked here, since a bad one is an error of its own in the answer. */
+  /** 1 to 1,000 objects. The parser does not check the keys, because a bad key is an error of its own in the response. */
   readonly objects: readonly ObjectToDelete[];
 }
 
 export interface ObjectToDelete {
   readonly key: string;
   readonly versionId?: string;
-  /** What the object must be to be deleted. */
+  /** The conditions under which the object is deleted. */
   readonly conditions?: {
-    /** Without quotes; `*` for any. */
+    /** ETags without quotes; `*` matches any. */
     readonly ifMatch: readonly string[] | undefined;
     readonly size: number | undefined;
     readonly lastModified: Date | undefined;
@@ -21,7 +21,7 @@ export interface ObjectToDelete {
 
 export const mostDeletedObjects = 1_000;
 
-/** Bytes: 1,000 keys of 1,024 bytes with versions, conditions and markup. */
+/** Bytes. 1,000 keys of 1,024 bytes with versions, conditions and markup fit. */
 export const maxDeleteDocument = 2 * 1_024 * 1_024;
 /** An object has at most Key, VersionId, ETag, LastModifiedTime and Size. */
 const maxElements = 8 * mostDeletedObjects;

@@ -3,11 +3,11 @@ import { S3Error } from './s3-error.ts';
 
 const longestKey = 1_024;
 
-/** The path of the admin API and health checks: as a bucket it would be out of reach. */
+/** The admin API and the health checks have this path, so no bucket may have the name. */
 const reservedBuckets = new Set(['minio']);
 
 /**
- * Why a bucket name is refused; undefined when it is good.
+ * Says why a bucket name is not valid. Returns undefined for a valid name.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
  */
@@ -23,10 +23,10 @@ export function bucketNameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** The name that was found good last: most requests name the bucket of the one before. */
+/** The last valid name. Most requests name the bucket of the request before them. */
 let lastGood: string | undefined;
 
-/** Throws S3Error InvalidBucketName saying what is wrong. */
+/** Throws S3Error InvalidBucketName with the reason. */
 export function checkBucketName(name: string): void {
   if (name === lastGood) return;
   const problem = bucketNameProblem(name);
@@ -39,14 +39,14 @@ export function checkBucketName(name: string): void {
 }
 
 /**
- * Throws KeyTooLongError or InvalidArgument. Keys are literal: `../x`, `.` and `a//b` are good names, since they are keys of
- * records and never become paths. NUL is refused, and text that has no UTF-8 form.
+ * Throws KeyTooLongError or InvalidArgument. A key is literal: `../x`, `.` and `a//b` are valid, because keys never become paths of files.
+ * NUL and text without a UTF-8 form are not valid.
  */
 export function checkObjectKey(key: string): void {
   if (key === '') throw new S3Error('InvalidArgument', 'The object key must not be empty.');
   if (!key.isWellFormed()) throw new S3Error('InvalidArgument', 'The object key is not valid UTF-8.');
   if (key.includes('\0')) throw new S3Error('InvalidArgument', 'The object key must not hold a NUL character.');
-  // A UTF-16 unit is at most three bytes: the count is needed only between.
+  // A UTF-16 unit takes at most three bytes, so a short key needs no count.
   if (key.length <= longestKey / 3) return;
   const bytes = Buffer.byteLength(key, 'utf8');
   if (bytes <= longestKey) return;
@@ -56,7 +56,7 @@ export function checkObjectKey(key: string): void {
 }
 
 /**
- * Bucket and key of a path-style request path, percent-decoded once and checked. `/` has neither.
+ * Splits a path-style request path into bucket and key, percent-decodes each once and checks both. `/` has neither.
  *
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidArgument
  */
@@ -84,7 +84,7 @@ function decode(raw: string): string {
   }
 }
 
-/** node:http gives bytes that a client did not encode as one character each. */
+/** node:http passes a byte that the client did not encode as one character. */
 function escapeByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16)}`;
 }

@@ -2,7 +2,7 @@ import type { S3Error } from './s3-error.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
-/** The XML answer of an error. */
+/** Writes the XML response of an error. */
 export function writeErrorDocument(
   error: S3Error,
   request: { readonly resource: string; readonly requestId: string; readonly hostId?: string },
@@ -21,15 +21,15 @@ export function writeErrorDocument(
   );
 }
 
-/** What an error answer says, whatever server sent it. */
+/** The fields of an error response, from any server. */
 interface ErrorDocument {
   readonly code: string;
   readonly message: string;
-  /** All elements by name, Code and Message included. */
+  /** All elements by name, including Code and Message. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Undefined when the body is no error document: proxies answer with pages of their own. */
+/** Returns undefined if the body is no error document. Proxies answer with pages of their own. */
 export function readErrorDocument(body: string | Buffer): ErrorDocument | undefined {
   try {
     const root = readXml(body, { maxBytes: 65_536 });
@@ -43,7 +43,7 @@ export function readErrorDocument(body: string | Buffer): ErrorDocument | undefi
   }
 }
 
-/** A page of 1,000 keys of 1,024 bytes, each of them escaped, does not come to more. */
+/** Bytes. A page of 1,000 keys of 1,024 bytes stays below this limit, even if each character is escaped. */
 const maxBytes = 16 * 1_024 * 1_024;
 
 export interface BucketEntry {
@@ -62,7 +62,7 @@ export interface ObjectEntry {
 interface ObjectPage {
   readonly objects: readonly ObjectEntry[];
   readonly commonPrefixes: readonly string[];
-  /** Set when there is more. */
+  /** Set if another page follows. */
   readonly continuationToken?: string;
 }
 
@@ -82,7 +82,7 @@ export function readListBuckets(body: string | Buffer): readonly BucketEntry[] {
 }
 
 /**
- * Reads a page of ListObjectsV2. Keys come percent-encoded where the answer says `EncodingType` url.
+ * Reads a page of ListObjectsV2. Keys are percent-encoded if the response says `EncodingType` url.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
@@ -133,12 +133,12 @@ export function readInitiatedUpload(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes, root: 'InitiateMultipartUploadResult' }), 'UploadId');
 }
 
-/** The ETag of a completed upload. An answer of status 200 may still be an error, which is refused here as MalformedXML. */
+/** Reads the ETag of a completed upload. A response of status 200 can still be an error; this function then throws MalformedXML. */
 export function readCompletedUpload(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes, root: 'CompleteMultipartUploadResult' }), 'ETag').replaceAll('"', '');
 }
 
-/** The ETag of CopyObject and UploadPartCopy. */
+/** Reads the ETag of CopyObject and UploadPartCopy. */
 export function readCopyResult(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes }), 'ETag').replaceAll('"', '');
 }
@@ -149,7 +149,7 @@ export interface DeleteFailure {
   readonly message: string;
 }
 
-/** The keys that a DeleteObjects could not delete. */
+/** Reads the keys that DeleteObjects could not delete. */
 export function readDeleteFailures(body: string | Buffer): readonly DeleteFailure[] {
   return childrenOf(readXml(body, { maxBytes, root: 'DeleteResult' }), 'Error').map((failure) => ({
     key: requiredText(failure, 'Key'),
@@ -162,7 +162,7 @@ function readCommonPrefixes(root: XmlNode, name: (text: string) => string): stri
   return childrenOf(root, 'CommonPrefixes').map((prefix) => name(requiredText(prefix, 'Prefix')));
 }
 
-/** How keys are read: with `encoding-type=url` they come percent-encoded, a space as `+`. */
+/** Returns the decoder of keys. With `encoding-type=url` they are percent-encoded, and a space is `+`. */
 function nameReader(root: XmlNode): (text: string) => string {
   if (textOf(root, 'EncodingType')?.trim() !== 'url') return (text) => text;
   return (text) => {

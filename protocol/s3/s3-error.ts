@@ -90,14 +90,14 @@ export const s3ErrorCodes = {
 
 export type S3ErrorCode = keyof typeof s3ErrorCodes;
 
-/** The code as it goes over the wire, where that is no identifier or differs from our name. */
+/** The code on the wire, if it is no identifier or differs from our name. */
 const wireCodes: Partial<Record<S3ErrorCode, string>> = { KMSNotFound: 'KMS.NotFoundException' };
 
-/** A refusal in the protocol's own terms. `message` is shown to the caller: it names the value, never a secret. */
+/** An error of the S3 protocol. The caller sees `message`: it names the value, and never a secret. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: S3ErrorCode;
-  /** Further elements of the XML answer, e.g. `BucketName`, `Key`. */
+  /** Further elements of the XML response, e.g. `BucketName`, `Key`. */
   readonly details: Readonly<Record<string, string>>;
 
   constructor(

@@ -8,7 +8,7 @@ export type Tags = Readonly<Record<string, string>>;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
 export const bucketTagLimits = { tags: 50, key: 128, value: 256 } as const;
 
-/** Bytes: 50 tags of 128 and 256 characters of 4 bytes come to 75 KiB without the markup. */
+/** Bytes. 50 tags of 128 and 256 characters of 4 bytes take 75 KiB without the markup. */
 export const maxTaggingDocument = 128 * 1_024;
 
 /**
@@ -31,7 +31,7 @@ export function parseTagging(body: string | Buffer): Tags {
   return Object.fromEntries(tags);
 }
 
-/** The document that GetBucketTagging answers and PutBucketTagging sends. */
+/** Writes the document that GetBucketTagging answers and PutBucketTagging sends. */
 export function writeTagging(tags: Tags): string {
   const set = Object.entries(tags).map(([key, value]) =>
     element('Tag', [element('Key', key), element('Value', value)]),

@@ -2,15 +2,15 @@ import { S3Error } from './s3-error.ts';
 
 const predefined: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** Characters between `&` and `;`: `#x10FFFF` and leading zeros fit. */
+/** The maximum number of characters between `&` and `;`: `#x10FFFF` and leading zeros fit. */
 const longestName = 10;
 
-/** Replaces the five named entities and character references; any other reference is refused, so that nothing can expand. */
+/** Replaces the five named entities and character references. Any other reference is refused, so that nothing can expand. */
 export function resolveReferences(text: string): string {
   let resolved = '';
   let at = 0;
   for (let start = text.indexOf('&'); start >= 0; start = text.indexOf('&', at)) {
-    // Only the next characters are searched: a text of `&` alone would be searched to its end for each.
+    // The search covers only the next characters: otherwise a text of `&` alone would be searched to its end for each `&`.
     const name = text.slice(start + 1, start + longestName + 2);
     const length = name.indexOf(';');
     const character = length < 0 ? undefined : (namedCharacter(name.slice(0, length)) ?? numbered(name, length));
@@ -25,7 +25,7 @@ function namedCharacter(name: string): string | undefined {
   return Object.hasOwn(predefined, name) ? predefined[name] : undefined;
 }
 
-/** `#65;` and `#x41;`. */
+/** Reads `#65;` and `#x41;`. */
 function numbered(name: string, length: number): string | undefined {
   if (name[0] !== '#') return undefined;
   const base = name[1] === 'x' ? 16 : 10;

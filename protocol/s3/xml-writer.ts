@@ -1,25 +1,25 @@
 declare const xml: unique symbol;
-/** Finished markup: only this file makes it, so that no text gets in unescaped. */
+/** Finished markup. Only this file makes it, so that no text gets in unescaped. */
 export type Xml = string & { readonly [xml]: true };
 type XmlContent = string | number | boolean | Date | undefined | readonly (Xml | undefined)[];
 
 const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** One element of an answer: `element('Name', 'text')` or `element('Owner', [element(…), …])`. Absent children are left out. */
+/** Writes one element: `element('Name', 'text')` or `element('Owner', [element(…), …])`. Absent children are left out. */
 export function element(name: string, content: XmlContent, attributes?: Readonly<Record<string, string>>): Xml {
   const open = attributes === undefined ? name : opening(name, attributes);
   const inner = write(content);
   return (inner === '' ? `<${open}/>` : `<${open}>${inner}</${name}>`) as Xml;
 }
 
-/** Text between elements. */
+/** Writes text between elements. */
 export function xmlText(text: string): Xml {
   return escape(text) as Xml;
 }
 
 /**
- * Elements written out, with finished markup in the gaps: markup`<Size>${5}</Size>`. For what stands in an answer a thousand times:
- * an element by itself costs as much as such a line of five.
+ * Writes elements with finished markup in the gaps: markup`<Size>${5}</Size>`. It is for lines that a response has a thousand times: one
+ * call of `element` costs as much as such a line of five elements.
  */
 export function markup(literal: TemplateStringsArray, ...gaps: readonly (Xml | number)[]): Xml {
   let text = literal[0] ?? '';
@@ -33,7 +33,7 @@ function opening(name: string, attributes: Readonly<Record<string, string>>): st
   return open;
 }
 
-/** A whole answer with its declaration. `namespace` is S3's unless given; '' writes none, as in errors. */
+/** Writes a whole document with its declaration. `namespace` is S3's by default; '' writes none, as errors need it. */
 export function xmlDocument(root: string, children: readonly (Xml | undefined)[], namespace = s3Namespace): string {
   const attributes: Record<string, string> = namespace === '' ? {} : { xmlns: namespace };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, children, attributes)}`;
@@ -62,11 +62,11 @@ const special = /[&<>"'\u0000-\u001F\u007F-\u009F\uFFFE\uFFFF]/;
 const everySpecial = new RegExp(special, 'g');
 
 /**
- * Control characters go as references: parsers would turn a plain CR into LF and refuse the others. XML 1.0 has no lawful form
- * for most of them; this is the one that S3 uses and its clients read.
+ * Writes control characters as references: parsers would turn a plain CR into LF and refuse the others. XML 1.0 has no valid form for most
+ * of them; S3 uses this form and its clients read it.
  */
 function escape(text: string): string {
-  // Most texts need nothing, and to find that out costs a quarter of replacing nothing.
+  // Most texts need no escaping. This test costs a quarter of a replacement that replaces nothing.
   if (!special.test(text)) return text;
   return text.replaceAll(everySpecial, (character) => {
     return named[character] ?? `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
@@ -75,7 +75,7 @@ function escape(text: string): string {
 
 const plainInUrl = /^[\w\-.~*/]*$/;
 
-/** What `encoding-type=url` asks for: percent-encoded but for `/` and unreserved characters, a space as `+`. */
+/** Encodes a key as `encoding-type=url` asks for: percent-encoded but for `/` and unreserved characters, a space as `+`. */
 export function urlEncodeKey(key: string): string {
   if (plainInUrl.test(key)) return key;
   return encodeURIComponent(key)
@@ -91,11 +91,11 @@ const minutes = Array.from({ length: 24 * 60 }, (_, index) => `${digits(index / 
 const seconds = Array.from({ length: 60 }, (_, index) => `${digits(index, 2)}.`);
 const milliseconds = Array.from({ length: 1000 }, (_, index) => `${digits(index, 3)}Z`);
 
-/** The day written last, since those of a listing are alike. */
+/** The last day that was written. The days of a listing are mostly the same. */
 let knownDay = NaN;
 let knownText = '';
 
-/** As `Date.prototype.toISOString` writes it, which costs half a microsecond. Throws `RangeError` as that does. */
+/** Writes a time as `Date.prototype.toISOString` does, without the half microsecond that it costs. Throws `RangeError` as that does. */
 export function isoTime(time: number): string {
   const dayOfTime = Math.floor(time / day);
   if (dayOfTime !== knownDay) {

@@ -1,11 +1,11 @@
-/** A text that is no `key=value …`; the message says where it goes wrong, never with a value. */
+/** The text is not of the form `key=value …`. The message says where, and never contains a value. */
 export class KeyValueError extends Error {
   override readonly name = 'KeyValueError';
 }
 
 /**
- * `key=value key="a value with spaces" …` as clients of the admin API send them. A value without quotes goes on to the next word that
- * is followed by `=`, so that `display_name=Our staff scopes=openid` is what its author meant.
+ * Reads `key=value key="a value with spaces" …` as clients of the admin API send it. A value without quotes ends before the next word that
+ * is followed by `=`, so that `display_name=Our staff scopes=openid` has the meaning that its author expects.
  */
 export function parseKeyValues(text: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -24,7 +24,7 @@ export function parseKeyValues(text: string): Map<string, string> {
   return found;
 }
 
-/** To the quote that the next key or the end follows: quotes within need no escape. */
+/** Reads up to the quote before the next key or the end. Quotes inside need no escape. */
 function quoted(key: string, text: string): { value: string; after: string } {
   const [all, value] = /^"(.*?)"(?=\s*$|\s+[A-Za-z][A-Za-z0-9_]*\s*=)/s.exec(text) ?? [];
   if (all === undefined || value === undefined) throw new KeyValueError(`The value of ${key} has no closing quote.`);
@@ -36,12 +36,12 @@ function bare(text: string): { value: string; after: string } {
   return { value: text.slice(0, next).trim(), after: text.slice(next) };
 }
 
-/** What may be part of a secret is not repeated. */
+/** Returns only the first word, because the rest may be part of a secret. */
 function firstWord(text: string): string {
   return (/^[^\s=]{1,40}/.exec(text)?.[0] ?? '').slice(0, 40);
 }
 
-/** The same text again: on one line, so that it can be one of many. */
+/** Writes the same text on one line, so that it can be one of many lines. */
 export function formatKeyValues(values: Iterable<readonly [string, string]>): string {
   return [...values].map(([key, value]) => `${key}=${formatValue(value)}`).join(' ');
 }
@@ -53,12 +53,12 @@ function formatValue(value: string): string {
 
 export interface ConfigLine {
   readonly subsystem: string;
-  /** `_` where none is named. */
+  /** `_` if the line names none. */
   readonly target: string;
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Lines of `subsystem[:target] key=value …`; comments and empty lines are left out. */
+/** Reads lines of `subsystem[:target] key=value …`. It skips comments and empty lines. */
 export function parseConfigLines(text: string): ConfigLine[] {
   return text
     .split('\n')

@@ -1,6 +1,6 @@
 import type { Setting, SettingType } from './setting.ts';
 
-/** A row of the table for what the server is set by; the name in MinIO's deployments is the same after its beginning. */
+/** Makes a row for a setting of the server. Its name in MinIO's deployments differs only at the beginning. */
 export function serverRow(name: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
   return {
     name,
@@ -14,12 +14,12 @@ export function serverRow(name: string, type: SettingType, help: string, more: P
   };
 }
 
-/** A setting of a web service that audit entries go to. */
+/** Makes a row for a setting of a web service that receives audit entries. */
 function auditWebhook(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
   return serverRow(`SVC_AUDIT_WEBHOOK_${part}`, type, help, { scope: 'per-target', ...more });
 }
 
-/** Where audit entries go. */
+/** The settings of the audit log. */
 export const auditRows: readonly Setting[] = [
   serverRow(
     'SVC_AUDIT_FILE',
@@ -79,12 +79,14 @@ export const auditRows: readonly Setting[] = [
 const text: SettingType = { kind: 'text' };
 const onOff: SettingType = { kind: 'on-off' };
 
-/** A setting of another source of identities (a directory, client certificates, a plugin), with its key in `admin config`. */
+/**
+ * Makes a row for a setting of another source of identities (a directory, client certificates, a plugin), with its key in `admin config`.
+ */
 function identity(source: string, part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
   return serverRow(`SVC_IDENTITY_${source}_${part}`, type, help, { configKeys: [part.toLowerCase()], ...more });
 }
 
-/** The other sources of identities: a directory, client certificates and a plugin. */
+/** The settings of the other sources of identities: a directory, client certificates and a plugin. */
 export const identityRows: readonly Setting[] = [
   identity('LDAP', 'ENABLE', onOff, 'Whether the directory is asked, where SERVER_ADDR names one.', { default: 'on' }),
   identity(
@@ -188,7 +190,7 @@ export const identityRows: readonly Setting[] = [
   identity('PLUGIN', 'COMMENT', text, 'For people; not used.'),
 ];
 
-/** What the server does for its stores by itself. */
+/** The settings of maintenance. */
 export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_STORAGE_RESERVE',

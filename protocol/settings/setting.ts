@@ -1,30 +1,30 @@
 /**
- * One setting of the server: the row from which the loader, validation, help texts, documentation and the operator's rendering
- * come. `SVC_*` is the specification's name; the aliases are those that real deployments use.
+ * One setting of the server. The loader, the validation, the help texts, the documentation and the operator all use this row. `SVC_*` is
+ * the name of the specification; the aliases are those that existing deployments use.
  */
 export interface Setting<T extends SettingType = SettingType> {
-  /** The specification's name, e.g. `SVC_ROOT_USER`. One of a provider ends where its `_<ID>` begins. */
+  /** The name of the specification, e.g. `SVC_ROOT_USER`. The name of a provider's setting ends before its `_<ID>`. */
   readonly name: string;
-  /** Other names, in the order they are tried after `name`. */
+  /** Other names. The loader tries them in this order, after `name`. */
   readonly aliases: readonly string[];
   readonly type: T;
   readonly default?: string;
-  /** Never logged or shown; may also be given as `<NAME>_FILE`, the path of a file with the value. */
+  /** The value is never logged or shown. `<NAME>_FILE` may give the path of a file that holds it. */
   readonly secret: boolean;
-  /** Whether a change takes effect only with a restart. */
+  /** A change takes effect only after a restart. */
   readonly restart: boolean;
   /**
-   * `per-provider` and `per-target` settings carry the suffix `_<ID>` of an identity provider or of a place that audit entries go to;
-   * without one they belong to the one called `_`.
+   * `per-provider` and `per-target` settings have the suffix `_<ID>` of an identity provider or of a target of audit entries. Without a
+   * suffix they belong to the one called `_`.
    */
   readonly scope: 'server' | 'per-provider' | 'per-target';
-  /** The key of `admin config` and `admin idp openid`, e.g. `client_id`; synonyms after it. */
+  /** The key of `admin config` and `admin idp openid`, e.g. `client_id`, and its synonyms. */
   readonly configKeys?: readonly string[];
-  /** One sentence: what it does, its unit, what happens without it. */
+  /** One sentence: what the setting does, its unit, and the default. */
   readonly help: string;
 }
 
-/** The name as people read it, with what stands for a suffix. */
+/** Returns the name for documentation, with a placeholder for the suffix. */
 export function shownName({ name, scope }: Pick<Setting, 'name' | 'scope'>): string {
   return scope === 'server' ? name : `${name}_<ID>`;
 }

@@ -4,12 +4,12 @@ import type { Setting, SettingType } from './setting.ts';
 const text: SettingType = { kind: 'text' };
 const onOff: SettingType = { kind: 'on-off' };
 
-/** A setting of the key service: `MINIO_KMS_KES_*` is what MinIO's deployments call it. */
+/** Makes a row for a setting of the key service. `MINIO_KMS_KES_*` is its name in MinIO's deployments. */
 function keyService(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
   return server(`SVC_KMS_KEYSVC_${part}`, type, help, { aliases: [`MINIO_KMS_KES_${part}`], ...more });
 }
 
-/** A setting of an OpenID provider, with the key that `admin idp openid add` takes. */
+/** Makes a row for a setting of an OpenID provider, with the key that `admin idp openid add` takes. */
 function openid(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
   return {
     name: `SVC_IDENTITY_OPENID_${part}`,
@@ -24,7 +24,7 @@ function openid(part: string, type: SettingType, help: string, more: Partial<Set
   };
 }
 
-/** Every setting. The order is that of the documentation. */
+/** Every setting, in the order of the documentation. */
 export const settings = [
   server(
     'SVC_ROOT_USER',
@@ -326,7 +326,7 @@ export const settings = [
   openid('COMMENT', text, 'For people; not used.'),
 ] as const satisfies readonly Setting[];
 
-/** The setting of this name (not alias); a mistake in the name is a defect of the program. */
+/** Finds the setting with this name (aliases do not count). A wrong name is a defect of the program. */
 export function setting(name: string): Setting {
   const found = settings.find((row) => row.name === name);
   if (found === undefined) throw new Error(`no setting is called ${name}`);

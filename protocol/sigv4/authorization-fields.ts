@@ -1,7 +1,7 @@
 import { S3Error } from '../s3/s3-error.ts';
 import type { SignatureScope } from './signed-request.ts';
 
-/** `<access key>/<date>/<region>/<service>/aws4_request`. The access key may hold slashes, so that it is read from the end. */
+/** Reads `<access key>/<date>/<region>/<service>/aws4_request`. The access key may contain slashes, so the parser starts at the end. */
 export function parseCredential(
   credential: string,
   fail: (why: string) => S3Error,
@@ -19,7 +19,7 @@ export function parseCredential(
   return { accessKey, scope: { date, region, service } };
 }
 
-/** Metadata of 2 KiB has room for some hundred headers with short names; every other client signs a dozen. */
+/** Metadata of 2 KiB has room for a few hundred headers with short names; other clients sign a dozen. */
 const maxSignedHeaders = 500;
 
 /** Names in lower case, at least one, each once. */
@@ -43,7 +43,7 @@ export function parseSignature(text: string, fail: (why: string) => S3Error): st
 
 export const algorithm = 'AWS4-HMAC-SHA256';
 
-/** What the Authorization header of a request says. */
+/** The fields of an Authorization header. */
 interface AuthorizationFields {
   readonly accessKey: string;
   readonly scope: SignatureScope;
@@ -92,14 +92,14 @@ export function malformed(why: string): S3Error {
   return new S3Error('AuthorizationHeaderMalformed', `The authorization header is malformed; ${why}.`);
 }
 
-/** Digits of a signature, which every client puts at the end of the header. */
+/** The number of digits of a signature. Every client puts it at the end of the header. */
 const signatureLength = 64;
-/** Characters. Beyond, a header is read anew each time, so that what strangers send cannot fill the memory. */
+/** Characters. A longer header is not cached, so that unauthenticated callers cannot fill the memory. */
 const longestKept = 1_024;
 
 /**
- * A bounded memory of Authorization headers without their signatures: those of one client differ in nothing else all day, and reading
- * the rest again cost a tenth of a small request. What is remembered is only how a text reads, nothing of whether it is right.
+ * A bounded cache of parsed Authorization headers without their signatures. The headers of one client differ in nothing else all day, and
+ * parsing the rest again cost a tenth of a small request. The cache says how a header reads, and nothing about whether it is right.
  */
 export class KnownAuthorizations {
   readonly #known = new Map<string, Omit<AuthorizationFields, 'signature'>>();
@@ -109,14 +109,14 @@ export class KnownAuthorizations {
     this.#limit = limit;
   }
 
-  /** As `parseFields`. */
+  /** Does the same as `parseFields`. */
   parse(authorization: string): AuthorizationFields {
     const rest = authorization.slice(0, -signatureLength);
     const signature = authorization.slice(rest.length);
     const known = this.#known.get(rest);
     if (known !== undefined && isSignature(signature)) return { ...known, signature };
     const fields = parseFields(authorization);
-    // Only where the last field is the signature: otherwise the end of the text is something else.
+    // The signature must be the last field: otherwise the end of the text is another field.
     if (rest.length <= longestKept && /,\s*Signature=$/.test(rest)) this.#keep(rest, fields);
     return fields;
   }

@@ -7,14 +7,14 @@ export interface CanonicalParts {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Names in lower case, sorted by the caller's order of `signedHeaders`. */
+  /** One line per header: names in lower case, in the order of `signedHeaders`. */
   readonly headerLines: string;
   readonly signedHeaders: readonly string[];
   readonly payloadHash: string;
 }
 
 /**
- * One line per signed header: value trimmed, runs of white space made one space, repeated values joined by `,`.
+ * Writes one line per signed header. It trims the value, makes runs of white space one space, and joins repeated values by `,`.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
@@ -27,7 +27,7 @@ export function canonicalHeaders(headers: RequestHeaders, signed: readonly strin
   return lines;
 }
 
-/** Values hold one character per byte: only the white space of ASCII counts, since A0 and 85 are also parts of UTF-8 characters. */
+/** Values hold one character per byte. Only the white space of ASCII counts, because A0 and 85 are also parts of UTF-8 characters. */
 function canonicalValue(value: string): string {
   if (!/[\t\n\v\f\r ]/.test(value)) return value;
   return value
@@ -37,13 +37,13 @@ function canonicalValue(value: string): string {
 }
 
 /**
- * Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them; `latin1` hashes
- * those bytes, `utf8` the characters that they are in ISO-8859-1.
+ * Computes the hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http takes and gives them. `latin1`
+ * hashes those bytes, `utf8` the characters that they are in ISO-8859-1.
  */
 export function hashCanonicalRequest(parts: CanonicalParts, encoding: 'latin1' | 'utf8' = 'latin1'): string {
   const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
   const request = `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
-  // Of ASCII alone, as nearly all are, the bytes of UTF-8 are the same, and no buffer has to be made.
+  // Nearly all requests are ASCII, where the bytes of UTF-8 are the same, so that no buffer is needed.
   return hash('sha256', Buffer.byteLength(request) === request.length ? request : Buffer.from(request, encoding));
 }
 

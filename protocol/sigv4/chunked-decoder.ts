@@ -5,7 +5,7 @@ import { formatScope } from './signing-key.ts';
 import { formatTimestamp } from './timestamp.ts';
 import type { VerifiedSignature } from './verify-signature.ts';
 
-/** Pulls lines and runs of bytes out of a stream of buffers. Nothing is joined but a line that spans buffers. */
+/** Reads lines and runs of bytes from a stream of buffers. It copies only a line that spans buffers. */
 class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #buffer: Buffer = Buffer.alloc(0);
@@ -15,7 +15,7 @@ class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** At most `limit` bytes, as they come; undefined at the end of the stream. */
+  /** Reads at most `limit` bytes, in the buffers of the source. Returns undefined at the end of the stream. */
   async some(limit: number): Promise<Buffer | undefined> {
     if (!(await this.#fill())) return undefined;
     const bytes = this.#buffer.subarray(this.#at, this.#at + limit);
@@ -24,8 +24,8 @@ class ByteReader {
   }
 
   /**
-   * A line without its `\n` or `\r\n`, one character per byte; undefined at the end of the stream. `limit` counts the `\r`; a longer line
-   * throws what `tooLong` makes.
+   * Reads a line without its `\n` or `\r\n`, one character per byte. Returns undefined at the end of the stream. `limit` counts the `\r`;
+   * for a longer line it throws the error that `tooLong` makes.
    */
   async line(limit: number, tooLong: () => S3Error = lineTooLong): Promise<string | undefined> {
     let line = '';
@@ -68,8 +68,8 @@ const signatureName = 'x-amz-trailer-signature';
 /**
  * Reads the trailing headers after the last chunk into `trailers`, and checks their signature.
  *
- * Clients end them differently: some put an empty line before the signature, some leave out the last one. Both are taken, since
- * the signature, where there is one, covers every name and value.
+ * Clients end them differently: some put an empty line before the signature, some leave out the last one. The decoder takes both, since the
+ * signature, if there is one, covers every name and value.
  */
 async function readTrailers(
   reader: ByteReader,
@@ -121,33 +121,36 @@ function refused(why: string): S3Error {
 }
 
 export interface ChunkedDecoding {
-  /** Present when each chunk is signed; the chain begins with the request's signature. */
+  /** Set if each chunk is signed. The chain begins with the signature of the request. */
   readonly signature?: VerifiedSignature;
-  /** Whether trailing headers (and, when signed, a trailer signature) follow the last chunk. */
+  /** Trailing headers (and, if chunks are signed, a trailer signature) follow the last chunk. */
   readonly trailer: boolean;
-  /** Names announced by `x-amz-trailer`, in lower case: only they may come, and each must. */
+  /** The names in `x-amz-trailer`, in lower case. Every one of them must come, and no other. */
   readonly announcedTrailers?: readonly string[];
   /** `x-amz-decoded-content-length`. */
   readonly decodedLength: number;
 }
 
-/** The body without its framing. Chunks are yielded as they stream; a wrong signature or length throws later, before the end. */
+/** The body without its framing. It yields chunks as they arrive; a wrong signature or length throws later, before the end. */
 interface DecodedBody extends AsyncIterable<Buffer> {
-  /** Complete once the iteration has ended; names in lower case. */
+  /** The trailing headers, with names in lower case. They are complete when the iteration has ended. */
   readonly trailers: ReadonlyMap<string, string>;
 }
 
 /** `<size in hex>;chunk-signature=<64 digits>`. */
 const longestChunkHeader = 256;
 
-/** Bytes of each signed chunk but the last. Unsigned chunks may be smaller: the JavaScript SDK sends a stream as it reads it. */
+/**
+ * The minimum size in bytes of each signed chunk but the last. Unsigned chunks may be smaller: the JavaScript SDK sends a stream as it
+ * reads it.
+ */
 const leastSignedChunk = 8_192;
 
 /**
- * Takes the aws-chunked framing off a body, without ever holding more of it than one buffer of `source`.
+ * Decodes the aws-chunked framing of a body. It never holds more of the body than one buffer of `source`.
  *
- * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (broken framing, or not the declared length),
- * `InvalidChunkSizeError` or `MalformedTrailerError`. Bytes yielded before are not vouched for until the iteration has ended.
+ * The iteration throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (broken framing, or not the declared length),
+ * `InvalidChunkSizeError` or `MalformedTrailerError`. The bytes are verified only when the iteration has ended without an error.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
  */
@@ -229,7 +232,7 @@ function wrongLength(declared: number, which: 'more' | 'fewer'): S3Error {
   );
 }
 
-/** As AWS tells it: the number of the chunk that shows it, and the size of the one before. */
+/** Makes the error as AWS does: it names the number of the chunk that shows it, and the size of the one before. */
 function tooSmall(number: number, size: number): S3Error {
   return new S3Error('InvalidChunkSizeError', undefined, {
     details: { Chunk: String(number), BadChunkSize: String(size) },

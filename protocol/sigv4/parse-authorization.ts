@@ -22,13 +22,13 @@ const required = [
   'X-Amz-Signature',
 ] as const;
 
-/** The parameters of a presigned URL; undefined when the query is no such thing. */
+/** Returns the parameters of a presigned URL, or undefined for any other query. */
 function presignedParameters(rawQuery: string): ReadonlyMap<string, string> | undefined {
-  // Most queries hold none of these: the test spares them the decoding.
+  // Most queries contain none of these, and this test saves the decoding.
   if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=/.test(rawQuery)) return undefined;
   const parameters = new Map<string, string>();
   for (const [sent, value] of decodedParameters(rawQuery)) {
-    // SDKs move the header into the query under the name that the header had.
+    // SDKs move the header into the query under the name of the header.
     const name = sent.toLowerCase() === 'x-amz-content-sha256' ? 'X-Amz-Content-Sha256' : sent;
     if (name === 'AWSAccessKeyId') {
       throw new S3Error(
@@ -74,7 +74,7 @@ function parsePresigned(parameters: ReadonlyMap<string, string>, headers: Reques
   };
 }
 
-/** What covers the body, by the query or by the header; nothing unless one of them says so. */
+/** Returns the payload hash of the query or the header. Without either the payload is unsigned. */
 function payloadHashOf(parameters: ReadonlyMap<string, string>, headers: RequestHeaders): string {
   const inQuery = parameters.get('X-Amz-Content-Sha256');
   const inHeader = headerValue(headers, 'x-amz-content-sha256')?.trim();
@@ -97,8 +97,8 @@ function malformedQuery(why: string): S3Error {
 }
 
 /**
- * What the request says about its signature; undefined when it is anonymous. Nothing is verified yet. `known` saves reading the same
- * header again.
+ * Reads what the request says about its signature, and verifies nothing. Returns undefined for an anonymous request. `known` caches
+ * headers.
  *
  * @throws S3Error `AuthorizationHeaderMalformed`, `AuthorizationQueryParametersError`, `UnsupportedSignature` (versions other
  * than 4, and ECDSA), `InvalidArgument` (another scheme, or two ways at once), `AccessDenied` (no valid date)

@@ -1,18 +1,18 @@
 import { S3Error } from '../s3/s3-error.ts';
 import { headerValue, type RequestHeaders } from './signed-request.ts';
 
-/** What `x-amz-content-sha256` says about the body. */
+/** The protection and the framing of the body, from `x-amz-content-sha256`. */
 export type PayloadKind =
-  /** Nothing covers the body (`UNSIGNED-PAYLOAD`, or no header at all). */
+  /** No hash covers the body (`UNSIGNED-PAYLOAD`, or no header at all). */
   | { readonly kind: 'unsigned' }
-  /** 64 hexadecimal digits in lower case, that the SHA-256 of the body must equal. */
+  /** The SHA-256 of the body, 64 hexadecimal digits in lower case. */
   | { readonly kind: 'sha256'; readonly sha256: string }
   /** aws-chunked framing: chunk signatures, a trailer, or both. */
   | { readonly kind: 'streaming'; readonly signed: boolean; readonly trailer: boolean };
 
 /**
- * How the body is protected and framed. Throws S3Error `NotImplemented` for ECDSA (Signature Version 4A), `InvalidArgument` for
- * anything that is no hash.
+ * Reads how the body is protected and framed. Throws S3Error `NotImplemented` for ECDSA (Signature Version 4A), and `InvalidArgument` for a
+ * text that is no hash.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
  */
@@ -49,7 +49,7 @@ function argument(sent: string): Record<string, string> {
   return { ArgumentName: 'x-amz-content-sha256', ArgumentValue: sent.slice(0, 100) };
 }
 
-/** The names that `x-amz-trailer` announces, in lower case; undefined without the header. */
+/** Returns the names in `x-amz-trailer`, in lower case, or undefined without the header. */
 export function announcedTrailers(headers: RequestHeaders): readonly string[] | undefined {
   return headerValue(headers, 'x-amz-trailer')
     ?.split(',')

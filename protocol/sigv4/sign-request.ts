@@ -13,7 +13,7 @@ interface Signing {
 }
 
 export interface SignedParts {
-  /** To be added to those of the request. */
+  /** The caller adds these headers to the request. */
   readonly headers: Record<string, string>;
   readonly signature: string;
   readonly signingKey: Buffer;
@@ -21,7 +21,7 @@ export interface SignedParts {
   readonly timestamp: string;
 }
 
-/** Headers that proxies and the HTTP library change on the way. */
+/** Proxies and the HTTP library change these headers on the way. */
 const neverSigned = new Set([
   'authorization',
   'connection',
@@ -32,8 +32,11 @@ const neverSigned = new Set([
 ]);
 
 /**
- * The headers to add: `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token`, `authorization`. `host` must be among the
- * request's. Values hold one character per byte, as node:http takes them.
+ * Signs a request and returns the headers to add: `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token`, `authorization`. The
+ * request must have `host`. Values hold one character per byte, as node:http takes them.
+ *
+ * @example
+ * const added = signRequest(request, credentials, { region, service: 's3', now: new Date(), payloadHash });
  */
 export function signRequest(
   request: SignedRequest,
@@ -43,7 +46,7 @@ export function signRequest(
   return signParts(request, credentials, signing).headers;
 }
 
-/** As `signRequest`, with what the signatures of chunks chain on. */
+/** Does the same as `signRequest`, and also returns the values on which the signatures of chunks build. */
 export function signParts(request: SignedRequest, credentials: Credentials, signing: Signing): SignedParts {
   const timestamp = formatTimestamp(signing.now);
   const scope = { date: timestamp.slice(0, 8), region: signing.region, service: signing.service };
@@ -83,12 +86,12 @@ interface Presigning {
   /** Seconds, 1 to 604800. */
   readonly expires: number;
   readonly method?: string;
-  /** Hex SHA-256 that the body must have; any body is good without it. */
+  /** The hex SHA-256 of the body. Without it the URL is good for any body. */
   readonly payloadHash?: string;
 }
 
 /**
- * The URL with its signature in the query; `url` may carry a query of its own. Only the host is signed of the headers.
+ * Returns the URL with its signature in the query. `url` may have a query of its own. Of the headers only the host is signed.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  */

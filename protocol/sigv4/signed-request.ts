@@ -1,4 +1,4 @@
-/** What a signature covers of a request: plain data, as it goes over the wire. */
+/** The parts of a request that a signature covers, as they go over the wire. */
 export interface SignedRequest {
   readonly method: string;
   /** Percent-encoded as sent, beginning with `/`. */
@@ -11,7 +11,7 @@ export interface SignedRequest {
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** `<date>/<region>/<service>/aws4_request`, what a signing key is good for. */
+/** The scope of a signing key: `<date>/<region>/<service>/aws4_request`. */
 export interface SignatureScope {
   /** `YYYYMMDD`. */
   readonly date: string;
@@ -19,7 +19,7 @@ export interface SignatureScope {
   readonly service: string;
 }
 
-/** What a request says about its signature, not yet verified. */
+/** The statements of a request about its signature. They are not verified yet. */
 export interface SignatureClaim {
   readonly kind: 'header' | 'presigned';
   readonly accessKey: string;
@@ -29,13 +29,12 @@ export interface SignatureClaim {
   /** 64 hexadecimal digits. */
   readonly signature: string;
   readonly timestamp: Date;
-  /** Seconds that a presigned URL is good for, 1 to 604800. */
+  /** The lifetime of a presigned URL in seconds, 1 to 604800. */
   readonly expires?: number;
   readonly sessionToken?: string;
   /**
-   * `x-amz-content-sha256` as sent; `UNSIGNED-PAYLOAD` for a presigned URL without one. Undefined for a header signature
-   * without one, which only services other than S3 (STS) allow: there the caller passes the hash of the body to
-   * `verifySignature`.
+   * `x-amz-content-sha256` as sent; `UNSIGNED-PAYLOAD` for a presigned URL without one. It is undefined for a header signature without one,
+   * which only services other than S3 (STS) allow. Their caller passes the hash of the body to `verifySignature`.
    */
   readonly payloadHash?: string;
 }
@@ -46,7 +45,7 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** One value of a header that must not repeat; several are joined as node joins them. */
+/** Returns the value of a header that must not repeat. Several values are joined as node joins them. */
 export function headerValue(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(',');

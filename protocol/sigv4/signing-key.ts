@@ -1,20 +1,20 @@
 import { hash, createHmac } from 'node:crypto';
 import type { SignatureScope } from './signed-request.ts';
 
-/** Bytes of SHA-256's blocks and of its result. */
+/** The sizes of SHA-256's blocks and of its result, in bytes. */
 const block = 64;
 const digest = 32;
 
 /**
  * HMAC-SHA256 under one key for many short texts, by two plain hashes. Node's `createHmac` makes an object with a native half for each
- * text, which with its collection costs twice as much.
+ * text, which costs twice as much with its garbage collection.
  *
  * @see https://www.rfc-editor.org/rfc/rfc2104
  */
 export class HmacSha256 {
   /** The padded key, then the text. */
   #inner: Buffer;
-  /** What of it was hashed last: texts of one client are all of one length. */
+  /** The part of it that was hashed last: the texts of one client mostly have the same length. */
   #filled: Buffer;
   /** The padded key, then the hash of the inner. */
   readonly #outer: Buffer;
@@ -33,7 +33,7 @@ export class HmacSha256 {
 
   /** 64 hexadecimal digits. */
   sign(text: string): string {
-    // A UTF-16 unit is at most three bytes.
+    // A UTF-16 unit takes at most three bytes.
     const room = block + 3 * text.length;
     if (room > this.#inner.length) {
       this.#inner = Buffer.concat([this.#inner.subarray(0, block)], room);
@@ -46,7 +46,7 @@ export class HmacSha256 {
   }
 }
 
-/** Of a day, region and service; made ready where it signs more than once. */
+/** The key of a day, region and service. It is an `HmacSha256` if it signs more than once. */
 export type SigningKey = Buffer | HmacSha256;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
@@ -72,9 +72,9 @@ export function formatScope(scope: SignatureScope): string {
 }
 
 /**
- * A bounded cache of signing keys, which saves four of the five HMACs of each request. A key is found by its secret, so that a
- * changed secret never meets an old key. Hashing the secret to keep only its hash cost more than finding the key: who can read this
- * memory reads the credentials beside it.
+ * A bounded cache of signing keys, which saves four of the five HMACs of each request. The cache finds a key by its secret, so that a
+ * changed secret never finds an old key. Keeping only the hash of the secret cost more than the cache saves: a reader of this memory can
+ * read the credentials anyway.
  */
 export class SigningKeys {
   readonly #keys = new Map<string, HmacSha256>();
@@ -89,7 +89,7 @@ export class SigningKeys {
     const known = this.#keys.get(id);
     if (known !== undefined) return known;
     const key = new HmacSha256(deriveSigningKey(secretKey, scope));
-    // The oldest goes first: with a new day every key of the day before becomes useless anyway.
+    // The oldest key goes first: on a new day no request uses the keys of the day before.
     for (const oldest of this.#keys.keys()) {
       if (this.#keys.size < this.#limit) break;
       this.#keys.delete(oldest);

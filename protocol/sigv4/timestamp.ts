@@ -1,4 +1,4 @@
-/** The timestamp that was read last: requests of one second all have the same, and each is read once and written twice. */
+/** The last timestamp that was parsed. All requests of one second have the same, and each request uses it three times. */
 let lastRead: { readonly text: string; readonly time: number } = { text: '19700101T000000Z', time: 0 };
 
 /** `20130524T000000Z`. */
@@ -12,9 +12,9 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : `${value}`;
 }
 
-/** The instant of `20130524T000000Z`; undefined when it is not of this form or names no real instant. */
+/** Parses `20130524T000000Z`. Returns undefined for another form or an instant that does not exist. */
 export function parseTimestamp(text: string): Date | undefined {
-  // Dates can be changed: each caller gets one of its own.
+  // A Date is mutable, so each caller gets one of its own.
   if (text === lastRead.text) return new Date(lastRead.time);
   const date = readTimestamp(text);
   if (date !== undefined) lastRead = { text, time: date.getTime() };
@@ -27,16 +27,16 @@ function readTimestamp(text: string): Date | undefined {
   const [hour, minute, second] = [twoAt(text, 9), twoAt(text, 11), twoAt(text, 13)];
   if (year < 1_000 || hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  // The 31st of February becomes a day in March: it is refused by coming out different.
+  // `Date` turns the 31st of February into a day in March, which differs from the text.
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date : undefined;
 }
 
-/** The number that two decimal digits write. */
+/** Reads two decimal digits. */
 function twoAt(text: string, at: number): number {
   return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
 }
 
-/** The instant of a `Date` header, `Fri, 24 May 2013 00:00:00 GMT`. */
+/** Parses a `Date` header, `Fri, 24 May 2013 00:00:00 GMT`. */
 export function parseHttpDate(text: string): Date | undefined {
   if (!/^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (GMT|UTC|\+0000)$/.test(text)) return undefined;
   const date = new Date(text);

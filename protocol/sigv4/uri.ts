@@ -1,7 +1,7 @@
 const encodedPathAsItIs = /^[A-Za-z0-9\-._~/]*$/;
 const encodedAsItIs = /^[A-Za-z0-9\-._~]*$/;
 
-/** Escapes as AWS writes them, in upper case; among them may be such that AWS would not write. */
+/** Matches a text whose escapes have upper-case digits. It may contain escapes that AWS would not write. */
 const wellEscaped = /^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})*$/;
 const needlessEscape = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
 
@@ -18,14 +18,14 @@ export function percentEncode(text: string): string {
   return encoded;
 }
 
-/** As `percentEncode`, but `/` stays: for object keys in paths. */
+/** Encodes as `percentEncode`, but keeps `/`: for object keys in paths. */
 export function percentEncodePath(path: string): string {
   return encodedPathAsItIs.test(path) ? path : path.split('/').map(percentEncode).join('/');
 }
 
 /**
- * Brings what a client sent into the one encoding that signatures are made over: `%2d`, `-` and `%2D` all mean `-`. Works on
- * bytes, so that a path that is no UTF-8 still has a canonical form. A `%` that begins no escape stands for itself.
+ * Normalizes what a client sent to the one encoding that signatures cover: `%2d`, `-` and `%2D` all mean `-`. It works on bytes, so that a
+ * path that is no UTF-8 still has a canonical form. A `%` that begins no escape is literal.
  */
 export function reencode(
   sent: string,
@@ -50,7 +50,7 @@ export function reencode(
   return encoded;
 }
 
-/** Decodes percent escapes to text; undefined when an escape is broken or the bytes are no UTF-8. */
+/** Decodes percent escapes to text. Returns undefined if an escape is broken or the bytes are no UTF-8. */
 export function percentDecode(sent: string): string | undefined {
   if (!sent.includes('%')) return sent;
   try {
@@ -60,7 +60,7 @@ export function percentDecode(sent: string): string | undefined {
   }
 }
 
-/** The parameters of a raw query in their order, still encoded. `a` without `=` has the value ''. */
+/** Splits a raw query into its parameters, in their order and still encoded. `a` without `=` has the value ''. */
 function rawParameters(rawQuery: string): [name: string, value: string][] {
   const parameters: [string, string][] = [];
   for (const parameter of rawQuery.split('&')) {
@@ -71,7 +71,7 @@ function rawParameters(rawQuery: string): [name: string, value: string][] {
   return parameters;
 }
 
-/** Decoded parameters; `+` is a space, as every S3 server reads it. Undefined where one is not valid UTF-8. */
+/** Splits and decodes a query. `+` is a space, as every S3 server reads it. A value is undefined if it is not valid UTF-8. */
 export function decodedParameters(rawQuery: string): [name: string, value: string | undefined][] {
   return rawParameters(rawQuery).map(([name, value]) => [decodeParameter(name) ?? name, decodeParameter(value)]);
 }
@@ -80,7 +80,7 @@ function decodeParameter(sent: string): string | undefined {
   return percentDecode(sent.replaceAll('+', ' '));
 }
 
-/** The query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. */
+/** Returns the query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. */
 export function canonicalQuery(rawQuery: string): string {
   if (rawQuery === '') return '';
   const encoding = { keepSlash: false, plusIsSpace: true };
@@ -92,7 +92,7 @@ export function canonicalQuery(rawQuery: string): string {
     .join('&');
 }
 
-// Both are ASCII by now, so that the order of UTF-16 units is that of bytes.
+// Both are ASCII, so that the order of UTF-16 units is that of bytes.
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
