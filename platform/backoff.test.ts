@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retry, retryDelay } from './backoff.ts';
+import { backoffMs, retry } from './backoff.ts';
 
 const transient = { isTransient: () => true };
 
@@ -40,15 +40,29 @@ describe('a call that is tried again', () => {
     await expect(call).rejects.toThrow('no 2');
   });
 
-  it('ends where nobody wants the answer any more', async () => {
+  it('ends when the caller aborts the waiting', async () => {
     const signal = AbortSignal.abort();
     await expect(
       retry(() => Promise.reject(new Error('away')), { ...transient, forMs: 60_000, signal }),
     ).rejects.toThrow('away');
   });
+});
 
-  it('waits twice as long each time up to a second, by chance up to half less', () => {
-    expect([0, 1, 2, 10, 1000].map((number) => retryDelay(number, 1))).toEqual([50, 100, 200, 1000, 1000]);
-    expect(retryDelay(3, 0)).toBe(200);
+describe('an exponential back-off', () => {
+  const timing = { firstMs: 50, maxMs: 1_000 };
+
+  it('doubles up to its limit', () => {
+    expect([0, 1, 2, 3, 11, 1_000].map((failures) => backoffMs(failures, timing, () => 1))).toEqual([
+      0, 50, 100, 200, 1_000, 1_000,
+    ]);
+  });
+
+  it('leaves up to half of a delay to chance', () => {
+    expect([0, 0.5, 1].map((random) => backoffMs(3, timing, () => random))).toEqual([100, 150, 200]);
+  });
+
+  it('has the jitter that the caller asks for', () => {
+    const delays = [0, 0.5, 1].map((jitter) => backoffMs(3, { ...timing, jitter }, () => 0));
+    expect(delays).toEqual([200, 100, 0]);
   });
 });

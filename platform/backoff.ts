@@ -1,46 +1,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds before the first retry; doubled with each, up to the longest. */
-const firstDelayMs = 50;
-const longestDelayMs = 1000;
+/** The delay before the first retry, doubled before each further one up to a limit. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /**
+   * The random share of each delay, from 0 to 1, so that many clients of a service that comes back do not all come at once. 0.5 by
+   * default: a delay is at least half as long as it could be.
+   */
+  readonly jitter?: number;
+}
 
-interface RetryOptions {
-  /** Milliseconds after the first attempt within which another may begin; 0 makes one attempt. */
+/**
+ * Milliseconds to wait after this many failures in a row, counted from 1.
+ *
+ * @example
+ * await sleep(backoffMs(failures, { firstMs: 50, maxMs: 1_000 }));
+ */
+export function backoffMs(
+  failures: number,
+  { firstMs, maxMs, jitter = 0.5 }: Backoff,
+  random: () => number = Math.random,
+): number {
+  if (failures === 0) return 0;
+  const full = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
+  return jitter === 0 ? full : full * (1 - jitter + jitter * random());
+}
+
+export interface RetryOptions {
+  /** Milliseconds after the first attempt within which another may begin. 0 makes one attempt. */
   readonly forMs: number;
   readonly isTransient: (error: unknown) => boolean;
-  /** Aborted where no answer is wanted any more: the last failure is then the answer. */
+  /** Aborts the waiting: `retry` then rejects with the last failure. */
   readonly signal?: AbortSignal;
   readonly now?: () => number;
   readonly random?: () => number;
 }
 
+/** The delays of `retry`. */
+export const retryBackoff: Backoff = { firstMs: 50, maxMs: 1_000 };
+
 /**
- * Makes attempts until one succeeds, fails for good, or the time is over; then errors with the last failure. Between attempts it
- * waits longer and longer, each time a random part less, so that many clients of a service that comes back do not all come at once.
+ * Makes attempts until one succeeds, one fails with an error that is not transient, or the time is over. Then it rejects with the last
+ * failure. The delays between attempts grow from 50 ms to 1 s. `attempt` gets the number of the attempt, from 0.
+ *
+ * @example
+ * const answer = await retry(() => call(request), { forMs: 5_000, isTransient: (error) => error instanceof NoAnswer });
  */
 export async function retry<T>(attempt: (number: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { forMs, isTransient, signal, now = performance.now.bind(performance), random = Math.random } = options;
+  const { forMs, isTransient, signal, now = performance.now.bind(performance), random } = options;
   const began = now();
   for (let number = 0; ; number++) {
     try {
       return await attempt(number);
     } catch (error) {
-      const delay = retryDelay(number, random());
+      const delay = backoffMs(number + 1, retryBackoff, random);
       if (!isTransient(error) || now() - began + delay > forMs) throw error;
       if (!(await waited(delay, signal))) throw error;
     }
   }
 }
 
-/** Milliseconds after the attempt of this number, counted from 0; `random` is from 0 to 1. */
-export function retryDelay(number: number, random: number): number {
-  const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(number, 20));
-  return full / 2 + (full / 2) * random;
-}
-
 async function waited(delayMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   try {
-    await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
+    await sleep(delayMs, undefined, { signal });
     return true;
   } catch {
     return false;

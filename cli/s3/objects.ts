@@ -6,7 +6,8 @@ import type { RequestBody } from './request-body.ts';
 import { createHash } from 'node:crypto';
 import { writeDeleteObjects } from '../../protocol/s3/delete-objects-request.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { delayBefore, isTransient } from './retry.ts';
+import { isTransient, retryBackoff } from './retry.ts';
+import { backoffMs } from '../../platform/backoff.ts';
 
 interface ObjectProperties {
   readonly size: number;
@@ -134,7 +135,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
     } catch (error) {
       failures = at > from ? 1 : failures + 1;
       if (failures >= maxFailures || client.signal.aborted || !isTransient(error)) throw error;
-      await sleep(delayBefore(failures), undefined, { signal: client.signal });
+      await sleep(backoffMs(failures, retryBackoff), undefined, { signal: client.signal });
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3ResponseError } from './s3-response-error.ts';
+import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
 /** Codes of transient network errors of Node. */
 const transientCodes = new Set([
@@ -38,10 +39,8 @@ export const defaultRetries: Retries = {
   },
 };
 
-/** 200 ms, doubled with each attempt up to 5 s, plus a random part of the same size, so that many clients do not retry together. */
-export function delayBefore(attempt: number, random: () => number = Math.random): number {
-  return Math.min(200 * 2 ** (attempt - 1), 5_000) * (1 + random());
-}
+/** The first delay is 200 to 400 ms. The delays double up to 5 to 10 s. */
+export const retryBackoff: Backoff = { firstMs: 400, maxMs: 10_000 };
 
 /** Runs `work` until it succeeds, fails permanently, or has failed `attempts` times. */
 export async function retrying<T>(
@@ -54,7 +53,7 @@ export async function retrying<T>(
       return await work(attempt);
     } catch (error) {
       if (attempt >= retries.attempts || signal.aborted || !isTransient(error)) throw error;
-      await retries.wait(delayBefore(attempt), signal);
+      await retries.wait(backoffMs(attempt, retryBackoff), signal);
     }
   }
 }

@@ -1,6 +1,7 @@
-import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 /** A person whom the demonstration provider knows. */
 export interface DemoUser {
@@ -22,20 +23,11 @@ export function newDemoUsers(): readonly DemoUser[] {
 export function authenticate(users: readonly DemoUser[], name: unknown, password: unknown): DemoUser | undefined {
   if (typeof name !== 'string' || typeof password !== 'string') return undefined;
   const user = users.find((candidate) => candidate.name === name);
-  return equalSecrets(user?.password ?? '', password) ? user : undefined;
+  return timingSafeEqual(password, user?.password ?? '') ? user : undefined;
 }
 
 function newPassword(): string {
   return randomBytes(9).toString('base64url').replaceAll('-', 'x').replaceAll('_', 'y');
-}
-
-/** Whether two secrets are equal, in a time that tells nothing of either. */
-export function equalSecrets(expected: string, given: string): boolean {
-  return timingSafeEqual(digest(expected), digest(given));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 const maxForm = 4096;

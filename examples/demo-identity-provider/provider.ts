@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Provider, errors, type Configuration, type JWKS, type KoaContextWithOIDC } from 'oidc-provider';
-import { handleLogin, authenticate, equalSecrets, type DemoUser } from './login.ts';
+import { handleLogin, authenticate, type DemoUser } from './login.ts';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 export interface DemoProviderOptions {
   /** http://HOST:PORT without a path; the issuer is below it. */
@@ -27,7 +28,7 @@ export function createDemoProvider(options: DemoProviderOptions): Server {
   const provider = new Provider(`${options.origin}${path}`, configuration(options, path));
   // The console's port is changed in the manifests: any port of this machine may be returned to, and nothing else.
   provider.Client.prototype.redirectUriAllowed = isLoopbackCallback;
-  provider.Client.prototype.compareClientSecret = (actual) => equalSecrets(options.clientSecret(), actual);
+  provider.Client.prototype.compareClientSecret = (actual) => timingSafeEqual(actual, options.clientSecret());
   provider.registerGrantType('password', (ctx) => passwordGrant(ctx, provider, options), [
     'username',
     'password',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { backoffMs, Reflector } from './reflector.ts';
+import { Reflector } from './reflector.ts';
 import { KubeError, type KubeApi, type KubeList, type KubeObject, type WatchEvent } from './kube-api.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { resourceTypes } from './resource-types.ts';
@@ -177,13 +177,5 @@ describe('Reflector', () => {
     const { cache, listed } = start([() => ({ items: [], resourceVersion: '1' })], [], ['red', 'blue']);
     await cache.synced();
     expect(listed.map(({ namespace }) => namespace)).toEqual(['red', 'blue']);
-  });
-});
-
-describe('backoffMs', () => {
-  it('doubles up to its most, half of it by chance', () => {
-    const delays = [0, 1, 2, 3, 40].map((failures) => backoffMs(failures, { firstMs: 100, maxMs: 300 }, () => 1));
-    expect(delays).toEqual([0, 100, 200, 300, 300]);
-    expect(backoffMs(2, { firstMs: 100, maxMs: 300 }, () => 0)).toBe(100);
   });
 });

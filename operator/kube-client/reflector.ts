@@ -1,19 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
 import type { ResourceCache } from './resource-cache.ts';
-
-/** Growing delays: the first is about `firstMs`, each doubles, none is above `maxMs`. Up to half of each is left to chance. */
-interface BackoffTiming {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
-
-/** Milliseconds to wait after a number of failures in a row. A random part keeps the clients of one server from retrying together. */
-export function backoffMs(failures: number, { firstMs, maxMs }: BackoffTiming, random: () => number): number {
-  if (failures === 0) return 0;
-  const whole = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
-  return Math.round(whole * (0.5 + random() / 2));
-}
+import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
 interface ReflectorOptions {
   readonly api: Pick<KubeApi, 'list' | 'watch'>;
@@ -27,7 +15,7 @@ interface ReflectorOptions {
   readonly timing?: Partial<ReflectorTiming>;
 }
 
-interface ReflectorTiming extends BackoffTiming {
+interface ReflectorTiming extends Backoff {
   /** Milliseconds after which a watch counts as good: the next one begins at once. */
   readonly steadyMs: number;
   readonly pageSize: number;

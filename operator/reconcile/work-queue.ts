@@ -1,3 +1,4 @@
+import { backoffMs } from '../../platform/backoff.ts';
 export interface WorkQueueOptions {
   /** Does the work of a key. After an error the queue calls `failed` and retries the key after a delay. */
   readonly work: (key: string) => Promise<void>;
@@ -121,10 +122,10 @@ export class WorkQueue {
   }
 
   #failed(key: string, entry: Entry, error: unknown): void {
-    const { random, failed } = this.#options;
+    const { failed } = this.#options;
     entry.failures += 1;
     const retryAfterMs = retryAfterOf(error) ?? 0;
-    const pause = Math.max(retryAfterMs, this.#growingPause(entry) * (0.75 + random() / 2));
+    const pause = Math.max(retryAfterMs, this.#growingPause(entry));
     const now = Date.now();
     entry.floor = now + retryAfterMs;
     // A request that came while the work ran is part of the next attempt: often the work itself caused it.
@@ -134,7 +135,7 @@ export class WorkQueue {
 
   #growingPause({ failures }: Entry): number {
     const { firstRetryMs = 1_000, lastRetryMs = 60_000 } = this.#options;
-    return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
+    return backoffMs(failures, { firstMs: firstRetryMs, maxMs: lastRetryMs }, this.#options.random);
   }
 
   /** A change may repair a failing key, so it does not wait for the whole delay. Work that triggers itself must not spin. */

@@ -1,7 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
 import { sign, type SigningKey, formatScope } from './signing-key.ts';
 import type { SignedParts } from './sign-request.ts';
+import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const emptySha256 = createHash('sha256').digest('hex');
 
@@ -11,13 +12,12 @@ interface ChunkChain {
   readonly timestamp: string;
   /** `date/region/service/aws4_request`. */
   readonly scope: string;
-  /** The signature of the request, on which the first chunk chains. */
+  /** The signature of the request, with which the chain begins. */
   readonly seed: string;
 }
 
 /**
- * The chain of signatures through a streaming body: each covers the one before it, so that no chunk can be dropped, repeated
- * or moved.
+ * The chain of signatures of a streaming body. Each signature covers the one before it, so that no chunk can be dropped, repeated or moved.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
  */
@@ -30,12 +30,12 @@ export class ChunkSignatures {
     this.#previous = chain.seed;
   }
 
-  /** The signature of the next chunk, from the hex SHA-256 of its bytes. */
+  /** Computes the signature of the next chunk from the hex SHA-256 of its bytes. */
   chunk(sha256: string): string {
     return this.#next('AWS4-HMAC-SHA256-PAYLOAD', `${emptySha256}\n${sha256}`);
   }
 
-  /** The signature of the trailers, from the hex SHA-256 of their lines `name:value\n`. */
+  /** Computes the signature of the trailers from the hex SHA-256 of their lines `name:value\n`. */
   trailer(sha256: string): string {
     return this.#next('AWS4-HMAC-SHA256-TRAILER', sha256);
   }
@@ -47,22 +47,21 @@ export class ChunkSignatures {
   }
 }
 
-/** Throws S3Error `SignatureDoesNotMatch`; takes the same time wherever the two differ. */
+/** Throws S3Error `SignatureDoesNotMatch` if the signatures differ. It compares in constant time. */
 export function checkChunkSignature(computed: string, sent: string, what: string): void {
-  const [a, b] = [Buffer.from(computed, 'latin1'), Buffer.from(sent, 'latin1')];
-  if (a.length === b.length && timingSafeEqual(a, b)) return;
+  if (timingSafeEqual(sent, computed)) return;
   throw new S3Error(
     'SignatureDoesNotMatch',
     `The signature of ${what} of the body does not match the one we calculated.`,
   );
 }
 
-/** The payload hash to sign the request with whose body `encodeSignedChunks` frames. */
+/** The payload hash of a request whose body `encodeSignedChunks` frames. */
 export const signedChunksPayload = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
 
 const signatureField = ';chunk-signature=';
 
-/** Frames a body in aws-chunked with a signature for each chunk. `source` may come in any pieces. */
+/** Frames a body in aws-chunked with a signature for each chunk. The buffers of `source` may have any size. */
 export async function* encodeSignedChunks(
   source: AsyncIterable<Uint8Array>,
   signed: SignedParts,
@@ -83,10 +82,10 @@ export async function* encodeSignedChunks(
   yield lineEnd;
 }
 
-/** S3 demands chunks of one size, the last excepted, of at least 8 KiB. */
+/** S3 requires chunks of one size, except for the last, of at least 8 KiB. */
 const chunkSize = 65_536;
 
-/** Content-Length of the framed body of `size` bytes. */
+/** Returns the Content-Length of the framed body of `size` bytes. */
 export function signedChunksLength(size: number): number {
   const rest = size % chunkSize;
   return Math.floor(size / chunkSize) * framed(chunkSize) + (rest > 0 ? framed(rest) : 0) + framed(0);

@@ -1,14 +1,14 @@
 import { S3Error } from '../s3/s3-error.ts';
 import type { SignatureClaim, RequestHeaders, SignedRequest } from './signed-request.ts';
-import { timingSafeEqual } from 'node:crypto';
 import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './canonical-request.ts';
 import { reencode, canonicalQuery } from './uri.ts';
 import type { SigningKey, SigningKeys } from './signing-key.ts';
 import { formatTimestamp } from './timestamp.ts';
+import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const allowedSkew = 15 * 60_000;
 
-/** Header signatures are good for 15 minutes either way; presigned URLs from then until they expire. */
+/** Checks the time. Header signatures are valid for 15 minutes before and after their time; presigned URLs are valid until they expire. */
 function checkTime(claim: SignatureClaim, now: Date): void {
   const age = now.getTime() - claim.timestamp.getTime();
   if (claim.kind === 'header') {
@@ -31,7 +31,7 @@ function checkTime(claim: SignatureClaim, now: Date): void {
   });
 }
 
-/** Clients learn the right region from the element `Region` of the answer, and try again with it. */
+/** Checks the scope. Clients learn the right region from the element `Region` of the error, and try again with it. */
 function checkScope(
   claim: SignatureClaim,
   expected: { readonly region?: string; readonly services: readonly string[]; readonly allowEmptyRegion?: boolean },
@@ -59,31 +59,31 @@ function checkScope(
 
 export interface Verification {
   readonly now: Date;
-  /** The region of this store; absent or empty: any region is good. */
+  /** The region of this store. Without it any region is valid. */
   readonly region?: string;
-  /** Services that may be named by the scope, e.g. `['s3']`, `['sts']`. */
+  /** The services that the scope may name, e.g. `['s3']`, `['sts']`. */
   readonly services: readonly string[];
   /** Admin clients leave the region of the scope empty. */
   readonly allowEmptyRegion?: boolean;
-  /** Hex SHA-256 of the body, where the request carries no `x-amz-content-sha256` (STS). */
+  /** The hex SHA-256 of the body, if the request has no `x-amz-content-sha256` (STS). */
   readonly bodyHash?: string;
   readonly signingKeys: SigningKeys;
 }
 
-/** What the chunks of a streaming body chain on. */
+/** The values on which the signatures of a streaming body build. */
 export interface VerifiedSignature {
   readonly claim: SignatureClaim;
   readonly signingKey: SigningKey;
 }
 
 /**
- * Headers that need no signature of their own. The first two are part of what is signed anyway; the third is there for
- * statistics, and proxies and browsers add it.
+ * Headers that need no signature. The canonical request contains the first two anyway. The third is for statistics, and proxies and
+ * browsers add it.
  */
 const maybeUnsigned = new Set(['x-amz-content-sha256', 'x-amz-date', 'x-amz-user-agent']);
 
 /**
- * Whether `claim` was made with `secretKey` for this very request, now.
+ * Verifies that `claim` was made with `secretKey` for this very request, and is valid now.
  *
  * @throws S3Error `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AccessDenied` (expired, unsigned headers),
  * `AuthorizationHeaderMalformed` or `AuthorizationQueryParametersError` (region, service), `InvalidRequest` (no payload hash)
@@ -106,14 +106,14 @@ export function verifySignature(
   const query = canonicalQuery(request.rawQuery);
   const isSignedAs = (path: string, headerLines: string, encoding?: 'utf8'): boolean => {
     const parts = { method: request.method, path, query, headerLines, signedHeaders: claim.signedHeaders, payloadHash };
-    return equalSignatures(
+    return timingSafeEqual(
       computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts, encoding)),
       claim.signature,
     );
   };
   const path = reencode(request.rawPath, { keepSlash: true, plusIsSpace: false });
   const headerLines = canonicalHeaders(headersAsSigned(request.headers, claim.signedHeaders), claim.signedHeaders);
-  // What is signed in the usual way is not read in any other.
+  // A signature of the usual form needs no second check.
   if (isSignedAs(path, headerLines)) return { claim, signingKey };
   for (const reading of otherReadings(request.rawPath, path, headerLines)) {
     if (isSignedAs(reading.path, reading.headerLines)) return { claim, signingKey };
@@ -129,22 +129,9 @@ export function verifySignature(
   );
 }
 
-/** Digits of a signature. */
-const signatureLength = 64;
-const one = Buffer.alloc(signatureLength);
-const other = Buffer.alloc(signatureLength);
-
-/** In a time that tells nothing of either. Kept memory, since two buffers for each request cost more than comparing them. */
-function equalSignatures(computed: string, sent: string): boolean {
-  if (sent.length !== signatureLength) return false;
-  one.write(computed, 'latin1');
-  other.write(sent, 'latin1');
-  return timingSafeEqual(one, other);
-}
-
 /**
- * The ways in which some clients read what is sent. A path is signed re-encoded, by some as it is (`%2F` in a key); a repeated
- * header is signed joined by `,` and arrives here joined by `, `.
+ * Some clients sign a request in another form than the canonical one. They sign the path as sent (`%2F` in a key), or join a repeated
+ * header by `,` where node joins it by `, `.
  */
 function otherReadings(rawPath: string, path: string, headerLines: string): { path: string; headerLines: string }[] {
   const joined = headerLines.replaceAll(', ', ',');
@@ -153,7 +140,7 @@ function otherReadings(rawPath: string, path: string, headerLines: string): { pa
   return lines.flatMap((each) => paths.map((of) => ({ path: of, headerLines: each }))).slice(1);
 }
 
-/** `Expect` is hop-by-hop: a proxy that answers it strips it, and its value is known. */
+/** `Expect` is hop-by-hop: a proxy that answers it removes it, and its value is known. */
 function headersAsSigned(headers: RequestHeaders, signed: readonly string[]): RequestHeaders {
   return signed.includes('expect') && headers['expect'] === undefined
     ? { ...headers, expect: '100-continue' }

@@ -8,7 +8,7 @@ import { decryptPayload, PayloadError } from '../../protocol/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/authenticate.ts';
-import { limitedTurns } from '../../platform/concurrency.ts';
+import { semaphore } from '../../platform/concurrency.ts';
 
 /** A call of the admin API. Each subject has a file with its routes. */
 export interface Route {
@@ -134,7 +134,7 @@ function jsonOf(body: Buffer): unknown {
 const maxBodyBytes = 1024 * 1024;
 
 /** Deriving the key takes 64 MiB, so a semaphore bounds the derivations. */
-const decryptionSemaphore = limitedTurns(2);
+const decryptionSemaphore = semaphore(2);
 
 export function createCall(
   services: AdminServices,

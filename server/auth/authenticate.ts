@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KnownAuthorizations } from '../../protocol/sigv4/authorization-fields.ts';
@@ -9,12 +8,7 @@ import { type Verification, type VerifiedSignature, verifySignature } from '../.
 import type { Principal, StoredCredentials } from './principal.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
-
-/** Compares two secrets in constant time. The time depends on their length alone, which is not secret for keys and tokens. */
-function equalSecrets(one: string, other: string): boolean {
-  const [first, second] = [Buffer.from(one), Buffer.from(other)];
-  return first.length === second.length && timingSafeEqual(first, second);
-}
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 /** The credentials that the authenticator accepts. `Access` implements it. */
 export interface CredentialSource {
@@ -141,5 +135,5 @@ function checkSessionToken(claim: SignatureClaim, credentials: StoredCredentials
       'These are temporary credentials: requests must carry their session token (X-Amz-Security-Token).',
     );
   }
-  if (stored === undefined || !equalSecrets(sent, stored)) throw new S3Error('InvalidTokenId');
+  if (stored === undefined || !timingSafeEqual(sent, stored)) throw new S3Error('InvalidTokenId');
 }

@@ -1,4 +1,4 @@
-import { limitedTurns } from '../../platform/concurrency.ts';
+import { semaphore } from '../../platform/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
 
 interface AttemptLimit {
@@ -91,7 +91,7 @@ export class GuessLimits {
   readonly #addresses = new Attempts(addressLimit);
   readonly #accounts = new Attempts(accountLimit);
   readonly #familiar = new Attempts({ max: 1, windowMs: familiarForMs });
-  readonly #queues = new Map<string, { readonly run: ReturnType<typeof limitedTurns>; users: number }>();
+  readonly #queues = new Map<string, { readonly run: ReturnType<typeof semaphore>; users: number }>();
 
   constructor(clock: () => Date) {
     this.#clock = clock;
@@ -150,7 +150,7 @@ export class GuessLimits {
     if (account === undefined) return work();
     const pair = pairOf(from, account);
     const name = this.#familiar.waitSeconds(pair, this.#clock().getTime()) > 0 ? pair : account;
-    const queue = this.#queues.get(name) ?? { run: limitedTurns(concurrency.max), users: 0 };
+    const queue = this.#queues.get(name) ?? { run: semaphore(concurrency.max), users: 0 };
     if (queue.users >= concurrency.withWaiting) throw new GuessLimitError(1);
     this.#queues.set(name, queue);
     queue.users += 1;

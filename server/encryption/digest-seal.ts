@@ -1,4 +1,5 @@
-import { type Cipheriv, createCipheriv, timingSafeEqual } from 'node:crypto';
+import { type Cipheriv, createCipheriv } from 'node:crypto';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 /** The place that a sealed digest is bound to. */
 export interface DigestPlace {

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { missingPermissions } from '../../protocol/key-service/policy.ts';
 import type { DescribeSelfAnswer } from '../../protocol/key-service/payloads.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type SealedDataKey,
 } from './key-source.ts';
 import { ExpiringCache } from './expiring-cache.ts';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 /** The calls of the key-service client that this file uses. Contexts are bytes; errors have a `code` of the protocol. */
 export interface KeyServiceCalls {

@@ -6,6 +6,7 @@ import { bearerFetch, type ProviderFetch, createProviderFetch } from '../../plat
 import { discoverCluster, discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
 import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
 import { roleArn } from '../auth/principal.ts';
+import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
 /** Reads the CA certificates (PEM) of the provider, in addition to those of the system. Rejects with `OpenIdProblem`. */
 export async function providerCa({
@@ -95,9 +96,7 @@ export interface ProvidersLog {
 }
 
 /** Doubles from 1 s to 30 s, so that a provider that starts with the server is found soon and a missing one gets few requests. */
-function backoff(attempt: number): number {
-  return Math.min(30_000, 1_000 * 2 ** (attempt - 1));
-}
+const retryBackoff: Backoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0 };
 
 /** A provider that retries discovery until it succeeds. */
 export class ReconnectingProvider implements OpenIdProvider {
@@ -168,7 +167,7 @@ export class ReconnectingProvider implements OpenIdProvider {
       const fields = { provider: this.id, code: problem.code };
       this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
     }
-    const delay = (this.#options.retryDelay ?? backoff)(attempt);
+    const delay = this.#options.retryDelay?.(attempt) ?? backoffMs(attempt, retryBackoff);
     this.#timer = setTimeout(() => void this.#try(attempt + 1), delay);
     this.#timer.unref();
   }

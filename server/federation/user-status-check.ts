@@ -13,6 +13,7 @@ import {
 } from './external-users.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
+import { forEachLimit } from '../../platform/concurrency.ts';
 
 /**
  * Checks by the admin interface of the provider, or by the directory, whether external users with credentials still exist: when they get
@@ -189,7 +190,11 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
           unreachable.set(key, { ...known, people: known.people + 1 });
         }
       };
-      await forEachConcurrently(externalUsers(options, who), one, signal);
+      await forEachLimit(externalUsers(options, who), concurrency, (user) => {
+        signal?.throwIfAborted();
+        return one(user);
+      });
+      signal?.throwIfAborted();
       const failures = [...unreachable.values()];
       for (const { provider, people, reason } of failures) {
         counter.add({ unreachable: people });
@@ -199,23 +204,6 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
       return { ...report, unreachable: failures };
     },
   };
-}
-
-async function forEachConcurrently<T>(
-  items: AsyncIterable<T>,
-  work: (item: T) => Promise<void>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const iterator = items[Symbol.asyncIterator]();
-  const worker = async () => {
-    for (;;) {
-      signal?.throwIfAborted();
-      const next = await iterator.next();
-      if (next.done === true) return;
-      await work(next.value);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
 function hasStatusKey(subject: Subject, key: string): boolean {

@@ -2,6 +2,7 @@ import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts'
 import { commitOnce } from '../store/commit-once.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { backoffMs } from '../../platform/backoff.ts';
 
 /** The state of a background task, as the server that ran it last reports it. Times are milliseconds since 1970. */
 export interface BackgroundTask {
@@ -66,7 +67,7 @@ export class TaskReport {
             since: failure?.since ?? now(),
             attempts,
             error: (error instanceof Error ? error.message : String(error)).slice(0, maxErrorLength),
-            retryAt: now() + Math.min(Math.max(maxBackoff, retryMs), retryMs * 2 ** Math.min(attempts - 1, 20)),
+            retryAt: now() + backoffMs(attempts, { firstMs: retryMs, maxMs: Math.max(maxBackoff, retryMs), jitter: 0 }),
           },
         });
       }

@@ -8,23 +8,7 @@ import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/key-use.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';
 import type { SpaceCheck } from './operations/space-check.ts';
-
-/** Mutexes by key, for writers in this thread. Waiting writers get the mutex in the order in which they asked. */
-export class KeyedMutex {
-  readonly #last = new Map<string, Promise<void>>();
-
-  /** Resolves when the caller has the mutex. The caller must call the result to release it, whatever happens. */
-  async take(name: string): Promise<() => void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const before = this.#last.get(name);
-    this.#last.set(name, promise);
-    await before;
-    return () => {
-      if (this.#last.get(name) === promise) this.#last.delete(name);
-      resolve();
-    };
-  }
-}
+import type { KeyedMutex } from '../../platform/concurrency.ts';
 
 /** The bytes of one call: a call of the system's generator costs 9 µs for any count of bytes, and each write needs some twice. */
 const POOL_BYTES = 4096;

@@ -18,7 +18,7 @@ import {
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject } from './operations/delete-object.ts';
-import { type ObjectContext, pooledRandom, KeyedMutex } from './context.ts';
+import { type ObjectContext, pooledRandom } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './operations/list-objects.ts';
@@ -31,6 +31,7 @@ import { putObject } from './operations/put-object.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { type Reserve, spaceCheck, type Volumes } from './operations/space-check.ts';
 import { translateFailure } from './operations/translate-failure.ts';
+import { KeyedMutex } from '../../platform/concurrency.ts';
 
 export interface ObjectLayerOptions {
   readonly records: RecordStore;

@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { CUSTOMER_KEY_SIZE, CustomerKey } from '../encryption/object-key.ts';
 import { header } from './request.ts';
 import type { S3Call, PolicyContext } from './operation.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 import type { ObjectEncryption, RequestedEncryption } from '../objects/object-layer.ts';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 const target = 'x-amz-server-side-encryption-customer-';
 const source = 'x-amz-copy-source-server-side-encryption-customer-';
@@ -62,7 +63,7 @@ function customerKeyAnswer(key: CustomerKey | undefined): Record<string, string>
 function isMd5Of(given: string, bytes: Buffer): boolean {
   const expected = createHash('md5').update(bytes).digest();
   const read = Buffer.from(given, 'base64');
-  return read.length === expected.length && timingSafeEqual(read, expected);
+  return timingSafeEqual(read, expected);
 }
 
 /** The message does not repeat the value, which may be the key. */

@@ -13,6 +13,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type Content, contentOf } from '../crash/expected.ts';
+import { backoffMs } from '../../platform/backoff.ts';
 
 /** What stood in the way of requests, each of which was sent again. */
 export class Obstacles {
@@ -47,7 +48,7 @@ async function patiently<T>(
       if (!heals(error, obstacles)) throw error;
       if (performance.now() - began > PATIENCE) throw new Error(`not answered in ${PATIENCE} ms`, { cause: error });
     }
-    await sleep(Math.min(50 * 2 ** attempt, 1_000));
+    await sleep(backoffMs(attempt + 1, { firstMs: 50, maxMs: 1_000, jitter: 0 }));
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type ProviderFetch,
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
-import { retryDelay } from '../../../platform/backoff.ts';
+import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
 import { KeyError } from '../keystore.ts';
 
 /** The time of a remote store. Tests pass a virtual clock. */
@@ -112,7 +112,7 @@ export class Remote {
         request.isTransient?.(outcome.answer) === true;
       if (later && request.once !== true) {
         const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers, this.clock.now()) : undefined;
-        const delay = asked ?? retryDelay(attempt, Math.random());
+        const delay = asked ?? backoffMs(attempt + 1, retryBackoff);
         if (this.clock.now() - began + delay <= this.#budgetMs) {
           await this.clock.sleep(delay);
           continue;

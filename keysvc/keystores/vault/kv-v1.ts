@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retryDelay } from '../../../platform/backoff.ts';
+import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
 import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
@@ -59,7 +59,7 @@ export class KvV1 implements KvEngine {
       wrote = true;
       const outcome = await this.#tryOnce(call);
       if (outcome instanceof KeyError) {
-        const delay = retryDelay(attempt, Math.random());
+        const delay = backoffMs(attempt + 1, retryBackoff);
         if (clock.now() - began + delay > budgetMs) throw outcome;
         await clock.sleep(delay);
         continue;
@@ -67,7 +67,7 @@ export class KvV1 implements KvEngine {
       if (outcome.status === 204 || outcome.status === 200) return 'written';
       // Without the capability "update" the vault refuses an existing key.
       if (outcome.status === 403 && (await this.#look(name)).data !== undefined) return 'in-doubt';
-      const delay = retryAfterMs(outcome.headers, clock.now()) ?? retryDelay(attempt, Math.random());
+      const delay = retryAfterMs(outcome.headers, clock.now()) ?? backoffMs(attempt + 1, retryBackoff);
       const isLasting = outcome.status !== 429 && outcome.status < 500;
       if (isLasting || clock.now() - began + delay > budgetMs) throw this.#place.client.error(call, outcome);
       await clock.sleep(delay);

@@ -1,5 +1,6 @@
 import type { IdentityProvider } from '../../api/object.ts';
 import type { ProviderCheck } from './check-provider.ts';
+import { backoffMs } from '../../../platform/backoff.ts';
 
 export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
 
@@ -85,7 +86,8 @@ export class ProviderChecks {
 
   #pause({ failures }: Entry): number {
     const { firstRetryMs = 1_000, lastRetryMs = 60_000, goodForMs = 600_000, random } = this.#options;
-    const pause = failures === 0 ? goodForMs : Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
+    const pause =
+      failures === 0 ? goodForMs : backoffMs(failures, { firstMs: firstRetryMs, maxMs: lastRetryMs, jitter: 0 });
     return pause * (0.75 + random() / 2);
   }
 }

@@ -7,6 +7,7 @@ import { identityOfCertificate } from '../../../protocol/key-service/identity.ts
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
 import type { CertificateNeed, CertificatePart, IssuedCertificate } from '../contract/workload.ts';
 import type { StateFolder } from './state-folder.ts';
+import { mutex } from '../../../platform/concurrency.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 const caLifeMs = 3_650 * day;
@@ -16,8 +17,8 @@ const leafLifeMs = 365 * day;
 export class CertificateStore {
   readonly #state: StateFolder;
   readonly #now: () => Date;
-  /** A mutex: reconciles run at the same time, and each certificate is made once. */
-  #queue: Promise<unknown> = Promise.resolve();
+  /** Reconciles run at the same time. Only one of them checks for a certificate and makes it. */
+  readonly #lock = mutex();
 
   constructor(state: StateFolder, now: () => Date) {
     this.#state = state;
@@ -26,18 +27,12 @@ export class CertificateStore {
 
   /** Makes missing certificates, and renews those with a third of their life left or without a needed name. Keys and identities stay. */
   ensure(need: CertificateNeed): Promise<IssuedCertificate> {
-    return this.#inTurn(() => this.#ensure(need));
+    return this.#lock(() => this.#ensure(need));
   }
 
   /** Answers the PEM of a part of an ensured certificate. */
   part(need: CertificateNeed, part: CertificatePart): Promise<string> {
-    return this.#inTurn(() => this.#part(need, part));
-  }
-
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(task);
-    this.#queue = turn.catch(() => undefined);
-    return turn;
+    return this.#lock(() => this.#part(need, part));
   }
 
   async #ensure(need: CertificateNeed): Promise<IssuedCertificate> {

@@ -1,15 +1,10 @@
 import type { WorkloadState } from '../contract/runtime.ts';
 import { type ChildLog, RunningChild, type Command, type Exit } from './child-process.ts';
 import type { ProbeResult } from './addresses.ts';
+import { backoffMs, type Backoff } from '../../../platform/backoff.ts';
 
-/**
- * Answers the milliseconds to wait before a restart of a program that ended `crashes` times in a row. The delay grows up to a limit, and a
- * random part of a quarter keeps programs that failed together from restarting together.
- */
-export function restartPause(crashes: number, random: number): number {
-  const pause = Math.min(30_000, 250 * 2 ** Math.min(crashes - 1, 16));
-  return Math.round(pause * (0.75 + random / 2));
-}
+/** The delays before a crashed program starts again. */
+const restartBackoff: Backoff = { firstMs: 250, maxMs: 30_000 };
 
 /** Milliseconds of running after which the count of crashes starts again. */
 const steadyMs = 30_000;
@@ -111,7 +106,7 @@ export class Supervisor {
     this.#set(
       this.#crashes >= loopingFrom ? { kind: 'crash-loop', restarts: this.#crashes, message } : { kind: 'starting' },
     );
-    this.#timer = setTimeout(() => this.#start(), restartPause(this.#crashes, this.#options.random()));
+    this.#timer = setTimeout(() => this.#start(), backoffMs(this.#crashes, restartBackoff, this.#options.random));
   }
 
   #set(state: WorkloadState): void {

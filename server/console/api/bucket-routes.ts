@@ -8,6 +8,7 @@ import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from 
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm, type Exchange } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
+import { mapLimit } from '../../../platform/concurrency.ts';
 
 const encryptionForm = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('SSE-S3') }),
@@ -162,17 +163,4 @@ function prefixOf(request: Request): string {
 function asBucketEncryption(form: z.infer<typeof encryptionForm>): BucketEncryption {
   if (form.scheme === 'SSE-S3' || form.keyName === undefined) return { scheme: form.scheme };
   return { scheme: form.scheme, keyName: form.keyName };
-}
-
-/** Maps the items in order with at most `limit` concurrent calls. It rejects with the first error. */
-export async function mapLimit<Item, Result>(
-  items: readonly Item[],
-  limit: number,
-  map: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += limit) {
-    results.push(...(await Promise.all(items.slice(at, at + limit).map(map))));
-  }
-  return results;
 }

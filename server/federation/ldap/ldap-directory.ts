@@ -1,5 +1,5 @@
 import type { Client } from 'ldapts';
-import { limitedTurns } from '../../../platform/concurrency.ts';
+import { semaphore } from '../../../platform/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
@@ -51,7 +51,7 @@ const refusals = new Set([19, 48, 49, 50, 53]);
 
 export function createLdapDirectory(settings: LdapSettings, options: LdapDirectoryOptions = {}): LdapDirectory {
   const { connections = 8, timeoutMs = 10_000 } = options;
-  const inTurn = limitedTurns(connections);
+  const inTurn = semaphore(connections);
 
   /** Runs `work` on a connection of the lookup account, with a timeout. */
   async function asking<T>(work: (lookup: Client, ended: AbortSignal) => Promise<T>): Promise<T> {

@@ -10,9 +10,9 @@ import { decodeKey, key, within } from '../../store/keys.ts';
 import { copyBlob, type BlobCopy } from './copy-blob.ts';
 import { plainRecords } from './copied-records.ts';
 import type { Finding } from '../verify/finding.ts';
-import { inParallel } from '../in-parallel.ts';
 import { allObjectRecords, entries, type ObjectRecords } from '../verify/object-records.ts';
 import { planObject } from '../verify/plan-object.ts';
+import { mapStream } from '../../../platform/concurrency.ts';
 
 /** The progress of a copy. The target keeps it. */
 interface CopyState {
@@ -85,7 +85,7 @@ export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding,
   if (copy.state.phase === 'objects') {
     const place = copy.after && decodeKey(copy.after).slice(1).map(String);
     const after = place && { bucket: place[0] ?? '', key: place[1] ?? '' };
-    for await (const { batch, findings, last } of inParallel(
+    for await (const { batch, findings, last } of mapStream(
       allObjectRecords(from.records, { after }),
       concurrency,
       (o) => copy.object(o),

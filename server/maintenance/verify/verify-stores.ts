@@ -5,12 +5,12 @@ import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { type VerifyContext, checkObject } from './check-object.ts';
 import type { Finding } from './finding.ts';
-import { inParallel } from '../in-parallel.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
 import { checkRecords, unreferencedBlockSums } from './check-records.ts';
 import { unreferencedOwners } from './blob-references.ts';
 import { checkUpload, unreferencedParts } from './check-upload.ts';
+import { mapStream } from '../../../platform/concurrency.ts';
 
 export interface VerifyOptions {
   readonly records: RecordStore;
@@ -71,13 +71,13 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
   async function* everyFinding(): AsyncGenerator<Finding> {
     yield* checkRecords(check);
     yield* unreferencedBlockSums(check);
-    const objects = inParallel(allObjectRecords(records), concurrency, (object) => checkObject(check, object));
+    const objects = mapStream(allObjectRecords(records), concurrency, (object) => checkObject(check, object));
     for await (const { findings } of objects) {
       summary.objects += 1;
       progress();
       yield* findings;
     }
-    const uploads = inParallel(entries(records, within('u')), concurrency, (upload) => checkUpload(check, upload));
+    const uploads = mapStream(entries(records, within('u')), concurrency, (upload) => checkUpload(check, upload));
     for await (const { findings } of uploads) {
       summary.uploads += 1;
       progress();

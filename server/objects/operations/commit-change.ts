@@ -4,6 +4,7 @@ import { commitOnce } from '../../store/commit-once.ts';
 import type { Batch } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { StoredDataError } from '../stored-data-error.ts';
+import { backoffMs } from '../../../platform/backoff.ts';
 
 /** The result of an attempt: a batch that is valid if nothing changed meanwhile, or nothing to do. */
 export interface Change<T> {
@@ -27,10 +28,10 @@ export async function commitChange<T>(context: ObjectContext, plan: () => Promis
       if (outcome.key !== undefined && unlock === undefined) {
         // Many writers of one key would conflict again and again: from the second attempt on, the writers of this thread wait for each
         // other.
-        unlock = await context.writeMutexes.take(outcome.key.toString('latin1'));
+        unlock = await context.writeMutexes.acquire(outcome.key.toString('latin1'));
       } else {
         // A random delay keeps writers from conflicting again.
-        await sleep(((context.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
+        await sleep(backoffMs(attempt, { firstMs: 2, maxMs: 100, jitter: 1 }, () => (context.random(1)[0] ?? 0) / 255));
       }
     }
   } finally {

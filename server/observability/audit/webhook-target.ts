@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limitedTurns } from '../../../platform/concurrency.ts';
+import { semaphore } from '../../../platform/concurrency.ts';
 import { AuditError, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
 import type { WaitingLines } from './waiting-lines.ts';
+import { backoffMs } from '../../../platform/backoff.ts';
 
 /** Sends entries. Rejects with `AuditError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
@@ -123,7 +124,7 @@ export class WebhookTarget implements AuditTarget {
 
   async #run(): Promise<void> {
     const { queue, batchSize, report, log } = this.#options;
-    const limited = limitedTurns(maxBatch);
+    const limited = semaphore(maxBatch);
     try {
       for (let lines = await queue.next(); lines !== undefined; lines = await queue.next()) {
         const batches = inBatches(lines, batchSize);
@@ -151,7 +152,7 @@ export class WebhookTarget implements AuditTarget {
         const isPermanent = error instanceof AuditError && error.code === 'entries-rejected';
         if (isPermanent || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
         this.#isAway(error);
-        const pause = Math.min(maxDelayMs, retryMs * 2 ** Math.min(attempt, 10));
+        const pause = backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 });
         await sleep(pause, undefined, { signal }).catch(() => undefined);
       }
     }

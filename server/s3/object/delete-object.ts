@@ -11,6 +11,7 @@ import {
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import { readDocument } from '../request-body.ts';
+import { mapLimit } from '../../../platform/concurrency.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject: Operation = {
@@ -53,17 +54,8 @@ export const deleteObjects: Operation = {
     await call.requirePossible('s3:DeleteObject', `${call.bucket}/`, { below: true, keys: [] });
     const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDeleteDocument));
     await call.objects.headBucket(call.bucket);
-    const results: (Xml | undefined)[] = Array.from({ length: objects.length });
-    let next = 0;
-    await Promise.all(Array.from({ length: Math.min(concurrency, objects.length) }, worker));
+    const results = await mapLimit(objects, concurrency, (object) => deleteOne(call, object, quiet));
     return xmlAnswer(xmlDocument('DeleteResult', results));
-
-    async function worker(): Promise<void> {
-      for (let at = next++; at < objects.length; at = next++) {
-        const object = objects[at];
-        if (object !== undefined) results[at] = await deleteOne(call, object, quiet);
-      }
-    }
   },
 };
 

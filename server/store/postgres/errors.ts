@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../record-store.ts';
+import { backoffMs } from '../../../platform/backoff.ts';
 
 /** The connection broke or timed out. It is unknown whether the statement took effect. */
 export class ConnectionLost extends Error {
@@ -78,6 +79,6 @@ export async function tryAgain<T>(patience: Patience, attempt: (number: number) 
     const outcome = await attempt(number);
     if (outcome.kind === 'done') return outcome.result;
     if (number >= patience.attempts || performance.now() > deadline) throw outcome.error;
-    await sleep(patience.random() * Math.min(2 ** number, 250));
+    await sleep(backoffMs(number, { firstMs: 2, maxMs: 250, jitter: 1 }, patience.random));
   }
 }

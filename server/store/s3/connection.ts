@@ -7,6 +7,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress, StoreConfigError } from '../store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type S3Failure, s3Failure } from './errors.ts';
+import { backoffMs } from '../../../platform/backoff.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
 export interface Patience {
@@ -48,8 +49,8 @@ export class Attempts {
    * random part spreads calls that were refused together. Returns false if the timeout leaves no time for another attempt.
    */
   async another(leastMs = 0): Promise<boolean> {
-    const most = Math.min(LONGEST_PAUSE, this.#patience.pause * 2 ** this.#made);
-    const wait = Math.max(leastMs, Math.random() * most);
+    const delay = backoffMs(this.#made + 1, { firstMs: this.#patience.pause, maxMs: LONGEST_PAUSE, jitter: 1 });
+    const wait = Math.max(leastMs, delay);
     if (performance.now() + wait - this.#began > this.#patience.total) return false;
     this.#made += 1;
     await sleep(wait);

@@ -9,7 +9,7 @@ import { contentTypeOf, storedHeaders } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
 import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
-import type { Semaphore } from './semaphore.ts';
+import type { Semaphore } from '../../../../platform/concurrency.ts';
 
 /**
  * Writes a source to a temporary file and renames it when it is complete. A failure removes the temporary file. A device or pipe is written
@@ -78,7 +78,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     await mkdir(path, { recursive: true });
   } else {
     const bytes = await bytesOf(context, source);
-    await options.semaphore.run(async () => download(bytes, path, options.count));
+    await options.semaphore(async () => download(bytes, path, options.count));
   }
 }
 

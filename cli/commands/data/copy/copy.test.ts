@@ -8,7 +8,6 @@ import { contentTypeOf, parseAttributes } from './object-headers.ts';
 import { download } from './copy-one.ts';
 import { multipartSettings } from './upload.ts';
 import { keyUnder, lastName, nameUnder, pathUnder } from './copy-destination.ts';
-import { forEachConcurrently, Semaphore } from './semaphore.ts';
 
 const mebibyte = 1_024 * 1_024;
 
@@ -78,45 +77,6 @@ describe('attributes', () => {
 
   it('have a content type by the name', () => {
     expect([contentTypeOf('a/b.HTML'), contentTypeOf('a.b/c')]).toEqual(['text/html', 'application/octet-stream']);
-  });
-});
-
-describe('at once', () => {
-  it('runs no more than there are semaphore', async () => {
-    const semaphore = new Semaphore(2);
-    let running = 0;
-    let most = 0;
-    await Promise.all(
-      Array.from({ length: 10 }, async () =>
-        semaphore.run(async () => {
-          running += 1;
-          most = Math.max(most, running);
-          await new Promise(setImmediate);
-          running -= 1;
-        }),
-      ),
-    );
-    expect([most, running]).toEqual([2, 0]);
-  });
-
-  it('gives a slot back after a failure', async () => {
-    const semaphore = new Semaphore(1);
-    await expect(semaphore.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
-    expect(await semaphore.run(async () => 'y')).toBe('y');
-  });
-
-  it('takes items only when there is room, and stops at a failure', async () => {
-    let taken = 0;
-    function* items(): Generator<number> {
-      for (; taken < 100; taken += 1) yield taken;
-    }
-    await expect(
-      forEachConcurrently(items(), 3, async (item) => {
-        await new Promise(setImmediate);
-        if (item === 5) throw new Error('five');
-      }),
-    ).rejects.toThrow('five');
-    expect(taken).toBeLessThan(12);
   });
 });
 

@@ -5,10 +5,10 @@ import { copyOne, type CopyOptions } from './copy-one.ts';
 import { findSources, type WalkedSource } from './find-sources.ts';
 import { multipartSettings } from './upload.ts';
 import { parseAttributes } from './object-headers.ts';
-import { forEachConcurrently, Semaphore } from './semaphore.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import { parseTarget } from '../../../config/target.ts';
+import { forEachLimit, semaphore } from '../../../../platform/concurrency.ts';
 
 interface CopyCommandOptions {
   readonly recursive?: boolean;
@@ -37,7 +37,7 @@ export async function copy(
   const copyOptions: Omit<CopyOptions, 'count'> = {
     multipart: multipartSettings(io.env, options.disableMultipart === true),
     attributes: parseAttributes(options.attr ?? ''),
-    semaphore: new Semaphore(parallel),
+    semaphore: semaphore(parallel),
     parallel,
   };
   const tally = { copied: 0, found: 0, failed: 0 };
@@ -80,7 +80,7 @@ export async function copy(
     }
   };
   try {
-    await forEachConcurrently(
+    await forEachLimit(
       all(context, sources, recursive, () => {
         tally.found += 1;
         tally.failed += 1;

@@ -13,7 +13,7 @@ import {
 } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { rangeBody, type ByteSource } from './byte-source.ts';
-import { forEachConcurrently, type Semaphore } from './semaphore.ts';
+import { forEachLimit, type Semaphore } from '../../../../platform/concurrency.ts';
 
 /** The sizes of a multipart upload in bytes. */
 export interface Multipart {
@@ -78,11 +78,11 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
   if (size > multipart.above) {
     const partSize = partSizeFor(size, multipart.partSize);
     await inParts(to, size, partSize, async (started, partNumber, start, end) =>
-      semaphore.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
+      semaphore(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
     );
     return;
   }
-  await semaphore.run(async () => {
+  await semaphore(async () => {
     const body = rangeBody(source, 0, size, count);
     const sent = size <= memoryLimit ? await buffer(body.open()) : body;
     await putObject(client, bucket, key, sent, headers);
@@ -104,7 +104,7 @@ export async function uploadStream(
   const start = first.done === true ? Buffer.alloc(0) : first.value;
   const second = await chunks.next();
   if (second.done === true) {
-    await semaphore.run(async () => putObject(client, bucket, key, start, headers));
+    await semaphore(async () => putObject(client, bucket, key, start, headers));
     count(start.length);
     return;
   }
@@ -117,8 +117,8 @@ export async function uploadStream(
     for (let chunk = second; chunk.done !== true; chunk = await chunks.next()) yield [number++, chunk.value];
   }
   try {
-    await forEachConcurrently(numbered(), streamedParts, async ([number, bytes]) => {
-      parts[number - 1] = await semaphore.run(async () => uploadPart(client, started, number, bytes));
+    await forEachLimit(numbered(), streamedParts, async ([number, bytes]) => {
+      parts[number - 1] = await semaphore(async () => uploadPart(client, started, number, bytes));
       size += bytes.length;
       count(bytes.length);
     });
@@ -162,12 +162,12 @@ export async function copyWithin(
 ): Promise<void> {
   const { client, bucket, key, headers, semaphore, count } = to;
   if (source.size <= copyLimit) {
-    await semaphore.run(async () => copyObject(client, source, { bucket, key }, headers));
+    await semaphore(async () => copyObject(client, source, { bucket, key }, headers));
     count(source.size);
     return;
   }
   await inParts(to, source.size, copiedPart, async (started, partNumber, start, end) =>
-    semaphore.run(async () => {
+    semaphore(async () => {
       const part = await copyPart(client, started, partNumber, source, { start, end });
       count(end - start);
       return part;
@@ -181,7 +181,7 @@ async function inParts(to: Destination, size: number, partSize: number, make: Ma
   const started = await createUpload(to.client, to.bucket, to.key, to.headers);
   const parts: CompletedPart[] = [];
   try {
-    await forEachConcurrently(partNumbers(size, partSize), to.parallel, async (partNumber) => {
+    await forEachLimit(partNumbers(size, partSize), to.parallel, async (partNumber) => {
       const start = (partNumber - 1) * partSize;
       parts[partNumber - 1] = await make(started, partNumber, start, Math.min(start + partSize, size));
     });

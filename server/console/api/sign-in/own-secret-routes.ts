@@ -4,7 +4,7 @@ import { GuessLimits, GuessLimitError } from '../../../auth/guess-limits.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { ConsoleError, tooManyAttempts } from '../console-error.ts';
-import { secretEqual } from './secrets.ts';
+import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 import { originOf } from '../request-source.ts';
 import { currentSession } from './current-session.ts';
 
@@ -31,7 +31,7 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, auth
     await authorizer.requireOwn(exchange, 'admin:CreateUser');
     const { currentSecretKey, secretKey } = await readForm(exchange, form);
     const prove = () => {
-      if (secretEqual(currentSecretKey, known)) return Promise.resolve();
+      if (timingSafeEqual(currentSecretKey, known)) return Promise.resolve();
       const message = 'This is not your current secret key.';
       return Promise.reject(new ConsoleError('BadRequest', message, { field: 'currentSecretKey' }));
     };

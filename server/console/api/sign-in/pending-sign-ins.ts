@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { sealedKey } from '../../../encryption/sealed-records.ts';
 import type { ConsoleRecords } from '../../services.ts';
 import { parseJson } from './expired-records.ts';
-import { hashOf, randomSecret, secretEqual } from './secrets.ts';
+import { hashOf, randomSecret } from './secrets.ts';
+import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 
 export const pendingPrefix = 'console-sign-in';
 
@@ -56,7 +57,8 @@ export class PendingSignIns {
     const found = entry === undefined ? undefined : parse(entry.value);
     if (entry === undefined || found === undefined) return 'unknown';
     // The record stays: the browser that started the sign-in can still finish it.
-    if (browserSecret === undefined || !secretEqual(found.browserHash, hashOf(browserSecret))) return 'other-browser';
+    if (browserSecret === undefined || !timingSafeEqual(found.browserHash, hashOf(browserSecret)))
+      return 'other-browser';
     const outcome = await this.#records.delete(key, { kind: 'revision', revision: entry.revision });
     if (outcome === 'conflict') return 'unknown';
     return found.expires > this.#clock().getTime() ? found : 'expired';

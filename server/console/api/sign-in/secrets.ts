@@ -1,9 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-
-/** Compares two secrets in constant time, whatever their lengths. */
-export function secretEqual(left: string, right: string): boolean {
-  return timingSafeEqual(digest(left), digest(right));
-}
+import { createHash, randomBytes } from 'node:crypto';
 
 /** The hexadecimal hash under which a random secret is stored. It does not reveal the secret. */
 export function hashOf(secret: string): string {

@@ -8,13 +8,13 @@ import type { Authorizer } from '../authorize.ts';
 import { beginSession, describeSession } from './session-routes.ts';
 import { ConsoleError, tooManyAttempts } from '../console-error.ts';
 import { readNotice } from './cookies.ts';
-import { secretEqual } from './secrets.ts';
 import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { auditOf } from '../request-audit.ts';
 import { isLdapGuess } from '../../../sts/assume-role-with-ldap-identity.ts';
 import { StsError } from '../../../sts/sts-error.ts';
 import { signInDuration } from './session-credentials.ts';
+import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 
 const keysForm = z.object({
   accessKey: z.string().trim().min(1).max(256),
@@ -53,8 +53,8 @@ export function signInRoutes(
     const prove = async () => {
       const known = await services.access.credentials(form.accessKey);
       // Both are always compared, so that the duration does not reveal which access keys exist.
-      const secretRight = secretEqual(form.secretKey, known?.secretKey ?? '');
-      const tokenRight = secretEqual(form.sessionToken ?? '', known?.sessionToken ?? '');
+      const secretRight = timingSafeEqual(form.secretKey, known?.secretKey ?? '');
+      const tokenRight = timingSafeEqual(form.sessionToken ?? '', known?.sessionToken ?? '');
       if (known !== undefined && secretRight && tokenRight) return known;
       services.log.warn({ remoteAddress: from.remoteAddress }, 'a sign-in by keys was refused');
       throw new ConsoleError('SignInRefused', keysRefusal(form.sessionToken));

@@ -4,7 +4,8 @@ import type { Access, Principal, StoredCredentials } from '../../../auth/princip
 import type { ConsoleRecords } from '../../services.ts';
 import type { IssuedCredentials, Renew } from './session-credentials.ts';
 import { parseJson } from './expired-records.ts';
-import { hashOf, randomSecret, secretEqual } from './secrets.ts';
+import { hashOf, randomSecret } from './secrets.ts';
+import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 
 export const sessionPrefix = 'console-session';
 
@@ -97,7 +98,7 @@ export class SignInSessions {
     const now = this.#now();
     if (value === undefined || value.expires <= now) return this.#over(id);
     const credentials = await this.#options.access.credentials(value.accessKey);
-    const good = credentials !== undefined && secretEqual(value.secretHash, hashOf(credentials.secretKey));
+    const good = credentials !== undefined && timingSafeEqual(value.secretHash, hashOf(credentials.secretKey));
     const current = good ? sessionOf(id, value, credentials) : undefined;
     if (value.refreshToken === undefined) return current ?? this.#over(id);
     if (current !== undefined && endOf(current.credentials.principal) - now > renewAheadMs) return current;
