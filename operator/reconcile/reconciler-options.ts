@@ -2,7 +2,6 @@ import type { ResourceRef, RestartReason } from '../runtime/contract/workload.ts
 import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
 import type { Runtime } from '../runtime/contract/runtime.ts';
 import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
-import type { AcceptedRootStore } from './tenant/accepted-roots.ts';
 import type { ManagedControllers, ResourceFinalizer } from './managed/controller.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
@@ -87,4 +86,14 @@ export interface StatusStore {
 export interface RolloutCounters {
   rollout(reason: RestartReason): void;
   blocked(blocker: BlockerReason): void;
+}
+
+/** Stores the accepted credentials: in a Secret of the operator, or in files that only its user may read. */
+export interface AcceptedRootStore {
+  /** Answers the last saved data; undefined when there is none or it is incomplete. */
+  load(tenant: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** The data is durable when it resolves. Errors with `ResourceError`. */
+  save(tenant: string, data: Readonly<Record<string, string>>): Promise<void>;
+  /** Removes the data of a tenant that is gone. */
+  remove(tenant: string): Promise<void>;
 }

@@ -1,5 +1,3 @@
-import type { UpgradeWindow } from './upgrade-window.ts';
-
 export interface RolloutLimitOptions {
   /** Number of workloads that may roll at once. */
   readonly places?: number;
@@ -74,4 +72,13 @@ export class RolloutLimit {
       whenFree();
     }
   }
+}
+
+/** The hours of a week, in UTC, in which upgrades to a new default image begin. */
+export interface UpgradeWindow {
+  /** 0 is Sunday. */
+  readonly days: readonly number[];
+  readonly fromMinute: number;
+  /** At most a day. */
+  readonly minutes: number;
 }

@@ -3,15 +3,7 @@ import { workloadName } from '../render/render-context.ts';
 import type { RunningWorkload } from '../runtime/contract/runtime.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
-
-/** The hours of a week, in UTC, in which upgrades to a new default image begin. */
-export interface UpgradeWindow {
-  /** 0 is Sunday. */
-  readonly days: readonly number[];
-  readonly fromMinute: number;
-  /** At most a day. */
-  readonly minutes: number;
-}
+import type { UpgradeWindow } from './rollout-limit.ts';
 
 const dayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const dayMs = 86_400_000;

@@ -1,5 +1,6 @@
 import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
-import type { LdapDirectory, LdapUser } from '../federation/ldap/ldap-directory.ts';
+import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
+import type { LdapUser } from '../federation/ldap/ldap-user.ts';
 import { LdapError, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../auth/identities/subject.ts';
 import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';

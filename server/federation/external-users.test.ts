@@ -7,7 +7,7 @@ import { federated } from '../../test/support/auth/identities.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
 import { createRevocations, createCheckCounter } from './user-status-records.ts';
-import type { LdapUser } from './ldap/ldap-directory.ts';
+import type { LdapUser } from './ldap/ldap-user.ts';
 import type { LdapUserState } from './ldap/ldap-searches.ts';
 import { LdapError, ldapSubject } from './ldap/ldap-user.ts';
 import { createUserStatusCheck, type UserStatusCheck } from './user-status-check.ts';

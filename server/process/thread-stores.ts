@@ -7,7 +7,6 @@ import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { heedReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type BlobsAddress, type RecordsAddress, describeAddress } from '../store/store-address.ts';
-import type { Services } from './services.ts';
 import { joinDeployment } from '../store/deployment.ts';
 import { blobsMarker } from '../store/blobs-marker.ts';
 import type { ThreadOptions } from './threads.ts';
@@ -74,7 +73,10 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
 }
 
 /** Returns the ID of the deployment that the stores belong to. It throws the errors of `joinDeployment`. */
-export async function deploymentOf({ stores }: ThreadOptions, { records }: Pick<Services, 'records'>): Promise<string> {
+export async function deploymentOf(
+  { stores }: ThreadOptions,
+  { records }: { readonly records: RecordStore },
+): Promise<string> {
   const { folder } = stores;
   return joinDeployment({
     records,
@@ -90,7 +92,7 @@ const clock = () => performance.now();
 /** Registers this server among the servers that share its records, if the store can be shared. */
 export function joinReplicas(
   { replica }: ThreadOptions,
-  { stores }: Pick<Services, 'stores'>,
+  { stores }: { readonly stores: ThreadStores },
   log: Logger,
   onChange: (view: ReplicasView) => void,
 ): Replicas {

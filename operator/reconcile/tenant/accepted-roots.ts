@@ -49,16 +49,6 @@ export function afterRollout(known: AcceptedRoot, current: RootPair, now: number
   return { accepted: current, former: known.accepted, formerUntil: now + formerMs };
 }
 
-/** Stores the accepted credentials: in a Secret of the operator, or in files that only its user may read. */
-export interface AcceptedRootStore {
-  /** Answers the last saved data; undefined when there is none or it is incomplete. */
-  load(tenant: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** The data is durable when it resolves. Errors with `ResourceError`. */
-  save(tenant: string, data: Readonly<Record<string, string>>): Promise<void>;
-  /** Removes the data of a tenant that is gone. */
-  remove(tenant: string): Promise<void>;
-}
-
 type Options = Pick<ReconcilerOptions, 'rootCredentials' | 'acceptedRoots' | 'now'>;
 
 /** Names the Secret that a tenant's servers read in addition to its root credentials. */

@@ -2,7 +2,7 @@ import { KubeError, type KubeApi, type KubeObject, type ResourceType } from '../
 import { Reflector } from '../../kube-client/reflector.ts';
 import { ResourceCache } from '../../kube-client/resource-cache.ts';
 import { resourceTypes } from '../../kube-client/resource-types.ts';
-import type { RuntimeCaches } from './workload/kubernetes-runtime.ts';
+import type { RuntimeCaches } from './workload/workload-writer.ts';
 import { managedSelector } from './objects/labels.ts';
 
 interface ClusterCachesOptions {

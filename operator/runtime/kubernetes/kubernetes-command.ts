@@ -4,7 +4,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { parseAddress, type ListenAddress } from '../../../platform/listen.ts';
 import { createLogger, logLevels, type LogLevel } from '../../../platform/logger.ts';
 import { onShutdown } from '../../../platform/shutdown.ts';
-import { parseUpgradeWindow, type UpgradeWindow } from '../../reconcile/upgrade-window.ts';
+import { parseUpgradeWindow } from '../../reconcile/upgrade-window.ts';
+import { type UpgradeWindow } from '../../reconcile/rollout-limit.ts';
 import { imagesLike, podSecurityLevels, type PodBounds } from './pod-bounds.ts';
 import { certificateTimes } from './certificates/certificate-times.ts';
 

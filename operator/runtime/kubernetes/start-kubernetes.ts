@@ -10,7 +10,7 @@ import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
 import { parseQueueKey, queueKey } from '../../reconcile/resources.ts';
 import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
-import type { UpgradeWindow } from '../../reconcile/upgrade-window.ts';
+import type { UpgradeWindow } from '../../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../../reconcile/work-queue.ts';
 import { resourceKinds } from '../contract/workload.ts';
 import { standardCertificateTimes, type CertificateTimes } from './certificates/certificate-times.ts';

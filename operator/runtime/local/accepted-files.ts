@@ -2,7 +2,8 @@ import { writeFileAtomically } from '../../../platform/atomic-file.ts';
 import type { AcceptanceStore } from '../../reconcile/identity-provider/accepted-providers.ts';
 import type { StateFolder } from './state-folder.ts';
 import { rm } from 'node:fs/promises';
-import { acceptedRootName, type AcceptedRootStore } from '../../reconcile/tenant/accepted-roots.ts';
+import { acceptedRootName } from '../../reconcile/tenant/accepted-roots.ts';
+import { type AcceptedRootStore } from '../../reconcile/reconciler-options.ts';
 
 const file = 'accepted-providers.json';
 

@@ -13,7 +13,7 @@ import {
   type TestStep,
 } from './provider-configurations.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
-import type { LdapUser } from '../ldap/ldap-directory.ts';
+import type { LdapUser } from '../ldap/ldap-user.ts';
 
 const subsystem = 'identity_ldap';
 /** There is only one directory, and it has no name. */

@@ -14,17 +14,7 @@ import {
   groupsOf,
   normalized,
 } from './ldap-searches.ts';
-import { LdapError } from './ldap-user.ts';
-
-/** A user of the directory. */
-export interface LdapUser {
-  /** The name that the user signs in with. */
-  readonly name: string;
-  /** The normalized DN, as policies are attached to it. */
-  readonly dn: string;
-  /** Normalized DNs. */
-  readonly groups: readonly string[];
-}
+import { LdapError, type LdapUser } from './ldap-user.ts';
 
 /** A directory. Each call asks it; calls reject with an `LdapError`. */
 export interface LdapDirectory {

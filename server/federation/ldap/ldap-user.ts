@@ -1,5 +1,4 @@
 import type { FederatedSubject } from '../../auth/identities/subject.ts';
-import type { LdapUser } from './ldap-directory.ts';
 import type { IdentityReader } from '../../auth/identities/identities.ts';
 
 /**
@@ -53,4 +52,14 @@ export function ldapUserPolicies(identities: Pick<IdentityReader, 'policiesOf' |
     const names = await identities.policiesOf(ldapSubject(user));
     return Promise.all(names.map(async (name) => ({ name, defined: (await identities.policy(name)) !== undefined })));
   };
+}
+
+/** A user of the directory. */
+export interface LdapUser {
+  /** The name that the user signs in with. */
+  readonly name: string;
+  /** The normalized DN, as policies are attached to it. */
+  readonly dn: string;
+  /** Normalized DNs. */
+  readonly groups: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { LdapSearch, LdapSettings } from '../../../platform/settings/identi
 import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
-import type { LdapUser } from './ldap-directory.ts';
+import type { LdapUser } from './ldap-user.ts';
 import { LdapError } from './ldap-user.ts';
 import { isDisabled, codeOf, entryAt, findEntry, groupsOf, normalized } from './ldap-searches.ts';
 

@@ -3,7 +3,6 @@ import type { RecordStore, Revision, Expectation } from '../../store/record-stor
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
 import type { SealedKeys } from '../records/object-record.ts';
 
 /**
@@ -54,6 +53,13 @@ export async function writeKeyUse(
 /** The key uses that this thread has read, by key name. */
 export type KnownKeyUses = Map<string, Revision>;
 
+interface KeyUseContext {
+  readonly records: RecordStore;
+  readonly clock: () => number;
+  readonly random: (size: number) => Buffer;
+  readonly keyUses: KnownKeyUses;
+}
+
 /** The maximum of key names in memory. Clients choose names, but only of keys that exist. */
 const MAX_KNOWN = 10_000;
 
@@ -62,7 +68,7 @@ const MAX_KNOWN = 10_000;
  * later attempts read it again. Throws `KMSNotFound` where the key is being removed.
  */
 export async function guardKey(
-  context: Pick<ObjectContext, 'records' | 'clock' | 'random' | 'keyUses'>,
+  context: KeyUseContext,
   sealed: SealedKeys | undefined,
   attempt: number,
 ): Promise<readonly Expectation[]> {
@@ -73,10 +79,7 @@ export async function guardKey(
   return [{ kind: 'revision', key: recordKeys.keyUse(keyName), revision }];
 }
 
-async function readUse(
-  { records, clock, random, keyUses }: Pick<ObjectContext, 'records' | 'clock' | 'random' | 'keyUses'>,
-  keyName: string,
-): Promise<Revision> {
+async function readUse({ records, clock, random, keyUses }: KeyUseContext, keyName: string): Promise<Revision> {
   for (;;) {
     const found = await findKeyUse(records, keyName);
     if (found === undefined) {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
 import type { BucketSums } from './bucket-counters.ts';
-import type { MetricGroup } from './metrics-text.ts';
+
 import type { RequestSums } from './request-counters.ts';
 
 /** The resources that this process uses, with all its threads. Values that the system does not report are absent. */
@@ -212,3 +212,8 @@ async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
     clearTimeout(timer);
   }
 }
+
+/** What MinIO divides its metrics into. */
+export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
+
+export type MetricGroup = (typeof metricGroups)[number];

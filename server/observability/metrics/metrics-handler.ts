@@ -3,7 +3,7 @@ import { connectionContext, type RequestOrigin } from '../../auth/condition-keys
 import type { Access } from '../../auth/principal.ts';
 import type { Answer, RequestHandler } from '../../http/contract/request.ts';
 import { readSources, type MetricSources } from './metric-sources.ts';
-import type { MetricGroup } from './metrics-text.ts';
+import type { MetricGroup } from './metric-sources.ts';
 
 /** The issuer of the token. */
 const issuer = 'prometheus';

@@ -8,12 +8,8 @@ import {
 } from 'prom-client';
 import type { Usage } from '../usage/usage.ts';
 import { apiLabel, boundLabel, cumulative, addBuckets, addBucketUsage, addClusterUsage } from './bucket-text.ts';
-import type { BackgroundTask, MetricValues } from './metric-sources.ts';
+import type { BackgroundTask, MetricGroup, MetricValues } from './metric-sources.ts';
 import type { OperationSums } from './request-counters.ts';
-
-/** The groups of MinIO's metrics. */
-export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
-export type MetricGroup = (typeof metricGroups)[number];
 
 export interface MetricsText {
   readonly contentType: string;

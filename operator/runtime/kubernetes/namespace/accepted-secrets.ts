@@ -5,7 +5,8 @@ import { encodeData, secretData } from './made-secret.ts';
 import { managedBy, ownedLabels, ownerLabel } from '../objects/labels.ts';
 import { asRefusal } from '../workload/object-writer.ts';
 import { keptSecretName, type AcceptanceStore } from '../../../reconcile/identity-provider/accepted-providers.ts';
-import { acceptedRootName, type AcceptedRootStore } from '../../../reconcile/tenant/accepted-roots.ts';
+import { acceptedRootName } from '../../../reconcile/tenant/accepted-roots.ts';
+import { type AcceptedRootStore } from '../../../reconcile/reconciler-options.ts';
 
 interface OwnedSecretsOptions {
   readonly api: KubeApi;

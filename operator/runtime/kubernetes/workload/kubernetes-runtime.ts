@@ -1,12 +1,6 @@
 import { ResourceError, isConflict } from '../../../api/resource-error.ts';
 import type { Secret } from '../../../api/object.ts';
-import {
-  KubeError,
-  type Cache,
-  type KubeApi,
-  type KubeObject,
-  type OwnerReference,
-} from '../../../kube-client/kube-api.ts';
+import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { workloadName } from '../../../render/render-context.ts';
 import { isRenewed } from '../../contract/resolve.ts';
@@ -23,26 +17,8 @@ import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts'
 import { askHealth, storeHealthBy, type AskHealth, type HealthRequest, WaitingServers } from './store-health.ts';
 import { ownerOf } from '../namespace/watching.ts';
 import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
-import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
-
-/** The caches that the runtime reads: one for each type of object that it makes, for all namespaces. */
-export interface RuntimeCaches {
-  readonly statefulSets: Cache;
-  readonly pods: Cache;
-  readonly secrets: Cache;
-  readonly services: Cache;
-  readonly persistentVolumeClaims: Cache;
-  readonly podDisruptionBudgets: Cache;
-  readonly networkPolicies: Cache;
-  readonly ingresses: Cache;
-  readonly serviceAccounts: Cache;
-  /** Events of reason FailedCreate about StatefulSets; undefined while they are not readable. */
-  readonly failedCreates: () => Cache | undefined;
-  /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know the type. */
-  readonly serviceMonitors: () => Cache | undefined;
-  /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know the type. */
-  readonly certificates: () => Cache | undefined;
-}
+import { renewFiles, writeWorkload, type RuntimeCaches, type WorkloadWriterOptions } from './workload-writer.ts';
+import type { RuntimeLog } from './pod-files.ts';
 
 interface KubernetesRuntimeOptions {
   readonly api: KubeApi;
@@ -63,12 +39,6 @@ interface KubernetesRuntimeOptions {
   readonly random: () => number;
   readonly event?: (event: OperatorEvent) => void;
   readonly log: RuntimeLog;
-}
-
-/** The log of the operator. A logger of pino fits. */
-export interface RuntimeLog {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
 }
 
 /** Milliseconds: a timer holds at most 24 days, and clocks may be adjusted. */

@@ -1,6 +1,5 @@
 import { KubeError, type Cache, type KubeApi, type KubeObject } from '../../../kube-client/kube-api.ts';
 import { canonical } from '../../../render/restart-inputs.ts';
-import type { RuntimeLog } from './kubernetes-runtime.ts';
 import { mountedKeys } from './live-workload.ts';
 import { filesAnnotation } from '../objects/labels.ts';
 import { podView } from './instance-state.ts';
@@ -48,4 +47,10 @@ function mountedDigest(
   // Only the files of this pod count, so that files of other pods do not change its digest.
   const mounted = Object.entries(secret['data'] as Readonly<Record<string, string>>).filter(([key]) => keys.has(key));
   return fingerprint(canonical(Object.fromEntries(mounted)));
+}
+
+/** The log of the operator. A logger of pino fits. */
+export interface RuntimeLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
 }

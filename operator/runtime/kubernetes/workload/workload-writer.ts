@@ -12,7 +12,7 @@ import { resolveText, type Symbols } from '../../contract/resolve.ts';
 import type { Workload } from '../../contract/workload.ts';
 import { driftOf, lacksOf, type Drift } from './drift.ts';
 import { adjustedClaim, growths, otherTemplates } from './claims.ts';
-import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
+import type { RuntimeLog } from './pod-files.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
 import { type ObjectWriter } from './object-writer.ts';
 import {
@@ -285,4 +285,23 @@ function isReloadingFiles({ kind, metadata }: KubeObject): boolean {
 
 function isFixedFiles({ kind, metadata }: KubeObject): boolean {
   return kind === 'Secret' && metadata.labels?.[contentLabel] === 'static';
+}
+
+/** The caches that the runtime reads: one for each type of object that it makes, for all namespaces. */
+export interface RuntimeCaches {
+  readonly statefulSets: Cache;
+  readonly pods: Cache;
+  readonly secrets: Cache;
+  readonly services: Cache;
+  readonly persistentVolumeClaims: Cache;
+  readonly podDisruptionBudgets: Cache;
+  readonly networkPolicies: Cache;
+  readonly ingresses: Cache;
+  readonly serviceAccounts: Cache;
+  /** Events of reason FailedCreate about StatefulSets; undefined while they are not readable. */
+  readonly failedCreates: () => Cache | undefined;
+  /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know the type. */
+  readonly serviceMonitors: () => Cache | undefined;
+  /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know the type. */
+  readonly certificates: () => Cache | undefined;
 }
