@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { bodyBytesPassed } from './body-buffers.ts';
+import { bodyBytesPassed } from './body-memory.ts';
 
 /**
  * How long a piece of a body may be used: a lent one until the next is asked for or the pieces are closed, for its buffer is then filled

@@ -1,7 +1,10 @@
-import { canonicalHeaders, computeSignature, hashCanonicalRequest } from '../../protocol/sigv4/canonical-request.ts';
-import { canonicalQuery } from '../../protocol/sigv4/uri.ts';
-import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
-import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
+import {
+  canonicalHeaders,
+  computeSignature,
+  hashCanonicalRequest,
+  canonicalQuery,
+} from '../../protocol/sigv4/canonical-request.ts';
+import { deriveSigningKey, formatScope, formatTimestamp } from '../../protocol/sigv4/signing-key.ts';
 
 /** A server under load and the credentials for it. */
 export interface Endpoint {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { decryptPayload, encryptPayload, PayloadError } from '../../protocol/admin-payload.ts';
-import { percentEncode } from '../../protocol/sigv4/uri.ts';
+import { percentEncode } from '../../protocol/sigv4/canonical-request.ts';
 import { CliError } from '../config/cli-error.ts';
 import type { Context } from './context.ts';
 import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';

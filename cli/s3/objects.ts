@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readCopyResult, readDeleteFailures, type DeleteFailure } from '../../protocol/s3/responses.ts';
-import { percentEncodePath } from '../../protocol/sigv4/uri.ts';
+import { percentEncodePath } from '../../protocol/sigv4/canonical-request.ts';
 import type { S3Client } from './client.ts';
 import type { RequestBody } from './request-body.ts';
 import { createHash } from 'node:crypto';

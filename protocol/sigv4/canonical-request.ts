@@ -1,9 +1,164 @@
+import { S3Error } from '../s3/s3-error.ts';
+import { headerValue, type RequestHeaders, type SignatureScope } from './authorization-fields.ts';
 import { hash } from 'node:crypto';
-import { formatScope, sign } from './signing-key.ts';
-import type { SigningKey } from './signing-key.ts';
-import type { RequestHeaders, SignatureScope } from './signed-request.ts';
+import { formatScope, sign, type SigningKey } from './signing-key.ts';
 
-export interface CanonicalParts {
+const encodedPathAsItIs = /^[A-Za-z0-9\-._~/]*$/;
+const encodedAsItIs = /^[A-Za-z0-9\-._~]*$/;
+
+/** Matches a text whose escapes have upper-case digits. It may contain escapes that AWS would not write. */
+const wellEscaped = /^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})*$/;
+const needlessEscape = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
+
+const encodedByte = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return encodedAsItIs.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
+/** Percent-encodes UTF-8 as AWS does: everything but `A-Z a-z 0-9 - . _ ~`. */
+export function percentEncode(text: string): string {
+  if (encodedAsItIs.test(text)) return text;
+  let encoded = '';
+  for (const byte of Buffer.from(text, 'utf8')) encoded += encodedByte[byte];
+  return encoded;
+}
+
+/** Encodes as `percentEncode`, but keeps `/`: for object keys in paths. */
+export function percentEncodePath(path: string): string {
+  return encodedPathAsItIs.test(path) ? path : path.split('/').map(percentEncode).join('/');
+}
+
+/**
+ * Normalizes what a client sent to the one encoding that signatures cover: `%2d`, `-` and `%2D` all mean `-`. It works on bytes, so that a
+ * path that is no UTF-8 still has a canonical form. A `%` that begins no escape is literal.
+ */
+export function reencode(
+  sent: string,
+  options: { readonly keepSlash: boolean; readonly plusIsSpace: boolean },
+): string {
+  if (options.keepSlash ? encodedPathAsItIs.test(sent) : wellEscaped.test(sent) && !needlessEscape.test(sent))
+    return sent;
+  let encoded = '';
+  for (let at = 0; at < sent.length; at += 1) {
+    let byte = sent.charCodeAt(at) & 0xff;
+    if (byte === 0x25) {
+      const escape = sent.slice(at + 1, at + 3);
+      if (/^[0-9A-Fa-f]{2}$/.test(escape)) {
+        byte = Number.parseInt(escape, 16);
+        at += 2;
+      }
+    } else if (byte === 0x2b && options.plusIsSpace) {
+      byte = 0x20;
+    }
+    encoded += byte === 0x2f && options.keepSlash ? '/' : encodedByte[byte];
+  }
+  return encoded;
+}
+
+/** Decodes percent escapes to text. Returns undefined if an escape is broken or the bytes are no UTF-8. */
+export function percentDecode(sent: string): string | undefined {
+  if (!sent.includes('%')) return sent;
+  try {
+    return decodeURIComponent(sent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Splits a raw query into its parameters, in their order and still encoded. `a` without `=` has the value ''. */
+function rawParameters(rawQuery: string): [name: string, value: string][] {
+  const parameters: [string, string][] = [];
+  for (const parameter of rawQuery.split('&')) {
+    if (parameter === '') continue;
+    const equals = parameter.indexOf('=');
+    parameters.push(equals < 0 ? [parameter, ''] : [parameter.slice(0, equals), parameter.slice(equals + 1)]);
+  }
+  return parameters;
+}
+
+/** Splits and decodes a query. `+` is a space, as every S3 server reads it. A value is undefined if it is not valid UTF-8. */
+export function decodedParameters(rawQuery: string): [name: string, value: string | undefined][] {
+  return rawParameters(rawQuery).map(([name, value]) => [decodeParameter(name) ?? name, decodeParameter(value)]);
+}
+
+function decodeParameter(sent: string): string | undefined {
+  return percentDecode(sent.replaceAll('+', ' '));
+}
+
+/** Returns the query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. */
+export function canonicalQuery(rawQuery: string): string {
+  if (rawQuery === '') return '';
+  const encoding = { keepSlash: false, plusIsSpace: true };
+  return rawParameters(rawQuery)
+    .map(([name, value]) => [reencode(name, encoding), reencode(value, encoding)] as const)
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+// Both are ASCII, so that the order of UTF-16 units is that of bytes.
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The protection and the framing of the body, from `x-amz-content-sha256`. */
+export type PayloadKind =
+  /** No hash covers the body (`UNSIGNED-PAYLOAD`, or no header at all). */
+  | { readonly kind: 'unsigned' }
+  /** The SHA-256 of the body, 64 hexadecimal digits in lower case. */
+  | { readonly kind: 'sha256'; readonly sha256: string }
+  /** aws-chunked framing: chunk signatures, a trailer, or both. */
+  | { readonly kind: 'streaming'; readonly signed: boolean; readonly trailer: boolean };
+
+/**
+ * Reads how the body is protected and framed. Throws S3Error `NotImplemented` for ECDSA (Signature Version 4A), and `InvalidArgument` for a
+ * text that is no hash.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+ */
+export function payloadKind(payloadHash: string | undefined): PayloadKind {
+  const sent = payloadHash?.trim();
+  switch (sent) {
+    case undefined:
+    case '':
+    case 'UNSIGNED-PAYLOAD':
+      return { kind: 'unsigned' };
+    case 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD':
+      return { kind: 'streaming', signed: true, trailer: false };
+    case 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER':
+      return { kind: 'streaming', signed: true, trailer: true };
+    case 'STREAMING-UNSIGNED-PAYLOAD-TRAILER':
+      return { kind: 'streaming', signed: false, trailer: true };
+    default:
+  }
+  if (/^[0-9A-Fa-f]{64}$/.test(sent)) return { kind: 'sha256', sha256: sent.toLowerCase() };
+  if (sent.startsWith('STREAMING-')) {
+    throw new S3Error('NotImplemented', `The payload kind "${sent.slice(0, 64)}" is not implemented.`, {
+      details: argument(sent),
+    });
+  }
+  throw new S3Error(
+    'InvalidArgument',
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING-… kind, or 64 hexadecimal digits, not ' +
+      `"${sent.slice(0, 64)}".`,
+    { details: argument(sent) },
+  );
+}
+
+function argument(sent: string): Record<string, string> {
+  return { ArgumentName: 'x-amz-content-sha256', ArgumentValue: sent.slice(0, 100) };
+}
+
+/** Returns the names in `x-amz-trailer`, in lower case, or undefined without the header. */
+export function announcedTrailers(headers: RequestHeaders): readonly string[] | undefined {
+  return headerValue(headers, 'x-amz-trailer')
+    ?.split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+}
+
+interface CanonicalParts {
   readonly method: string;
   readonly path: string;
   readonly query: string;

@@ -7,7 +7,7 @@ import { decodeChunkedBody, type ChunkedDecoding } from './chunked-decoder.ts';
 import { parseAuthorization } from './parse-authorization.ts';
 import { signParts } from './sign-request.ts';
 import { deriveSigningKey, formatScope, SigningKeys } from './signing-key.ts';
-import type { SignatureClaim } from './signed-request.ts';
+import type { SignatureClaim } from './authorization-fields.ts';
 import { verifySignature } from './verify-signature.ts';
 
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html: 66,560 bytes `a` in chunks of 64 KiB and 1 KiB

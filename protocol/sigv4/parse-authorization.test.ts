@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { parseAuthorization } from './parse-authorization.ts';
-import type { SignatureClaim } from './signed-request.ts';
+import type { SignatureClaim } from './authorization-fields.ts';
 
 const signature = 'a'.repeat(64);
 const good = `AWS4-HMAC-SHA256 Credential=user/20240229/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`;

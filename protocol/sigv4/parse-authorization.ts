@@ -7,10 +7,13 @@ import {
   malformed,
   parseFields,
   type KnownAuthorizations,
+  headerValue,
+  type RequestHeaders,
+  type SignatureClaim,
+  type SignedRequest,
 } from './authorization-fields.ts';
-import { decodedParameters } from './uri.ts';
-import { headerValue, type RequestHeaders, type SignatureClaim, type SignedRequest } from './signed-request.ts';
-import { parseTimestamp, formatTimestamp, parseHttpDate } from './timestamp.ts';
+import { decodedParameters } from './canonical-request.ts';
+import { parseTimestamp, formatTimestamp, parseHttpDate } from './signing-key.ts';
 
 const longestExpiry = 604_800;
 const required = [

@@ -1,8 +1,13 @@
-import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './canonical-request.ts';
-import { reencode, canonicalQuery, percentEncode } from './uri.ts';
-import type { Credentials, SignatureScope, SignedRequest } from './signed-request.ts';
-import { deriveSigningKey, formatScope } from './signing-key.ts';
-import { formatTimestamp } from './timestamp.ts';
+import {
+  canonicalHeaders,
+  computeSignature,
+  hashCanonicalRequest,
+  reencode,
+  canonicalQuery,
+  percentEncode,
+} from './canonical-request.ts';
+import type { Credentials, SignatureScope, SignedRequest } from './authorization-fields.ts';
+import { deriveSigningKey, formatScope, formatTimestamp } from './signing-key.ts';
 
 interface Signing {
   readonly region: string;

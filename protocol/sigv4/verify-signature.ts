@@ -1,9 +1,13 @@
 import { S3Error } from '../s3/s3-error.ts';
-import type { SignatureClaim, RequestHeaders, SignedRequest } from './signed-request.ts';
-import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './canonical-request.ts';
-import { reencode, canonicalQuery } from './uri.ts';
-import type { SigningKey, SigningKeys } from './signing-key.ts';
-import { formatTimestamp } from './timestamp.ts';
+import type { SignatureClaim, RequestHeaders, SignedRequest } from './authorization-fields.ts';
+import {
+  canonicalHeaders,
+  computeSignature,
+  hashCanonicalRequest,
+  reencode,
+  canonicalQuery,
+} from './canonical-request.ts';
+import { type SigningKey, type SigningKeys, formatTimestamp } from './signing-key.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const allowedSkew = 15 * 60_000;

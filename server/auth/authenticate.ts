@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { KnownAuthorizations } from '../../protocol/sigv4/authorization-fields.ts';
+import {
+  KnownAuthorizations,
+  type SignatureClaim,
+  type SignedRequest,
+} from '../../protocol/sigv4/authorization-fields.ts';
 import { parseAuthorization } from '../../protocol/sigv4/parse-authorization.ts';
-import type { SignatureClaim, SignedRequest } from '../../protocol/sigv4/signed-request.ts';
 import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
 import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import type { Principal, StoredCredentials } from './principal.ts';

@@ -7,8 +7,7 @@ import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
 import { createDispatch } from './dispatch.ts';
-import { createRequestListener } from './request-listener.ts';
-import { createS3Server } from './s3-server.ts';
+import { createRequestListener, createS3Server } from './s3-server.ts';
 
 const nextRequestId = () => '0123456789ABCDEF';
 let url = '';

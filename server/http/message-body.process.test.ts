@@ -3,10 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { sendRaw } from '../../test/support/process/raw-http.ts';
-import type { RequestHandler } from './contract/request.ts';
-import { createRequestListener } from './request-listener.ts';
-import { createS3Server } from './s3-server.ts';
-import { readWholeBody } from './contract/request.ts';
+import { type RequestHandler, readWholeBody } from './contract/request.ts';
+import { createRequestListener, createS3Server } from './s3-server.ts';
 import { chunksOf } from '../objects/bodies/body-source.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodyMemory, BodySender } from '../../platform/body-memory.ts';
+import { type BodyMemory, type BodySender, bodyBytesPassed } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from './contract/request.ts';
-import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 
 type Body = IncomingRequest['body'];
 

@@ -6,8 +6,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { type Answer, type RequestHandler, RequestEvents, type FinishedRequest } from './contract/request.ts';
 import { createDispatch } from './dispatch.ts';
-import { createRequestListener } from './request-listener.ts';
-import { createS3Server } from './s3-server.ts';
+import { createRequestListener, createS3Server } from './s3-server.ts';
 import { chunksOf } from '../objects/bodies/body-source.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];

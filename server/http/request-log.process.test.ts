@@ -5,8 +5,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestHandler } from './contract/request.ts';
 import { createDispatch, type Readiness } from './dispatch.ts';
-import { createRequestListener } from './request-listener.ts';
-import { createS3Server } from './s3-server.ts';
+import { createRequestListener, createS3Server } from './s3-server.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));

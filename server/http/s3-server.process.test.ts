@@ -4,11 +4,9 @@ import { createLogger } from '../../platform/logger.ts';
 import { ownPieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
-import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
-import { createRequestListener } from './request-listener.ts';
-import { createS3Server } from './s3-server.ts';
+import { type Answer, type RequestHandler, type IncomingRequest, readWholeBody } from './contract/request.ts';
+import { createRequestListener, createS3Server } from './s3-server.ts';
 import { chunksOf } from '../objects/bodies/body-source.ts';
-import { readWholeBody } from './contract/request.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {

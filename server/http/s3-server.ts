@@ -1,11 +1,264 @@
-import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import { answerError } from '../s3/answers.ts';
-import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type {
+  ClientCertificate,
+  IncomingRequest,
+  Answer,
+  RequestHandler,
+  FinishedRequest,
+  RequestEvents,
+} from './contract/request.ts';
+import {
+  type IncomingMessage,
+  type ServerResponse,
+  createServer as createHttpServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from 'node:http';
+import { type FindSource, createSourceFinder } from './contract/source-address.ts';
+import { MessageBody } from './message-body.ts';
+import type { BodyMemory } from '../../platform/body-memory.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
+import { asS3Error, answerError } from '../s3/answers.ts';
+import { answerAdminError, isAdminPath, NotServingError } from './dispatch.ts';
+import { sendAnswer } from './send-answer.ts';
+import { RequestAudit } from './contract/request-audit.ts';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import { Connections } from '../../platform/connections.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
-import type { HttpListener } from './request-listener.ts';
+
+/** Returns the certificate of the client, and the error of its verification. */
+function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return undefined;
+  if (socket.authorized) return { certificate };
+  return { certificate, problem: String(socket.authorizationError ?? 'not verified') };
+}
+
+/** Converts a message of `node:http` to the request that the handlers get. */
+function toIncomingRequest(
+  message: IncomingMessage,
+  options: {
+    readonly requestId: string;
+    readonly secure: boolean;
+    readonly body: MessageBody;
+    readonly measure: IncomingRequest['measure'];
+    readonly audit: IncomingRequest['audit'];
+    readonly clientCertificates: boolean;
+    readonly findSource: FindSource;
+  },
+): IncomingRequest {
+  const target = originForm(message.url ?? '/');
+  const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
+  const question = target.indexOf('?');
+  return {
+    requestId: options.requestId,
+    method: message.method ?? 'GET',
+    rawPath: question < 0 ? target : target.slice(0, question),
+    rawQuery: question < 0 ? '' : target.slice(question + 1),
+    headers: message.headers,
+    body: options.body,
+    secure: options.secure,
+    remoteAddress: address,
+    sharedAddress: shared,
+    measure: options.measure,
+    audit: options.audit,
+    clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
+  };
+}
+
+/** Converts `GET http://host/path` to `GET /path` (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
+  const rest = match?.[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+interface RequestListenerOptions {
+  readonly handle: RequestHandler;
+  readonly secure: boolean;
+  /** The server asks clients for certificates. */
+  readonly clientCertificates?: boolean;
+  /** Finds the address that a request comes from; by default the peer of the connection. */
+  readonly findSource?: FindSource;
+  readonly nextRequestId: () => string;
+  /** The shared count of the bodies in memory. */
+  readonly bodies?: BodyMemory;
+  readonly log: Logger;
+  /** Creates the metrics of a request. */
+  readonly measure?: () => RequestMeasure;
+  /** Gets each finished request. */
+  readonly events?: RequestEvents;
+}
+
+type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+
+/**
+ * Creates the listener that passes the messages of `node:http` to the handlers. It answers every failure, and logs those that are defects.
+ */
+export function createRequestListener(options: RequestListenerOptions): HttpListener {
+  const { log, secure, clientCertificates = false, events, findSource = createSourceFinder() } = options;
+  const debug = log.isLevelEnabled('debug');
+
+  return (message, response, awaitsContinue) => {
+    const requestId = options.nextRequestId();
+    const measure = options.measure?.();
+    const audit = events?.hasSubscribers === true ? new RequestAudit(message) : undefined;
+    const body = new MessageBody(message, response, awaitsContinue, options.bodies);
+    const request = toIncomingRequest(message, {
+      requestId,
+      secure,
+      body,
+      measure,
+      audit,
+      clientCertificates,
+      findSource,
+    });
+    if (debug) logAccess(request, response);
+    void serve(message, response, request, { measure, audit, body });
+  };
+
+  async function serve(
+    message: IncomingMessage,
+    response: ServerResponse,
+    request: IncomingRequest,
+    { measure, audit, body }: Observers & { readonly body: MessageBody },
+  ): Promise<void> {
+    try {
+      const answer = await answerOf(message, request);
+      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
+      measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
+      measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
+      if (audit !== undefined)
+        publish(request, response, { measure, audit }, response.writableEnded ? 'answered' : 'canceled');
+    } catch (error) {
+      const refusal = asS3Error(error);
+      const canceled = clientDisconnected(message);
+      const broken = response.headersSent;
+      measure?.refused(refusal.code);
+      await sendFailure(message, response, request, error, measure);
+      // An answer that broke off has already sent the status 200.
+      measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
+      audit?.setError({ code: refusal.code, message: refusal.message });
+      const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
+      if (audit !== undefined) publish(request, response, { measure, audit }, outcome);
+    } finally {
+      body.release();
+    }
+  }
+
+  function publish(
+    request: IncomingRequest,
+    response: ServerResponse,
+    { measure, audit }: Observers & { readonly audit: RequestAudit },
+    outcome: FinishedRequest['outcome'],
+  ): void {
+    const status = response.headersSent ? response.statusCode : 0;
+    events?.emit(audit.finish(request, response, { status, outcome, firstByteMs: measure?.firstByteMs }));
+  }
+
+  function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
+    // HTTP/1.1 requires the header, and signatures cover it.
+    if (message.headers.host === undefined && message.httpVersionMinor > 0) {
+      throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
+    }
+    return options.handle(request);
+  }
+
+  async function sendFailure(
+    message: IncomingMessage,
+    response: ServerResponse,
+    request: IncomingRequest,
+    error: unknown,
+    measure: RequestMeasure | undefined,
+  ): Promise<void> {
+    logFailure(request, message, error);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    try {
+      const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
+      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
+    } catch (second) {
+      log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');
+      response.destroy();
+    }
+  }
+
+  /** Logs a failure. Errors of the client are logged only at the level debug; errors of the server always. */
+  function logFailure(request: IncomingRequest, message: IncomingMessage, error: unknown): void {
+    const refusal = asS3Error(error);
+    const fields = {
+      requestId: request.requestId,
+      method: request.method,
+      path: request.rawPath,
+      code: refusal.code,
+    };
+    if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
+    else if (error instanceof NotServingError) log.debug(fields, 'refused: this server does not serve now');
+    else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
+      log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
+    } else if (debug) {
+      log.debug({ ...fields, reason: reasonOf(refusal) }, `request refused: ${refusal.message}`);
+    }
+  }
+
+  function logAccess(request: IncomingRequest, response: ServerResponse): void {
+    const began = performance.now();
+    response.on('close', () => {
+      log.debug(
+        {
+          requestId: request.requestId,
+          method: request.method,
+          path: request.rawPath,
+          status: response.statusCode,
+          whole: response.writableFinished,
+          ms: Math.round(performance.now() - began),
+          remoteAddress: request.remoteAddress,
+        },
+        'request',
+      );
+    });
+  }
+}
+
+/** The observers of a request. */
+interface Observers {
+  readonly measure: RequestMeasure | undefined;
+  readonly audit: RequestAudit | undefined;
+}
+
+/** Returns the declared size of the request's body in bytes; 0 without one. */
+function declaredSize({ headers }: IncomingMessage): number {
+  const declared = headers['content-length'];
+  return declared === undefined ? 0 : Number(declared) || 0;
+}
+
+/** Returns the size of the answer's body in bytes, as far as it was known at the start. */
+function sizeOf({ method }: IncomingMessage, { body }: Answer): number {
+  if (method === 'HEAD') return 0;
+  if (body.kind === 'bytes') return body.bytes.length;
+  return body.kind === 'pieces' ? body.size : 0;
+}
+
+/**
+ * Reports if the client closed the connection before its request was complete. Node ends a request without a body before it is complete.
+ */
+function clientDisconnected(message: IncomingMessage): boolean {
+  return message.destroyed && !message.complete && !message.readableEnded;
+}
+
+/** Returns the reason of a policy's refusal, which only the log gets. */
+function reasonOf(refusal: S3Error): string | undefined {
+  if (typeof refusal.cause === 'string') return refusal.cause;
+  return refusal.cause instanceof Error ? refusal.cause.message : undefined;
+}
 
 /** Returns the generator of a thread's request IDs: 16 hexadecimal digits, the first half random for the thread. */
 export function requestIds(random: (size: number) => Buffer): () => string {

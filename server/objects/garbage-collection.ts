@@ -1,12 +1,11 @@
-import { commitOnce } from '../store/commit-once.ts';
+import { commitOnce } from '../store/batch.ts';
 import { within, decodeKey } from '../store/keys.ts';
 import type { RecordStore, Key } from '../store/record-store.ts';
-import { decodeRecord, encodeRecord } from './records/record-format.ts';
-import { recordKeys } from './records/record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';
 import { randomBytes } from 'node:crypto';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { partsOf } from './records/upload-record.ts';
-import { queueRemoval } from './operations/replace-object.ts';
+import { queueRemoval } from './operations/commit-change.ts';
 
 /**
  * The lifetime of a hold in milliseconds, after which a hold of a dead process ends. It is longer than the clocks of servers may

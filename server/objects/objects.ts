@@ -18,7 +18,7 @@ import {
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject } from './operations/delete-object.ts';
-import { type ObjectContext, pooledRandom } from './context.ts';
+import { type ObjectContext, pooledRandom, type Reserve, spaceCheck, type Volumes } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './operations/list-objects.ts';
@@ -29,7 +29,6 @@ import { listParts, copyPart, putPart } from './multipart/parts.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
-import { type Reserve, spaceCheck, type Volumes } from './operations/space-check.ts';
 import { translateFailure } from './operations/translate-failure.ts';
 import { KeyedMutex } from '../../platform/concurrency.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
-import { commitOnce } from './commit-once.ts';
+import { commitOnce } from './batch.ts';
 import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { commitOnce } from './commit-once.ts';
+import { commitOnce } from './batch.ts';
 import { key, prefixOf } from './keys.ts';
-import type { Batch, RecordStore } from './record-store.ts';
-import { StoreUnavailable } from './record-store.ts';
+import { type Batch, type RecordStore, StoreUnavailable } from './record-store.ts';
 
 /** The key of a record that exists while the store is read-only. */
 export const readOnlyKey = key('system', 'read-only');

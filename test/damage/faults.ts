@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commitOnce } from '../../server/store/commit-once.ts';
-import { decodeBody, encodeBody, decodeManifest } from '../../server/objects/records/body-record.ts';
-import { decodeObject } from '../../server/objects/records/object-record.ts';
-import { recordKeys } from '../../server/objects/records/record-keys.ts';
+import { commitOnce } from '../../server/store/batch.ts';
+import { decodeBody, encodeBody, decodeManifest, decodeObject } from '../../server/objects/records/object-record.ts';
+import { recordKeys } from '../../server/objects/records/record-format.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';

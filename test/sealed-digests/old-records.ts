@@ -3,13 +3,19 @@ import { crc32 } from 'node:zlib';
 import type { CustomerKey } from '../../server/encryption/object-key.ts';
 import type { DigestKeys } from '../../server/encryption/digest-keys.ts';
 import { openDigests } from '../../server/objects/encryption/digests.ts';
-import { decodeBody, encodeBody, decodeManifest, encodeManifest } from '../../server/objects/records/body-record.ts';
-import { decodeObject, type ObjectRecord, type SealedKeys } from '../../server/objects/records/object-record.ts';
-import { decodeRecord, encodeRecord } from '../../server/objects/records/record-format.ts';
-import { recordKeys } from '../../server/objects/records/record-keys.ts';
+import {
+  decodeBody,
+  encodeBody,
+  decodeManifest,
+  encodeManifest,
+  decodeObject,
+  type ObjectRecord,
+  type SealedKeys,
+} from '../../server/objects/records/object-record.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../../server/objects/records/record-format.ts';
 import { openChecksum } from '../../server/objects/records/stored-digests.ts';
 import { decodeUpload, digestsOfRecord, type PartRecord } from '../../server/objects/records/upload-record.ts';
-import { commitOnce } from '../../server/store/commit-once.ts';
+import { commitOnce } from '../../server/store/batch.ts';
 import { decodeKey, within } from '../../server/store/keys.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { decodeDeployment, deploymentKey } from '../../store/deployment.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';

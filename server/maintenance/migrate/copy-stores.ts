@@ -1,9 +1,8 @@
-import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { copyKey, deploymentKey, encodeDeployment } from '../../store/deployment.ts';
 import type { RecordStore, Batch, Entry } from '../../store/record-store.ts';
 import { randomBytes } from 'node:crypto';
-import { recordKeys } from '../../objects/records/record-keys.ts';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';

@@ -8,7 +8,7 @@ import type { RecordStore } from '../../store/record-store.ts';
 import { entries } from '../verify/object-records.ts';
 import { randomBytes } from 'node:crypto';
 import { unsealedKeyLimits } from '../../encryption/key-service-keys.ts';
-import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/key-use.ts';
+import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/decide-encryption.ts';
 import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 

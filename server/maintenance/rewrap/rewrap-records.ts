@@ -1,6 +1,6 @@
 import type { ObjectPlace } from '../../encryption/object-key.ts';
 import type { ObjectContext } from '../../objects/context.ts';
-import { guardKey } from '../../objects/encryption/key-use.ts';
+import { guardKey } from '../../objects/encryption/decide-encryption.ts';
 import { recoverObjectKey, sealUnder } from '../../objects/encryption/object-keys.ts';
 import { decodeBucket, encodeBucket } from '../../objects/records/bucket-record.ts';
 import {
@@ -9,10 +9,9 @@ import {
   type SealedKeys,
   type ServiceSealedKeys,
 } from '../../objects/records/object-record.ts';
-import { encodeRecord } from '../../objects/records/record-format.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';

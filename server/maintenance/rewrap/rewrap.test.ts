@@ -4,7 +4,7 @@ import { createLogger } from '../../../platform/logger.ts';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
 import { body, put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { keyUsage } from './key-lifecycle.ts';
 import { rewrapRound } from './rewrap.ts';

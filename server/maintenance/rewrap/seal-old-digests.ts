@@ -9,11 +9,13 @@ import {
   decodeManifest,
   encodeManifest,
   type ManifestPart,
-} from '../../objects/records/body-record.ts';
+  decodeObject,
+  encodeObject,
+  type ObjectRecord,
+  type SealedKeys,
+} from '../../objects/records/object-record.ts';
 import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
-import { decodeObject, encodeObject, type ObjectRecord, type SealedKeys } from '../../objects/records/object-record.ts';
-import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import {
   type DigestOwner,
   sealChecksum,
@@ -27,7 +29,7 @@ import {
   type PartRecord,
   recordOfDigests,
 } from '../../objects/records/upload-record.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { after as afterKey, decodeKey, key, within } from '../../store/keys.ts';
 import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, type Place } from '../verify/object-records.ts';

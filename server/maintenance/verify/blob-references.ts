@@ -1,11 +1,10 @@
 import { type BlobId, isBlobId } from '../../store/blob-store.ts';
-import { decodeRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import { within, after, decodeKey } from '../../store/keys.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from './object-records.ts';
 import { type ObjectPlan, planObject } from './plan-object.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';

@@ -6,11 +6,9 @@ import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } 
 import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { recoverObjectKey } from '../../objects/encryption/object-keys.ts';
-import type { ObjectRecord, SealedKeys } from '../../objects/records/object-record.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { type ObjectRecord, type SealedKeys, decodeBlockSums } from '../../objects/records/object-record.ts';
+import { recordKeys, decodeRecord } from '../../objects/records/record-format.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
-import { decodeBlockSums } from '../../objects/records/body-record.ts';
-import { decodeRecord } from '../../objects/records/record-format.ts';
 import type { Finding } from './finding.ts';
 import { type ObjectRecords, type Place, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';

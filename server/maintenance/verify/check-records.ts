@@ -1,5 +1,4 @@
-import { decodeRecord } from '../../objects/records/record-format.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { isBlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';

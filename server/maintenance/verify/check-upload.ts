@@ -1,5 +1,4 @@
-import { decodeRecord } from '../../objects/records/record-format.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { decodeUpload, type PartRecord, type UploadRecord } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';

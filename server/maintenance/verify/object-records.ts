@@ -1,6 +1,6 @@
 import { decodeKey, key as makeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
 
 /** All records of one object. Where some of them are missing, the object is damaged or changes at the moment. */
 export interface ObjectRecords {

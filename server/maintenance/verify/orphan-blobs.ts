@@ -1,5 +1,5 @@
 import { eachPiece } from '../../../platform/pieces.ts';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
 import { type BlobId, type BlobStore, BlobError } from '../../store/blob-store.ts';
 import type { VerifyContext } from './check-object.ts';
 import type { Finding } from './finding.ts';

@@ -1,6 +1,11 @@
 import { isBlockSize } from '../../objects/checksums/block-sums.ts';
-import { decodeBody, decodeManifest, type ManifestPart } from '../../objects/records/body-record.ts';
-import { decodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
+import {
+  decodeBody,
+  decodeManifest,
+  type ManifestPart,
+  decodeObject,
+  type ObjectRecord,
+} from '../../objects/records/object-record.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';

@@ -1,7 +1,7 @@
 import { eachPiece } from '../../../platform/pieces.ts';
 import type { SharedMutex } from '../../../platform/shared-mutex.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import {
   matchesStored,
@@ -11,8 +11,8 @@ import {
   checkOf,
   type Sums,
 } from '../checksums/block-sums.ts';
-import { decodeBlockSums, encodeBlockSums } from '../records/body-record.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { decodeBlockSums, encodeBlockSums } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { isUnreadable } from '../stored-data-error.ts';
 
 /** Block sums that this thread computes at the moment, by blob: concurrent readers of one body share the work. */

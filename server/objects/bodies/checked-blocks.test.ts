@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyBuffers } from '../../../platform/body-buffers.ts';
+import { bodyBuffers } from '../../../platform/body-memory.ts';
 import { eachPiece, ownPieces } from '../../../platform/pieces.ts';
 import { SharedMutex, sharedMutexMemory } from '../../../platform/shared-mutex.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../../test/support/maintenance/filled-layer.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 import { BLOCK_SIZE, BlockSumsHasher } from '../checksums/block-sums.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { removeQueuedBlobs } from '../garbage-collection.ts';
 import {
   chunks,

@@ -1,4 +1,4 @@
-import { bodyBuffers } from '../../../platform/body-buffers.ts';
+import { bodyBuffers } from '../../../platform/body-memory.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { type BlockSums, matchesBlock } from '../checksums/block-sums.ts';
 

@@ -13,7 +13,7 @@ import { BUFFER_BYTES, SLOTS } from '../hashing/layout.ts';
 import type { BufferSlots } from '../hashing/buffer-slots.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { decodeObject } from '../records/object-record.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { body, chunks, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 const encryption = { scheme: 'SSE-KMS' } as const;

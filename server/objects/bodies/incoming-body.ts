@@ -4,7 +4,7 @@ import { type BlockSums, storedBlockSums } from '../checksums/block-sums.ts';
 import type { ExpectedDigests } from '../object-layer.ts';
 import type { BodySource } from './body-source.ts';
 import type { Protection } from '../records/object-record.ts';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 export interface IncomingBody {

@@ -12,9 +12,8 @@ import { holds } from '../checksums/block-sums.ts';
 import type { ObjectContext } from '../context.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type { ReadableObject } from '../object-layer.ts';
-import { decodeBody, type ManifestPart } from '../records/body-record.ts';
-import type { ObjectRecord, Protection } from '../records/object-record.ts';
-import { readManifest } from '../operations/replace-object.ts';
+import { decodeBody, type ManifestPart, type ObjectRecord, type Protection } from '../records/object-record.ts';
+import { readManifest } from '../operations/commit-change.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
 import { BodyHasher, digestWhole } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, collectBody, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
 import type { ObjectContext } from '../context.ts';
-import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
+import { discardBlob, newBlobId } from '../operations/commit-change.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
 import { chunksOf } from './body-source.ts';
 
-export { discardBlob } from '../operations/claim-blob.ts';
+export { discardBlob } from '../operations/commit-change.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 
 /**

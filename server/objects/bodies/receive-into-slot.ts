@@ -1,10 +1,10 @@
 import type { BufferSlot, SlotChunk } from '../hashing/buffer-slots.ts';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import type { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
-import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
+import { discardBlob, newBlobId } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */

@@ -1,7 +1,7 @@
 import { guardBucket, type BucketRecord, encodeBucket, getBucket } from '../records/bucket-record.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 import type { BucketEncryption } from '../object-layer.ts';
 
 /** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */

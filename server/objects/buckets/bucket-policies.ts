@@ -2,7 +2,7 @@ import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { decodeBucket } from '../records/bucket-record.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 
 /** The maximum of buckets in the cache, with or without a policy. The oldest entry is evicted. */
 const MAX_CACHED = 1000;

@@ -4,8 +4,8 @@ import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import type { Bucket } from '../object-layer.ts';
 import { bucketInfo, decodeBucket, encodeBucket, findBucket, getBucket } from '../records/bucket-record.ts';
-import { recordKeys } from '../records/record-keys.ts';
-import { commitOnce } from '../../store/commit-once.ts';
+import { recordKeys } from '../records/record-format.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 

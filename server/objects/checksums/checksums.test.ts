@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Checksum } from '../object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
-import { crc32c, Crc64Nvme, hasherOf } from './hasher.ts';
+import { crc32c, Crc64Nvme, hasherOf } from './body-digests.ts';
 
 function crc64(...pieces: Uint8Array[]): string {
   const crc = new Crc64Nvme();

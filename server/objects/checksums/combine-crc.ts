@@ -1,4 +1,4 @@
-import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from './hasher.ts';
+import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from './body-digests.ts';
 
 /** A reflected CRC that starts and ends with an exclusive or of all ones. */
 interface CrcKind {

@@ -1,22 +1,24 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
-import { type Change, commitChange } from '../operations/commit-change.ts';
-import { checkWriteConditions } from '../operations/conditions.ts';
+import { type Change, commitChange, readManifest, replaceObject } from '../operations/commit-change.ts';
+import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
 import { arePlain, comparable, openDigests, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
-import { encodeBody, encodeManifest, type ManifestPart } from '../records/body-record.ts';
 import {
+  encodeBody,
+  encodeManifest,
+  type ManifestPart,
   decodeObject,
   encodeObject,
   objectInfo,
   type ObjectRecord,
   type SealedKeys,
 } from '../records/object-record.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 import type { StoredChecksum } from '../records/stored-digests.ts';
 import {
   decodeUpload,
@@ -28,7 +30,6 @@ import {
   type StoredUpload,
   uploadRecordKey,
 } from '../records/upload-record.ts';
-import { readManifest, replaceObject } from '../operations/replace-object.ts';
 import {
   checkChecksumMode,
   checksumOfParts,

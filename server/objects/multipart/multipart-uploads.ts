@@ -1,15 +1,12 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
-import { checkObjectKey, recordKeys } from '../records/record-keys.ts';
-import { commitChange } from '../operations/commit-change.ts';
-import { decideEncryption } from '../encryption/decide-encryption.ts';
+import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
+import { commitChange, newId } from '../operations/commit-change.ts';
+import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
-import { guardKey } from '../encryption/key-use.ts';
-import { newId } from '../operations/claim-blob.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
 import { shownEncryption } from '../records/object-record.ts';
-import { encodeRecord } from '../records/record-format.ts';
 import { type UploadRecord, endUpload, getUpload } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';

@@ -1,12 +1,13 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { OutcomeUnknown } from '../../store/commit-once.ts';
-import { commitChange } from '../operations/commit-change.ts';
+import { OutcomeUnknown } from '../../store/batch.ts';
+import { commitChange, claimBlob, queueRemoval } from '../operations/commit-change.ts';
 import { openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
+import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type {
   ByteRange,
@@ -18,13 +19,10 @@ import type {
   ListParts,
   PartListing,
 } from '../object-layer.ts';
-import { claimBlob } from '../operations/claim-blob.ts';
 import { digestsOf } from '../operations/put-object.ts';
-import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { shownEncryption } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord } from '../records/record-format.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import {
   getUpload,
@@ -34,7 +32,6 @@ import {
   digestsOfRecord,
   partsOf,
 } from '../records/upload-record.ts';
-import { queueRemoval } from '../operations/replace-object.ts';
 import { keptPieces } from '../../../platform/pieces.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 

@@ -1,10 +1,62 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { commitOnce } from '../../store/commit-once.ts';
-import type { Batch } from '../../store/record-store.ts';
+import type { BlobId } from '../../store/blob-store.ts';
 import type { ObjectContext } from '../context.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { StoredBlob } from '../bodies/incoming-body.ts';
+import {
+  encodeBlockSums,
+  decodeBody,
+  decodeManifest,
+  type ManifestPart,
+  type Body,
+  type ObjectRecord,
+  type StoredObject,
+} from '../records/object-record.ts';
+import { encodeRecord, recordKeys } from '../records/record-format.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commitOnce } from '../../store/batch.ts';
+import type { Batch, Key } from '../../store/record-store.ts';
+import { StoredDataError, isUnreadable } from '../stored-data-error.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
+
+/** Makes an id of 32 hexadecimal characters that sorts by time: 6 bytes of milliseconds since 1970, then 10 random ones. */
+export function newId(now: number, random: (size: number) => Buffer): string {
+  return now.toString(16).padStart(12, '0') + random(10).toString('hex');
+}
+
+export function newBlobId(now: number, random: (size: number) => Buffer): BlobId {
+  return newId(now, random) as BlobId;
+}
+
+/** Removes a blob that nothing refers to. */
+export async function discardBlob(context: ObjectContext, blob: BlobId): Promise<void> {
+  try {
+    await context.blobs.remove(blob);
+  } catch {
+    // The request has failed already with another error. Garbage collection finds the blob, since it has no owner.
+  }
+}
+
+/**
+ * Returns the part of a commit that makes an object the owner of a written blob. Garbage collection abandons blobs without an owner
+ * after a grace period, with a tombstone: then the commit fails instead of referring to a blob that is gone.
+ */
+export async function claimBlob(
+  context: ObjectContext,
+  { blob, recordedSums }: StoredBlob,
+  owner: string,
+): Promise<Pick<BatchChanges, 'expect' | 'put'>> {
+  const tombstone = recordKeys.tombstone(blob);
+  if ((await context.records.get(tombstone)) !== undefined) {
+    throw new S3Error('RequestTimeout', 'The upload took longer than unfinished uploads are kept; start it again.');
+  }
+  return {
+    expect: [{ kind: 'absent', key: tombstone }],
+    put: [
+      { key: recordKeys.owner(blob), value: encodeRecord({ object: owner }) },
+      ...(recordedSums ? [{ key: recordKeys.blockSums(blob), value: encodeBlockSums(recordedSums) }] : []),
+    ],
+  };
+}
 
 /** The result of an attempt: a batch that is valid if nothing changed meanwhile, or nothing to do. */
 export interface Change<T> {
@@ -56,4 +108,81 @@ async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change
   if (batch === undefined) return { kind: 'done', result };
   const outcome = await commitOnce(context.records, batch, context.random);
   return outcome.kind === 'committed' ? { kind: 'done', result } : outcome;
+}
+
+/** A batch under construction. */
+type BatchChanges = { readonly [Member in 'expect' | 'put' | 'delete']: NonNullable<Batch[Member]> };
+
+/**
+ * Returns the changes that remove an object's record, body and blobs in the commit that replaces or deletes it. `by` is the kind of the
+ * new body: its records are overwritten instead of deleted.
+ */
+export async function replaceObject(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  current: StoredObject | undefined,
+  by: Body['kind'] | undefined,
+): Promise<BatchChanges> {
+  const objectKey = recordKeys.object(bucket, key);
+  if (current === undefined) return { expect: [{ kind: 'absent', key: objectKey }], put: [], delete: [] };
+  const { body } = current.record;
+  const removed: Key[] = by === undefined ? [objectKey] : [];
+  let blobs: readonly BlobId[] = [];
+  if (body.kind === 'inline') {
+    if (by !== 'inline') removed.push(recordKeys.inline(bucket, key));
+  } else if (body.kind === 'blob') {
+    blobs = [body.blob];
+  } else {
+    if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key));
+    blobs = await blobsOfManifest(context, bucket, key, current.record);
+  }
+  if (current.record.damage !== undefined) removed.push(recordKeys.damage(bucket, key));
+  const { put, delete: owners } = queueRemoval(blobs, context.clock());
+  return {
+    expect: [{ kind: 'revision', key: objectKey, revision: current.revision }],
+    put,
+    delete: [...removed, ...owners],
+  };
+}
+
+/**
+ * Returns the blobs of a manifest. A damaged object can be replaced and deleted although its manifest cannot be read any more: `verify`
+ * finds the blobs that it leaves.
+ */
+async function blobsOfManifest(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  record: ObjectRecord,
+): Promise<readonly BlobId[]> {
+  try {
+    const parts = await readManifest(context, bucket, key, record);
+    if (parts !== undefined) return parts.map((part) => part.blob);
+  } catch (error) {
+    if (record.damage === undefined || !isUnreadable(error)) throw error;
+  }
+  if (record.damage === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
+  return [];
+}
+
+/** Queues blobs for removal. Nothing may refer to them after the same commit. */
+export function queueRemoval(blobs: readonly BlobId[], now: number): Pick<BatchChanges, 'put' | 'delete'> {
+  const value = encodeRecord({ queued: now });
+  return {
+    put: blobs.map((blob) => ({ key: recordKeys.removal(blob), value })),
+    delete: blobs.map((blob) => recordKeys.owner(blob)),
+  };
+}
+
+/** Returns undefined when the manifest belongs to another object: the object was replaced since its record was read. */
+export async function readManifest(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { id, body }: ObjectRecord,
+): Promise<readonly ManifestPart[] | undefined> {
+  const entry = await context.records.get(recordKeys.manifest(bucket, key));
+  const bytes = entry && decodeBody(entry.value, id);
+  return bytes && decodeManifest(bytes, body.kind === 'parts' ? body.crc : undefined);
 }

@@ -1,11 +1,9 @@
-import { commitChange } from './commit-change.ts';
-import { checkDeleteConditions } from './conditions.ts';
+import { commitChange, replaceObject } from './commit-change.ts';
+import { checkDeleteConditions, findObject } from './get-object.ts';
 import { comparable } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
-import { findObject } from './find-object.ts';
 import type { DeleteConditions } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
-import { replaceObject } from './replace-object.ts';
 
 /**
  * Deletes an object, also below the reserve of free space. The commit expects the record that the conditions were checked against:

@@ -1,17 +1,149 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { DeleteConditions, ReadConditions, WriteConditions, ObjectInfo, ReadableObject } from '../object-layer.ts';
+import type { Entry, Key } from '../../store/record-store.ts';
+import type { ObjectContext } from '../context.ts';
+import { getBucket, noSuchBucket, type StoredBucket } from '../records/bucket-record.ts';
+import { decodeObject, type ObjectRecord, objectInfo, type StoredObject } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-format.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
-import { checkReadConditions } from './conditions.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
-import { getObjectAndInline, getObjectRecord } from './find-object.ts';
-import type { ObjectInfo, ReadableObject, ReadConditions } from '../object-layer.ts';
 import { openBody } from '../bodies/open-body.ts';
-import { objectInfo } from '../records/object-record.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { quarantineRead } from './quarantine.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 import { isDamagedBlob } from '../../store/blob-store.ts';
+
+interface Current {
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+}
+
+/**
+ * Checks the conditions of a write. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
+export function checkWriteConditions(conditions: WriteConditions | undefined, current: Current | undefined): void {
+  if (conditions?.ifMatch !== undefined) {
+    if (current === undefined) throw new S3Error('NoSuchKey');
+    if (!matches(conditions.ifMatch, current.etag)) throw failed('If-Match');
+  }
+  if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
+    throw failed('If-None-Match');
+  }
+}
+
+/**
+ * Checks the conditions of a delete. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent. An absent
+ * object fulfils the other two, as in S3.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html
+ */
+export function checkDeleteConditions(
+  conditions: DeleteConditions | undefined,
+  current: (Current & { readonly size: number }) | undefined,
+): void {
+  if (conditions === undefined) return;
+  const { ifMatch, size, lastModified } = conditions;
+  checkWriteConditions(ifMatch && { ifMatch }, current);
+  if (current === undefined) return;
+  if (size !== undefined && size !== current.size) throw failed('x-amz-if-match-size');
+  if (lastModified !== undefined && !sameTime(lastModified.getTime(), current.modified)) {
+    throw failed('x-amz-if-match-last-modified-time');
+  }
+}
+
+/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may send either. */
+function sameTime(given: number, modified: number): boolean {
+  return given === (given % 1000 === 0 ? Math.floor(modified / 1000) * 1000 : modified);
+}
+
+/**
+ * Checks the conditions of a read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
+ * outranks If-Modified-Since.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
+ */
+export function checkReadConditions(conditions: ReadConditions | undefined, current: Current): void {
+  if (conditions === undefined) return;
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  // HTTP dates have whole seconds.
+  const modified = Math.floor(current.modified / 1000) * 1000;
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, current.etag)) throw failed('If-Match');
+  } else if (ifUnmodifiedSince !== undefined && modified > ifUnmodifiedSince.getTime()) {
+    throw failed('If-Unmodified-Since');
+  }
+  if (ifNoneMatch !== undefined) {
+    if (matches(ifNoneMatch, current.etag)) throw new S3Error('NotModified');
+  } else if (ifModifiedSince !== undefined && modified <= ifModifiedSince.getTime()) {
+    throw new S3Error('NotModified');
+  }
+}
+
+function matches(etags: readonly string[], current: string): boolean {
+  return etags.some((etag) => etag === '*' || etag === current);
+}
+
+function failed(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', undefined, { details: { Condition: condition } });
+}
+
+/** Returns undefined when there is no such object. The bucket is not checked. */
+export async function findObject(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+): Promise<StoredObject | undefined> {
+  const entry = await context.records.get(recordKeys.object(bucket, key));
+  return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
+}
+
+/** Reads the record of an object with one read where it exists. Throws `NoSuchKey` and `NoSuchBucket`. */
+async function getObjectRecord(context: ObjectContext, bucket: string, key: string): Promise<ObjectRecord> {
+  const entry = await context.records.get(recordKeys.object(bucket, key));
+  return entry === undefined ? noSuchKey(context, bucket, key) : decodeObject(entry.value, bucket, key);
+}
+
+/** Reads the record of an object and its inline body at one moment, in one round trip. */
+async function getObjectAndInline(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+): Promise<{ readonly record: ObjectRecord; readonly inline: Entry | undefined }> {
+  const [object, inline] = await context.records.getAll([
+    recordKeys.object(bucket, key),
+    recordKeys.inline(bucket, key),
+  ]);
+  if (object === undefined) return noSuchKey(context, bucket, key);
+  return { record: decodeObject(object.value, bucket, key), inline };
+}
+
+async function noSuchKey(context: ObjectContext, bucket: string, key: string): Promise<never> {
+  await getBucket(context.records, bucket);
+  throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
+}
+
+/** The bucket of a new object, and the object that it replaces. */
+export interface Place {
+  readonly stored: StoredBucket;
+  readonly objectKey: Key;
+  readonly current: StoredObject | undefined;
+}
+
+/** Reads both at one moment, in one round trip. Throws `NoSuchBucket`. */
+export async function readPlace(context: ObjectContext, bucket: string, key: string): Promise<Place> {
+  const objectKey = recordKeys.object(bucket, key);
+  const [bucketEntry, entry] = await context.records.getAll([recordKeys.bucket(bucket), objectKey]);
+  if (bucketEntry === undefined) throw noSuchBucket(bucket);
+  return {
+    stored: context.buckets.decode(bucketEntry, bucket),
+    objectKey,
+    current: entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision },
+  };
+}
 
 const ATTEMPTS = 10;
 

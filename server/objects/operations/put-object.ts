@@ -1,21 +1,16 @@
-import { OutcomeUnknown } from '../../store/commit-once.ts';
+import { OutcomeUnknown } from '../../store/batch.ts';
 import { guardBucket } from '../records/bucket-record.ts';
-import { checkObjectKey, recordKeys } from '../records/record-keys.ts';
-import { commitChange } from './commit-change.ts';
-import { checkWriteConditions } from './conditions.ts';
-import { decideEncryption, hasPlainEtag } from '../encryption/decide-encryption.ts';
+import { checkObjectKey, recordKeys } from '../records/record-format.ts';
+import { commitChange, newId, claimBlob, replaceObject } from './commit-change.ts';
+import { checkWriteConditions, type Place, readPlace } from './get-object.ts';
+import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
-import { guardKey } from '../encryption/key-use.ts';
-import { newId, claimBlob } from './claim-blob.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
-import { type Place, readPlace } from './find-object.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
-import { encodeBody } from '../records/body-record.ts';
-import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
+import { encodeBody, type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
-import { replaceObject } from './replace-object.ts';
 
 /**
  * Makes the body durable, commits once, and answers. A crash in between leaves a blob that garbage collection removes, and nothing that

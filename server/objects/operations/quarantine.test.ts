@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { body, put, randomBody, testLayer, type TestLayer, chunks } from '../../../test/support/objects/test-layer.ts';
 
 const damage = { found: 1_000, what: 'a test' };

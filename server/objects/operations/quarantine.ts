@@ -1,12 +1,11 @@
-import { commitOnce } from '../../store/commit-once.ts';
+import { commitOnce } from '../../store/batch.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { openDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ObjectInfo } from '../object-layer.ts';
 import { decodeObject, encodeObject } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord } from '../records/record-format.ts';
-import { recordKeys } from '../records/record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 
 /** The reason why an object is not served. */
 interface Damage {

@@ -1,8 +1,7 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { decodeRecord, encodeRecord } from './record-format.ts';
-import { recordKeys } from './record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
 
 export interface BucketRecord {
   readonly created: number;

@@ -1,12 +1,99 @@
+import type { Revision } from '../../store/record-store.ts';
+import { crc32 } from 'node:zlib';
 import type { BlobId } from '../../store/blob-store.ts';
-import type { Sums } from '../checksums/block-sums.ts';
+import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
+import type { SealedChecksum, Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
+import { type BlockSums, isBlockSize, type Sums } from '../checksums/block-sums.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
-import type { ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
 import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
 import type { SealedEtags } from './sealed-etags.ts';
-import type { Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+
+/**
+ * A body record belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
+ * another id has read between two commits, and reads both records again.
+ */
+const BODY_FORMAT = 1;
+const BODY_START = 1 + 16;
+
+export function encodeBody(id: string, bytes: Buffer): Buffer {
+  const record = Buffer.allocUnsafe(BODY_START + bytes.length);
+  record[0] = BODY_FORMAT;
+  record.write(id, 1, 'hex');
+  bytes.copy(record, BODY_START);
+  return record;
+}
+
+/** Returns undefined when the record belongs to another object. */
+export function decodeBody(value: Buffer, id: string): Buffer | undefined {
+  if (value[0] !== BODY_FORMAT) {
+    throw new StoredDataError(
+      'unreadable-record',
+      `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
+    );
+  }
+  return value.toString('hex', 1, BODY_START) === id ? value.subarray(BODY_START) : undefined;
+}
+
+/** The parts of an object in their order; each is a blob of its own. */
+export interface ManifestPart {
+  readonly number: number;
+  readonly blob: BlobId;
+  /** Plaintext bytes. */
+  readonly size: number;
+  readonly protection: Protection;
+  /** The text, or a sealed one in base64. Its algorithm and type are those of the upload. */
+  readonly checksum?: Checksum['value'] | Pick<SealedChecksum, 'sealed'>;
+}
+
+export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
+  return Buffer.from(JSON.stringify(parts));
+}
+
+/**
+ * `crc` is the checksum in the object's record; older records have none. Throws `StoredDataError`: a manifest with a changed byte may
+ * be valid JSON with other parts.
+ */
+export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
+  if (crc !== undefined && crc32(bytes) !== crc)
+    throw new StoredDataError('unreadable-record', 'the list of its parts does not have its checksum');
+  try {
+    return JSON.parse(bytes.toString()) as ManifestPart[];
+  } catch (error) {
+    throw new StoredDataError('unreadable-record', 'the list of its parts is damaged', { cause: error });
+  }
+}
+
+/** The record `c` of a blob: a byte of format version, the binary logarithm of the block size, the CRC-32 of the sums, the sums. */
+const BLOCK_SUMS_FORMAT = 1;
+const CRC = 2;
+const SUMS = 6;
+
+export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
+  const record = Buffer.allocUnsafe(SUMS + sums.length);
+  record[0] = BLOCK_SUMS_FORMAT;
+  record[1] = Math.log2(block);
+  record.writeUInt32BE(crc32(sums), CRC);
+  sums.copy(record, SUMS);
+  return record;
+}
+
+/** Throws `StoredDataError`. */
+export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
+  if (value[0] !== BLOCK_SUMS_FORMAT) {
+    throw new StoredDataError(
+      'unreadable-record',
+      `the block sums of blob ${blob} have format ${value[0]}, this server knows ${BLOCK_SUMS_FORMAT}: start the newer server that wrote them`,
+    );
+  }
+  const block = 2 ** (value[1] ?? 0);
+  const sums = value.subarray(SUMS);
+  if (value.length < SUMS || !isBlockSize(block) || crc32(sums) !== value.readUInt32BE(CRC)) {
+    throw new StoredDataError('unreadable-record', `the block sums of blob ${blob} are damaged`);
+  }
+  return { block, sums };
+}
 
 /** The record of an object under `o`: all that HEAD and listings show, and the place of its body. */
 export interface ObjectRecord {
@@ -21,6 +108,12 @@ export interface ObjectRecord {
   readonly checksum?: StoredChecksum;
   /** Set by a read or the scrub: the object is not served any more. */
   readonly damage?: { readonly found: number; readonly what: string };
+}
+
+/** A record, with the revision that a change of it expects. */
+export interface StoredObject {
+  readonly record: ObjectRecord;
+  readonly revision: Revision;
 }
 
 /** The place of the bytes. The separate record of `inline` and `parts` begins with the object's id. */

@@ -1,4 +1,9 @@
 import { StoredDataError } from '../stored-data-error.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import { key, KEY_LIMIT } from '../../store/keys.ts';
+import type { Key } from '../../store/record-store.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+
 /** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
 const FORMAT = 1;
 
@@ -28,10 +33,63 @@ export function parseRecord(value: Buffer, start: number, what: string): unknown
   }
 }
 
-export function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
+function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
   if (value[0] === FORMAT) return;
   throw new StoredDataError(
     'unreadable-record',
     `the record of ${what} has format ${value[0]}, this server knows ${newest}: start the newer server that wrote it`,
   );
+}
+
+/**
+ * The keys of all records of the object layer. Small records are under `b` and `o`, which HEAD and listings read; records that may be
+ * large have keys of their own.
+ */
+export const recordKeys = {
+  bucket: (bucket: string): Key => key('b', bucket),
+  object: (bucket: string, objectKey: string): Key => key('o', bucket, objectKey),
+  /** The body of a small object. */
+  inline: (bucket: string, objectKey: string): Key => key('i', bucket, objectKey),
+  /** The parts of an object made by multipart upload. */
+  manifest: (bucket: string, objectKey: string): Key => key('m', bucket, objectKey),
+  upload: (bucket: string, objectKey: string, uploadId: string): Key => key('u', bucket, objectKey, uploadId),
+  part: (uploadId: string, partNumber: number): Key => key('p', uploadId, String(partNumber).padStart(5, '0')),
+  /** Parts that an aborted or completed upload left over. */
+  leftovers: (uploadId: string): Key => key('q', uploadId),
+  /** The quarantine of an object; the object's own record has it too. */
+  damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
+  /** The time until which no blob may be removed, because a snapshot reads the records. */
+  hold: (id: string): Key => key('hold', id),
+  /** The state of a named key. */
+  keyUse: (keyName: string): Key => key('k', 'use', keyName),
+  /** The sums of a plain blob's blocks, where they are not in its protection. */
+  blockSums: (blob: BlobId): Key => key('c', blob),
+  /** The owner of a blob. */
+  owner: (blob: BlobId): Key => key('r', blob),
+  /** A blob that garbage collection has abandoned: its writer may not commit it any more. */
+  tombstone: (blob: BlobId): Key => key('t', blob),
+  /** A blob in the removal queue: nothing refers to it any more. */
+  removal: (blob: BlobId): Key => key('x', blob),
+} as const;
+
+/**
+ * The maximum of UTF-8 bytes.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
+ */
+const MAX_KEY_BYTES = 1024;
+/** The longest record key with an object's name also has an upload id. */
+const UPLOAD_ID = '0'.repeat(32);
+
+/** Throws `KeyTooLongError` and `InvalidURI` for a name under which nothing can be stored. */
+export function checkObjectKey(bucket: string, key: string): void {
+  if (key === '') throw new S3Error('InvalidArgument', 'The key is empty.');
+  if (!key.isWellFormed()) throw new S3Error('InvalidURI', 'The key is no valid UTF-8.');
+  const size = Buffer.byteLength(key);
+  // A zero byte takes two bytes in a record key.
+  if (size > MAX_KEY_BYTES || (key.includes('\0') && recordKeys.upload(bucket, key, UPLOAD_ID).length > KEY_LIMIT)) {
+    throw new S3Error('KeyTooLongError', undefined, {
+      details: { Size: String(size), MaxSizeAllowed: String(MAX_KEY_BYTES) },
+    });
+  }
 }

@@ -5,8 +5,7 @@ import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
 import type { CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
 import { getBucket } from './bucket-record.ts';
 import type { Protection, SealedKeys } from './object-record.ts';
-import { decodeRecord, encodeRecord } from './record-format.ts';
-import { recordKeys } from './record-keys.ts';
+import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
 import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
 
 /** A multipart upload in progress; its id becomes that of the object. */

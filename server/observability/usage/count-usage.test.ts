@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { recordKeys } from '../../objects/records/record-keys.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { filledLayer, LARGE, writeRecord } from '../../../test/support/maintenance/filled-layer.ts';
 import { countUsage, isDue, usageRounds } from './count-usage.ts';

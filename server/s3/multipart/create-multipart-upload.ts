@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
-import { checkWriteConditions } from '../../objects/operations/conditions.ts';
+import { checkWriteConditions } from '../../objects/operations/get-object.ts';
 import { xmlAnswer } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm } from '../request-body.ts';

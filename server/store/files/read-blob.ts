@@ -1,4 +1,4 @@
-import { bodyBuffers, type BufferPool } from '../../../platform/body-buffers.ts';
+import { bodyBuffers, type BufferPool } from '../../../platform/body-memory.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';

@@ -5,7 +5,7 @@ import {
   CreateMultipartUploadCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { S3CallFailed, type S3Connection } from './connection.ts';
 
 /** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';

@@ -1,13 +1,18 @@
 import type { BlobId, BlobStore } from '../../../server/store/blob-store.ts';
-import { commitOnce } from '../../../server/store/commit-once.ts';
+import { commitOnce } from '../../../server/store/batch.ts';
 import { within } from '../../../server/store/keys.ts';
 import type { Key, RecordStore } from '../../../server/store/record-store.ts';
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tagOf } from '../../../server/objects/checksums/block-sums.ts';
-import { decodeBody, decodeManifest } from '../../../server/objects/records/body-record.ts';
-import { decodeObject, encodeObject, type ObjectRecord } from '../../../server/objects/records/object-record.ts';
-import { recordKeys } from '../../../server/objects/records/record-keys.ts';
+import {
+  decodeBody,
+  decodeManifest,
+  decodeObject,
+  encodeObject,
+  type ObjectRecord,
+} from '../../../server/objects/records/object-record.ts';
+import { recordKeys } from '../../../server/objects/records/record-format.ts';
 import { partsOf } from '../../../server/objects/records/upload-record.ts';
 import { entries } from '../../../server/maintenance/verify/object-records.ts';
 import { chunks, put, randomBody, readAll, testLayer, type TestLayer } from '../objects/test-layer.ts';
