@@ -202,7 +202,7 @@ async function gatherFacts(
       identity,
       ...(bucket === undefined ? {} : { bucket }),
       boundaries: boundariesOf(principal),
-        allowedByDefault,
+      allowedByDefault,
       request: { action, resource, ...senderOf(request, principal, subject, groups) },
     },
     missing: names.filter((_, at) => found[at] === undefined),
