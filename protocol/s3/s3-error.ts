@@ -45,6 +45,7 @@ export const s3ErrorCodes = {
     'The XML that you provided was not well formed or did not validate against our published schema.',
   ],
   MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
+  InvalidBucketState: [409, 'The request is not valid with the current state of the bucket.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
   MissingFields: [400, 'Missing fields in request.'],
@@ -99,15 +100,18 @@ export class S3Error extends Error {
   readonly code: S3ErrorCode;
   /** Further elements of the XML response, e.g. `BucketName`, `Key`. */
   readonly details: Readonly<Record<string, string>>;
+  /** Further headers of the answer, e.g. `x-amz-delete-marker`. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: S3ErrorCode,
     message: string = s3ErrorCodes[code][1],
-    options: ErrorOptions & { details?: Record<string, string> } = {},
+    options: ErrorOptions & { details?: Record<string, string>; headers?: Record<string, string> } = {},
   ) {
     super(message, options);
     this.code = code;
     this.details = options.details ?? {};
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

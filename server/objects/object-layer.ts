@@ -10,7 +10,8 @@ import type { BodySource } from './bodies/body-source.ts';
  * are `Date`s with whole milliseconds; sizes are bytes; ETags have no quotes.
  */
 export interface ObjectLayer {
-  createBucket(bucket: string, options: { readonly location: string }): Promise<void>;
+  /** A bucket with object lock has versioning enabled from the start. */
+  createBucket(bucket: string, options: { readonly location: string; readonly objectLock?: boolean }): Promise<void>;
   headBucket(bucket: string): Promise<Bucket>;
   listBuckets(): Promise<readonly Bucket[]>;
   deleteBucket(bucket: string): Promise<void>;
@@ -32,20 +33,58 @@ export interface ObjectLayer {
   putBucketTags(bucket: string, tags: Readonly<Record<string, string>>): Promise<void>;
   deleteBucketTags(bucket: string): Promise<void>;
 
+  /** Undefined for a bucket that never had versions. */
+  getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;
+  /** Throws `InvalidBucketState` for a bucket with object lock that would be suspended. */
+  putBucketVersioning(bucket: string, versioning: BucketVersioning): Promise<void>;
+
+  /** Undefined for a bucket without object lock. */
+  getObjectLockConfiguration(bucket: string): Promise<ObjectLockConfiguration | undefined>;
+  /** Throws `InvalidBucketState` for a bucket without enabled versioning. */
+  putObjectLockConfiguration(bucket: string, configuration: ObjectLockConfiguration): Promise<void>;
+
   putObject(request: PutObject): Promise<ObjectInfo>;
-  /** `customerKey` is the client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
-  headObject(bucket: string, key: string, conditions?: ReadConditions, customerKey?: CustomerKey): Promise<ObjectInfo>;
-  /** Nothing of the body is read before the caller asks for it. */
-  getObject(
+  /** Throws `NoSuchKey` where the current version is a delete marker, `MethodNotAllowed` where the named version is one. */
+  headObject(bucket: string, key: string, options?: ReadOptions): Promise<ObjectInfo>;
+  /** Nothing of the body is read before the caller asks for it. Throws as `headObject`. */
+  getObject(bucket: string, key: string, options?: ReadOptions): Promise<ReadableObject>;
+  copyObject(request: CopyObject): Promise<ObjectInfo>;
+  /**
+   * Without a version, it deletes the object of an unversioned bucket, and adds a delete marker in a versioned one. With a version it
+   * removes that version. Deleting what is absent succeeds, as in S3, unless `conditions` ask for an ETag. Throws `AccessDenied` for a
+   * locked version.
+   */
+  deleteObject(bucket: string, key: string, options?: DeleteOptions): Promise<DeletedObject>;
+  listObjects(request: ListObjects): Promise<ObjectListing>;
+  /** Lists all versions and delete markers, those of one key from the newest to the oldest. */
+  listObjectVersions(request: ListObjectVersions): Promise<VersionListing>;
+
+  /** Resolves to no tags for an object without any. Throws as `headObject`. */
+  getObjectTags(
     bucket: string,
     key: string,
-    conditions?: ReadConditions,
-    customerKey?: CustomerKey,
-  ): Promise<ReadableObject>;
-  copyObject(request: CopyObject): Promise<ObjectInfo>;
-  /** Deleting an absent key succeeds, as in S3, unless `conditions` ask for an ETag. */
-  deleteObject(bucket: string, key: string, conditions?: DeleteConditions): Promise<void>;
-  listObjects(request: ListObjects): Promise<ObjectListing>;
+    versionId?: string,
+  ): Promise<{ readonly tags: ObjectTags; readonly versionId?: string }>;
+  /** Replaces the tags; `{}` removes them. */
+  putObjectTags(
+    bucket: string,
+    key: string,
+    tags: ObjectTags,
+    versionId?: string,
+  ): Promise<{ readonly versionId?: string }>;
+
+  /** Throws `InvalidRequest` for a bucket without object lock. */
+  getObjectLock(bucket: string, key: string, versionId?: string): Promise<ObjectLock>;
+  /**
+   * Sets or, without `retention`, removes the retention of a version. Throws `AccessDenied` where that would weaken COMPLIANCE, or
+   * GOVERNANCE without `bypassGovernance`.
+   */
+  putObjectRetention(bucket: string, key: string, request: PutRetention): Promise<{ readonly versionId?: string }>;
+  putObjectLegalHold(
+    bucket: string,
+    key: string,
+    request: { readonly versionId?: string | undefined; readonly legalHold: boolean },
+  ): Promise<{ readonly versionId?: string }>;
 
   createMultipartUpload(
     request: CreateMultipartUpload,
@@ -78,6 +117,44 @@ export interface Bucket {
 
 /** The default encryption of a bucket, and the encryptions that it blocks. */
 export type BucketEncryption = BucketEncryptionRule;
+
+/** The versioning of a bucket. The excluded keys are an extension of MinIO: their objects have the null version alone. */
+export interface BucketVersioning {
+  readonly status: 'Enabled' | 'Suspended';
+  /** Prefixes, which may contain `*`. */
+  readonly excludedPrefixes?: readonly string[];
+  /** True where keys that end with a slash are excluded. */
+  readonly excludeFolders?: boolean;
+}
+
+export interface ObjectLockConfiguration {
+  /** The retention of new versions that the request gives none. It has either days or years. */
+  readonly defaultRetention?: {
+    readonly mode: Retention['mode'];
+    readonly days?: number;
+    readonly years?: number;
+  };
+}
+
+export interface Retention {
+  readonly mode: 'GOVERNANCE' | 'COMPLIANCE';
+  readonly until: Date;
+}
+
+/** The lock of a version, as it was set. A retention counts until its end, a legal hold until it is removed. */
+export interface ObjectLock {
+  readonly retention?: Retention;
+  readonly legalHold?: boolean;
+}
+
+export interface PutRetention {
+  readonly versionId?: string | undefined;
+  readonly retention: Retention | undefined;
+  /** The caller has the permission and asked for it. It changes GOVERNANCE alone. */
+  readonly bypassGovernance: boolean;
+}
+
+export type ObjectTags = Readonly<Record<string, string>>;
 
 /** The encryption that a request asks for; absent means the default of the bucket. */
 export type RequestedEncryption =
@@ -140,6 +217,10 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly parts?: number;
   /** Set for a quarantined object: it is not served, only listed. `found` is in milliseconds since 1970. */
   readonly damage?: { readonly found: number; readonly what: string };
+  /** 32 hexadecimal digits, or `null`; absent in a bucket that never had versions. */
+  readonly versionId?: string;
+  readonly tags?: ObjectTags;
+  readonly lock?: ObjectLock;
 }
 
 /**
@@ -166,6 +247,31 @@ export interface PutObject {
   readonly headers: ObjectHeaders;
   readonly encryption?: RequestedEncryption | undefined;
   readonly conditions?: WriteConditions | undefined;
+  readonly tags?: ObjectTags | undefined;
+  /** Throws `InvalidRequest` for a bucket without object lock. */
+  readonly lock?: ObjectLock | undefined;
+}
+
+export interface ReadOptions {
+  readonly conditions?: ReadConditions | undefined;
+  /** The client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
+  readonly customerKey?: CustomerKey | undefined;
+  /** 32 hexadecimal digits, or `null`. Absent: the current version. Throws `NoSuchVersion`. */
+  readonly versionId?: string | undefined;
+}
+
+export interface DeleteOptions {
+  readonly conditions?: DeleteConditions | undefined;
+  readonly versionId?: string | undefined;
+  /** The caller has the permission to delete a version under GOVERNANCE, and asked for it. */
+  readonly bypassGovernance?: boolean | undefined;
+}
+
+export interface DeletedObject {
+  /** The version that was removed or the delete marker that was added; absent in a bucket that never had versions. */
+  readonly versionId?: string;
+  /** True where a delete marker was added or removed. */
+  readonly deleteMarker: boolean;
 }
 
 export interface WriteConditions {
@@ -203,6 +309,7 @@ export interface ReadableObject {
 export interface CopySource {
   readonly bucket: string;
   readonly key: string;
+  readonly versionId?: string | undefined;
   readonly conditions?: ReadConditions | undefined;
   /** The client's key of a source that was stored with one. */
   readonly customerKey?: CustomerKey | undefined;
@@ -221,6 +328,9 @@ export interface CopyObject {
   readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;
   /** Conditions on the object that the copy replaces. */
   readonly conditions?: WriteConditions | undefined;
+  /** Absent: the source's tags. */
+  readonly tags?: ObjectTags | undefined;
+  readonly lock?: ObjectLock | undefined;
 }
 
 export interface ListObjects {
@@ -253,10 +363,37 @@ export interface ObjectListing {
   readonly next?: string;
 }
 
+export interface ListObjectVersions {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly delimiter: string;
+  /** The listing begins after this key or common prefix, or, with a version, inside the versions of the key. */
+  readonly keyMarker: string;
+  readonly versionIdMarker?: string | undefined;
+  readonly limit: number;
+}
+
+export interface ListedVersion extends ListedObject {
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  /** True for the current version of the key. */
+  readonly isLatest: boolean;
+  readonly deleteMarker: boolean;
+}
+
+export interface VersionListing {
+  readonly versions: readonly ListedVersion[];
+  readonly commonPrefixes: readonly string[];
+  /** Set when there is more. `versionId` is absent after a common prefix. */
+  readonly next?: { readonly key: string; readonly versionId?: string };
+}
+
 export interface CreateMultipartUpload {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;
+  readonly tags?: ObjectTags | undefined;
+  readonly lock?: ObjectLock | undefined;
   readonly encryption?: RequestedEncryption | undefined;
   readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly type: Checksum['type'] } | undefined;
 }

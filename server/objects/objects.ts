@@ -12,6 +12,10 @@ import {
   getBucketPolicy,
   putBucketPolicy,
   deleteBucketTags,
+  getBucketVersioning,
+  getObjectLockConfiguration,
+  putBucketVersioning,
+  putObjectLockConfiguration,
   getBucketTags,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
@@ -22,6 +26,14 @@ import { type ObjectContext, pooledRandom, type Reserve, spaceCheck, type Volume
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './operations/list-objects.ts';
+import { listObjectVersions } from './operations/list-object-versions.ts';
+import {
+  getObjectLock,
+  getObjectTags,
+  putObjectLegalHold,
+  putObjectRetention,
+  putObjectTags,
+} from './operations/update-object.ts';
 import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from './multipart/multipart-uploads.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
@@ -91,12 +103,22 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketTags: operation(context, getBucketTags),
     putBucketTags: operation(context, putBucketTags),
     deleteBucketTags: operation(context, deleteBucketTags),
+    getBucketVersioning: operation(context, getBucketVersioning),
+    putBucketVersioning: operation(context, putBucketVersioning),
+    getObjectLockConfiguration: operation(context, getObjectLockConfiguration),
+    putObjectLockConfiguration: operation(context, putObjectLockConfiguration),
     putObject: operation(context, putObject),
     headObject: operation(context, headIntactObject),
     getObject: operation(context, getIntactObject),
     copyObject: operation(context, copyObject),
     deleteObject: operation(context, deleteObject),
     listObjects: operation(context, listObjects),
+    listObjectVersions: operation(context, listObjectVersions),
+    getObjectTags: operation(context, getObjectTags),
+    putObjectTags: operation(context, putObjectTags),
+    getObjectLock: operation(context, getObjectLock),
+    putObjectRetention: operation(context, putObjectRetention),
+    putObjectLegalHold: operation(context, putObjectLegalHold),
     createMultipartUpload: operation(context, createMultipartUpload),
     putPart: operation(context, putPart),
     copyPart: operation(context, copyPart),

@@ -45,7 +45,7 @@ export function answerError(
   request: Pick<IncomingRequest, 'method' | 'rawPath' | 'requestId'>,
 ): Answer {
   const refusal = asS3Error(error);
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...refusal.headers };
   if (refusal.status === 503) Object.assign(headers, retryHeaders);
   const objectSize = refusal.code === 'InvalidRange' ? refusal.details['ActualObjectSize'] : undefined;
   if (objectSize !== undefined) headers['content-range'] = `bytes */${objectSize}`;

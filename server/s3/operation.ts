@@ -5,7 +5,7 @@ import type {
   CompleteMultipartUpload,
   CopyObject,
   CreateMultipartUpload,
-  DeleteConditions,
+  DeleteOptions,
   ObjectLayer,
   PutObject,
   PutPart,
@@ -69,11 +69,7 @@ export type Explicit<T> = { readonly [Field in keyof Required<T>]: T[Field] };
 export interface ExplicitObjectLayer extends Omit<ObjectLayer, ExplicitMethod> {
   putObject(request: Explicit<PutObject>): ReturnType<ObjectLayer['putObject']>;
   copyObject(request: Explicit<CopyObject>): ReturnType<ObjectLayer['copyObject']>;
-  deleteObject(
-    bucket: string,
-    key: string,
-    conditions: DeleteConditions | undefined,
-  ): ReturnType<ObjectLayer['deleteObject']>;
+  deleteObject(bucket: string, key: string, options: Explicit<DeleteOptions>): ReturnType<ObjectLayer['deleteObject']>;
   createMultipartUpload(request: Explicit<CreateMultipartUpload>): ReturnType<ObjectLayer['createMultipartUpload']>;
   putPart(request: Explicit<PutPart>): ReturnType<ObjectLayer['putPart']>;
   copyPart(request: Explicit<Parameters<ObjectLayer['copyPart']>[0]>): ReturnType<ObjectLayer['copyPart']>;

@@ -111,7 +111,7 @@ export class EncryptedStore {
         () => false,
         () => true,
       );
-      infos.push(await this.layer.headObject('bucket', key, undefined, isCustomers ? customerKey : undefined));
+      infos.push(await this.layer.headObject('bucket', key, isCustomers ? { customerKey } : {}));
     }
     return { listed: page.objects.map((object) => ({ ...object })), infos };
   }

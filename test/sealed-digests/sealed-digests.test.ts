@@ -209,12 +209,12 @@ describe('digests in a data folder', () => {
   it('wait while a server of several has no key service, and lose checksums of SSE-C where none has', async () => {
     await store.layer.createBucket('bucket', { location: '' });
     await store.store('key', Buffer.from(pin(1)), schemes[2], 'SHA256');
-    const { etag } = await store.layer.headObject('bucket', 'key', undefined, customerKey);
+    const { etag } = await store.layer.headObject('bucket', 'key', { customerKey });
     await writeAsBefore(records, store, customerKey);
     const options = { records, digests: noDigestKeys, log };
     expect(await sealOldDigests({ ...options, hasKeys: true })).toBeUndefined();
     expect(await sealOldDigests({ ...options, hasKeys: false })).toMatchObject({ dropped: 1, failed: 0 });
-    const info = await store.layer.headObject('bucket', 'key', undefined, customerKey);
+    const info = await store.layer.headObject('bucket', 'key', { customerKey });
     expect(info.etag).toBe(etag);
     expect(info.checksum).toBeUndefined();
   });

@@ -18,7 +18,7 @@ describe.each(versions)('what version %s sealed', (version) => {
   it.each(Object.entries(expected))('opens: %s', async (key, { size, kind }) => {
     const layer = createObjectLayer({ ...(await loadStores(version)), keys: fixedKeys() });
     const customerKey = kind === 'SSE-C' ? new CustomerKey(customerKeyBytes) : undefined;
-    const { info, read } = await layer.getObject('sealed', key, undefined, customerKey);
+    const { info, read } = await layer.getObject('sealed', key, { customerKey });
     expect([info.size, info.encryption?.scheme]).toEqual([size, kind]);
     const chunks = await Array.fromAsync(keptPieces(read({ start: 0, end: size })));
     expect(Buffer.concat(chunks).equals(bodyOf(key, size))).toBe(true);

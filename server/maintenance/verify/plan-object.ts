@@ -80,6 +80,8 @@ export function planObject(records: ObjectRecords): ObjectPlan {
         })),
       };
     }
+    case 'none':
+      return { findings: [], streams: [] };
     default:
       return body satisfies never;
   }

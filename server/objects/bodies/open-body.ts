@@ -13,6 +13,7 @@ import type { ObjectContext } from '../context.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type { ReadableObject } from '../object-layer.ts';
 import { decodeBody, type ManifestPart, type ObjectRecord, type Protection } from '../records/object-record.ts';
+import type { VersionOrder } from '../records/record-format.ts';
 import { readManifest } from '../operations/commit-change.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
@@ -58,6 +59,8 @@ interface Range {
 interface Opened {
   readonly bucket: string;
   readonly key: string;
+  /** The place of a noncurrent version. */
+  readonly order?: VersionOrder | undefined;
   readonly customerKey: CustomerKey | undefined;
 }
 
@@ -70,7 +73,7 @@ type OpenBody = Pick<ReadableObject, 'read'>;
  */
 export async function openBody(
   context: ObjectContext,
-  { bucket, key, customerKey }: Opened,
+  { bucket, key, order, customerKey }: Opened,
   record: ObjectRecord,
   inline: Entry | undefined,
 ): Promise<OpenBody | undefined> {
@@ -86,7 +89,10 @@ export async function openBody(
     if (stored === undefined) return undefined;
     return { read: (range) => readInline(stored, { size, protection: body, objectKey, what }, range) };
   }
-  const parts = await readManifest(context, bucket, key, record);
+  // A delete marker has no body, and no caller opens it.
+  if (body.kind === 'none')
+    throw new StoredDataError('unreadable-record', `${what} is a delete marker, which has no body`);
+  const parts = await readManifest(context, { bucket, key, order }, record);
   return parts && { read: (range) => readParts(context, parts, { objectKey, what }, range) };
 }
 

@@ -2,7 +2,8 @@ import { guardBucket, type BucketRecord, encodeBucket, getBucket } from '../reco
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import { recordKeys } from '../records/record-format.ts';
-import type { BucketEncryption } from '../object-layer.ts';
+import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */
 function changeBucket(
@@ -54,6 +55,56 @@ export function putBucketPolicy(context: ObjectContext, bucket: string, policy: 
 
 export function deleteBucketPolicy(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ policy: _policy, ...record }) => record);
+}
+
+export async function getBucketVersioning(
+  context: ObjectContext,
+  bucket: string,
+): Promise<BucketVersioning | undefined> {
+  return (await getBucket(context.records, bucket)).record.versioning;
+}
+
+/** Throws `InvalidBucketState` for a bucket with object lock: all of its keys have versions. */
+export function putBucketVersioning(
+  context: ObjectContext,
+  bucket: string,
+  versioning: BucketVersioning,
+): Promise<void> {
+  const { status, excludedPrefixes = [], excludeFolders = false } = versioning;
+  return changeBucket(context, bucket, (record) => {
+    if (record.objectLock !== undefined && (status === 'Suspended' || excludedPrefixes.length > 0 || excludeFolders)) {
+      throw new S3Error(
+        'InvalidBucketState',
+        'An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.',
+      );
+    }
+    return { ...record, versioning };
+  });
+}
+
+export async function getObjectLockConfiguration(
+  context: ObjectContext,
+  bucket: string,
+): Promise<ObjectLockConfiguration | undefined> {
+  return (await getBucket(context.records, bucket)).record.objectLock;
+}
+
+/** Throws `InvalidBucketState` for a bucket without versions of all keys. */
+export function putObjectLockConfiguration(
+  context: ObjectContext,
+  bucket: string,
+  objectLock: ObjectLockConfiguration,
+): Promise<void> {
+  return changeBucket(context, bucket, (record) => {
+    const { status, excludedPrefixes = [], excludeFolders = false } = record.versioning ?? {};
+    if (status !== 'Enabled' || excludedPrefixes.length > 0 || excludeFolders) {
+      throw new S3Error(
+        'InvalidBucketState',
+        "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration",
+      );
+    }
+    return { ...record, objectLock };
+  });
 }
 
 type Tags = Readonly<Record<string, string>>;

@@ -13,11 +13,15 @@ import { StoredDataError } from '../stored-data-error.ts';
 export async function createBucket(
   context: ObjectContext,
   bucket: string,
-  options: { readonly location: string },
+  options: { readonly location: string; readonly objectLock?: boolean },
 ): Promise<void> {
   await context.checkSpace(0);
   const key = recordKeys.bucket(bucket);
-  const value = encodeBucket({ created: context.clock(), location: options.location });
+  const value = encodeBucket({
+    created: context.clock(),
+    location: options.location,
+    ...(options.objectLock === true && { versioning: { status: 'Enabled' }, objectLock: {} }),
+  });
   await commitChange(context, async () => {
     if ((await findBucket(context.records, bucket)) !== undefined) throw new S3Error('BucketAlreadyOwnedByYou');
     return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined };
@@ -80,7 +84,9 @@ export function deleteBucket(context: ObjectContext, bucket: string): Promise<vo
 }
 
 async function refuseUnlessEmpty(context: ObjectContext, bucket: string): Promise<void> {
-  for await (const _item of context.records.scan({ ...within('o', bucket), limit: 1 })) {
-    throw new S3Error('BucketNotEmpty', undefined, { details: { BucketName: bucket } });
+  for (const table of ['o', 'l', 'v']) {
+    for await (const _item of context.records.scan({ ...within(table, bucket), limit: 1 })) {
+      throw new S3Error('BucketNotEmpty', undefined, { details: { BucketName: bucket } });
+    }
   }
 }

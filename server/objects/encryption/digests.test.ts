@@ -99,9 +99,12 @@ describe('digests of encrypted objects', () => {
         put('bucket', algorithm, PIN, { digests: { compute: algorithm }, encryption }),
       );
       expect(info.checksum?.algorithm).toBe(algorithm);
-      const shown = await layer.headObject('bucket', algorithm, undefined, keyOf(encryption).customerKey);
+      const shown = await layer.headObject('bucket', algorithm, keyOf(encryption));
       expect(shown).toEqual(info);
-      const read = await layer.getObject('bucket', algorithm, { ifMatch: [info.etag] }, keyOf(encryption).customerKey);
+      const read = await layer.getObject('bucket', algorithm, {
+        conditions: { ifMatch: [info.etag] },
+        ...keyOf(encryption),
+      });
       expect(read.info).toEqual(info);
     }
     expect(readable(await stored(test))).toEqual([]);
@@ -125,7 +128,7 @@ describe('digests of encrypted objects', () => {
     expect(info.checksum).toEqual(expected.checksum);
     if (encryption.scheme === 'SSE-S3') expect(info.etag).toBe(expected.etag);
     expect(await layer.completeMultipartUpload({ ...begun, ...given })).toEqual(info);
-    expect(await layer.headObject('bucket', 'parts', undefined, given.customerKey)).toEqual(info);
+    expect(await layer.headObject('bucket', 'parts', given)).toEqual(info);
     expect(readable(await stored(test))).toEqual([]);
   });
 
@@ -158,8 +161,8 @@ describe('digests of encrypted objects', () => {
     const { etag } = await layer.putObject(put('bucket', 'key', PIN, { encryption }));
     const other = 'f'.repeat(32);
     const refused = { code: 'PreconditionFailed' };
-    await expect(layer.getObject('bucket', 'key', { ifMatch: [other] })).rejects.toMatchObject(refused);
-    await expect(layer.headObject('bucket', 'key', { ifNoneMatch: [etag] })).rejects.toMatchObject({
+    await expect(layer.getObject('bucket', 'key', { conditions: { ifMatch: [other] } })).rejects.toMatchObject(refused);
+    await expect(layer.headObject('bucket', 'key', { conditions: { ifNoneMatch: [etag] } })).rejects.toMatchObject({
       code: 'NotModified',
     });
     const conditioned = (conditions: NonNullable<PutObject['conditions']>) =>
@@ -167,8 +170,8 @@ describe('digests of encrypted objects', () => {
     await expect(conditioned({ ifMatch: [other] })).rejects.toMatchObject(refused);
     await expect(conditioned({ ifNoneMatch: ['*'] })).rejects.toMatchObject(refused);
     await conditioned({ ifMatch: [etag] });
-    await expect(layer.deleteObject('bucket', 'key', only(other))).rejects.toMatchObject(refused);
-    await layer.deleteObject('bucket', 'key', only(etag));
+    await expect(layer.deleteObject('bucket', 'key', { conditions: only(other) })).rejects.toMatchObject(refused);
+    await layer.deleteObject('bucket', 'key', { conditions: only(etag) });
   });
 
   it('of SSE-C parts need the key of the client where the upload has checksums', async () => {

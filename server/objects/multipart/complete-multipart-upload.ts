@@ -1,7 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { guardBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
-import { type Change, commitChange, readManifest, replaceObject } from '../operations/commit-change.ts';
+import { guardBucket, getBucket } from '../records/bucket-record.ts';
+import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
+import { lockOfNew } from '../operations/object-lock.ts';
+import { newVersion, readPlace, shownVersionId, supersede } from '../operations/versions.ts';
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
@@ -12,11 +14,11 @@ import {
   encodeBody,
   encodeManifest,
   type ManifestPart,
-  decodeObject,
   encodeObject,
   objectInfo,
   type ObjectRecord,
   type SealedKeys,
+  shownLock,
 } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import type { StoredChecksum } from '../records/stored-digests.ts';
@@ -54,9 +56,12 @@ export async function completeMultipartUpload(
 
 async function plan(context: ObjectContext, request: CompleteMultipartUpload): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId } = request;
-  const { stored, current, upload } = await readAtOnce(context, request);
+  const { place, upload } = await readAtOnce(context, request);
+  const { stored, current, history } = place;
   // Only the completion of this upload creates an object with its id: the request was repeated, or another one completed the upload.
-  if (current?.record.id === uploadId) return completedBefore(context, request, current.record);
+  if (current?.record.id === uploadId) {
+    return completedBefore(context, request, current.record, stored.record.versioning !== undefined);
+  }
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
   checkWriteConditions(request.conditions, await comparable(context, bucket, current?.record, request.conditions));
@@ -71,19 +76,23 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const etag = etagOfParts(parts.map((part) => part.digests.etag));
   const digests = { etag, ...(checksum && { checksum }) };
   const kept = await sealDigests(context, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
+  const version = newVersion(context, place);
+  const lock = lockOfNew(stored.record, upload.record.lock && shownLock(upload.record.lock), version.modified);
   const record: ObjectRecord = {
     id: uploadId,
-    modified: context.clock(),
+    ...version,
     size,
     etag: kept.etag,
     headers: upload.record.headers,
     body: { kind: 'parts', count: parts.length, crc: crc32(manifest) },
     ...(sealed && { sealed }),
     ...(kept.checksum && { checksum: kept.checksum }),
+    ...(upload.record.tags && { tags: upload.record.tags }),
+    ...(lock && { lock }),
   };
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);
-  const replaced = await replaceObject(context, bucket, key, current, 'parts');
+  const replaced = await supersede(context, place, 'parts');
   const ended = endUpload({ recordKey, uploadId });
   return {
     batch: {
@@ -103,7 +112,11 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       ],
       delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
     },
-    result: objectInfo(bucket, key, record, digests),
+    result: objectInfo(
+      { bucket, key, versionId: history === 'none' ? undefined : shownVersionId(record) },
+      record,
+      digests,
+    ),
   };
 }
 
@@ -114,20 +127,9 @@ async function readAtOnce(context: ObjectContext, { bucket, key, uploadId }: Com
     await getBucket(context.records, bucket);
     throw noSuchUpload(uploadId);
   }
-  const [bucketEntry, object, uploadEntry] = await context.records.getAll([
-    recordKeys.bucket(bucket),
-    recordKeys.object(bucket, key),
-    upload,
-  ]);
-  if (bucketEntry === undefined) throw noSuchBucket(bucket);
-  return {
-    stored: context.buckets.decode(bucketEntry, bucket),
-    current: object && { record: decodeObject(object.value, bucket, key), revision: object.revision },
-    upload: uploadEntry && {
-      record: decodeUpload(uploadEntry.value, uploadId),
-      revision: uploadEntry.revision,
-    },
-  };
+  const place = await readPlace(context, bucket, key, upload);
+  const { also } = place;
+  return { place, upload: also && { record: decodeUpload(also.value, uploadId), revision: also.revision } };
 }
 
 /** Repeats the answer for a request that lists the same parts. Throws `NoSuchUpload` for other parts. */
@@ -135,9 +137,10 @@ async function completedBefore(
   context: ObjectContext,
   request: CompleteMultipartUpload,
   record: ObjectRecord,
+  hasVersions: boolean,
 ): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId, parts } = request;
-  const manifest = await readManifest(context, bucket, key, record);
+  const manifest = await readManifest(context, { bucket, key }, record);
   if (manifest === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
   const sameNumbers =
     manifest.length === parts.length && manifest.every(({ number }, index) => number === parts[index]?.partNumber);
@@ -145,7 +148,8 @@ async function completedBefore(
   const digests = await openDigests(context, { bucket, id: uploadId, part: 0 }, record, objectKey);
   if (!sameNumbers || etagOfParts(parts.map(({ etag }) => etag)) !== digests.etag) throw noSuchUpload(uploadId);
   checkWholeObject(request, { size: record.size, checksum: digests.checksum });
-  return { result: objectInfo(bucket, key, record, digests) };
+  const versionId = hasVersions ? shownVersionId(record) : undefined;
+  return { result: objectInfo({ bucket, key, versionId }, record, digests) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
 import { commitChange, newId } from '../operations/commit-change.ts';
+import { lockOfNew } from '../operations/object-lock.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
@@ -21,7 +22,10 @@ export async function createMultipartUpload(
   checkChecksumType(checksum);
   await context.checkSpace(0);
   const { record: bucketRecord } = await getBucket(context.records, bucket);
-  const uploadId = newId(context.clock(), context.random);
+  const now = context.clock();
+  // The completion adds the default retention.
+  const lock = request.lock && lockOfNew(bucketRecord, request.lock, now);
+  const uploadId = newId(now, context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
     bucketDefault: bucketRecord.encryption,
@@ -34,6 +38,8 @@ export async function createMultipartUpload(
     headers,
     ...(made && { sealed: made.sealed }),
     ...(checksum && { checksum }),
+    ...(request.tags && { tags: request.tags }),
+    ...(lock && { lock }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;

@@ -11,7 +11,7 @@ import {
   type ObjectRecord,
   type StoredObject,
 } from '../records/object-record.ts';
-import { encodeRecord, recordKeys } from '../records/record-format.ts';
+import { encodeRecord, recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitOnce } from '../../store/batch.ts';
 import type { Batch, Key } from '../../store/record-store.ts';
@@ -111,33 +111,45 @@ async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change
 }
 
 /** A batch under construction. */
-type BatchChanges = { readonly [Member in 'expect' | 'put' | 'delete']: NonNullable<Batch[Member]> };
+export type BatchChanges = { readonly [Member in 'expect' | 'put' | 'delete']: NonNullable<Batch[Member]> };
+
+/** The place of the records of a version. `order` is absent for the current version. */
+export interface VersionPlace {
+  readonly bucket: string;
+  readonly key: string;
+  readonly order?: VersionOrder | undefined;
+}
+
+/** Returns the key of the record of an object at a place. */
+export function objectRecordKey({ bucket, key, order }: VersionPlace): Key {
+  return order === undefined ? recordKeys.object(bucket, key) : recordKeys.version(bucket, key, order);
+}
 
 /**
  * Returns the changes that remove an object's record, body and blobs in the commit that replaces or deletes it. `by` is the kind of the
- * new body: its records are overwritten instead of deleted.
+ * new body at the same place: its records are overwritten instead of deleted.
  */
-export async function replaceObject(
+export async function removeObject(
   context: ObjectContext,
-  bucket: string,
-  key: string,
+  place: VersionPlace,
   current: StoredObject | undefined,
   by: Body['kind'] | undefined,
 ): Promise<BatchChanges> {
-  const objectKey = recordKeys.object(bucket, key);
+  const objectKey = objectRecordKey(place);
   if (current === undefined) return { expect: [{ kind: 'absent', key: objectKey }], put: [], delete: [] };
-  const { body } = current.record;
+  const { bucket, key, order } = place;
+  const { body, damage } = current.record;
   const removed: Key[] = by === undefined ? [objectKey] : [];
   let blobs: readonly BlobId[] = [];
   if (body.kind === 'inline') {
-    if (by !== 'inline') removed.push(recordKeys.inline(bucket, key));
+    if (by !== 'inline') removed.push(recordKeys.inline(bucket, key, order));
   } else if (body.kind === 'blob') {
     blobs = [body.blob];
-  } else {
-    if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key));
-    blobs = await blobsOfManifest(context, bucket, key, current.record);
+  } else if (body.kind === 'parts') {
+    if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key, order));
+    blobs = await blobsOfManifest(context, place, current.record);
   }
-  if (current.record.damage !== undefined) removed.push(recordKeys.damage(bucket, key));
+  if (damage !== undefined) removed.push(recordKeys.damage(bucket, key, order));
   const { put, delete: owners } = queueRemoval(blobs, context.clock());
   return {
     expect: [{ kind: 'revision', key: objectKey, revision: current.revision }],
@@ -152,12 +164,11 @@ export async function replaceObject(
  */
 async function blobsOfManifest(
   context: ObjectContext,
-  bucket: string,
-  key: string,
+  place: VersionPlace,
   record: ObjectRecord,
 ): Promise<readonly BlobId[]> {
   try {
-    const parts = await readManifest(context, bucket, key, record);
+    const parts = await readManifest(context, place, record);
     if (parts !== undefined) return parts.map((part) => part.blob);
   } catch (error) {
     if (record.damage === undefined || !isUnreadable(error)) throw error;
@@ -177,12 +188,11 @@ export function queueRemoval(blobs: readonly BlobId[], now: number): Pick<BatchC
 
 /** Returns undefined when the manifest belongs to another object: the object was replaced since its record was read. */
 export async function readManifest(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
+  context: Pick<ObjectContext, 'records'>,
+  { bucket, key, order }: VersionPlace,
   { id, body }: ObjectRecord,
 ): Promise<readonly ManifestPart[] | undefined> {
-  const entry = await context.records.get(recordKeys.manifest(bucket, key));
+  const entry = await context.records.get(recordKeys.manifest(bucket, key, order));
   const bytes = entry && decodeBody(entry.value, id);
   return bytes && decodeManifest(bytes, body.kind === 'parts' ? body.crc : undefined);
 }

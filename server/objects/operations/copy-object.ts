@@ -13,8 +13,8 @@ import { bodyFrom } from '../bodies/body-source.ts';
  */
 export async function copyObject(context: ObjectContext, request: CopyObject): Promise<ObjectInfo> {
   const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
-  const onItself = source.bucket === bucket && source.key === key;
-  const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm];
+  const onItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
+  const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm, request.tags];
   if (onItself && changes.every((change) => change === undefined)) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
@@ -29,13 +29,15 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     headers: headers ?? headersOf(info, request.storageClass),
     encryption,
     conditions: request.conditions,
+    tags: request.tags ?? info.tags,
+    lock: request.lock,
   });
 }
 
 /** Opens the source of a copy. Conditions that answer 304 to a GET answer 412 here. */
 export async function openSource(context: ObjectContext, source: CopySource): Promise<ReadableObject> {
   try {
-    return await getIntactObject(context, source.bucket, source.key, source.conditions, source.customerKey);
+    return await getIntactObject(context, source.bucket, source.key, source);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NotModified') {
       throw new S3Error('PreconditionFailed', undefined, { cause: error });

@@ -1,27 +1,101 @@
-import { commitChange, replaceObject } from './commit-change.ts';
-import { checkDeleteConditions, findObject } from './get-object.ts';
 import { comparable } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
-import type { DeleteConditions } from '../object-layer.ts';
-import { getBucket } from '../records/bucket-record.ts';
+import type { DeletedObject, DeleteOptions } from '../object-layer.ts';
+import { getBucket, guardBucket } from '../records/bucket-record.ts';
+import { encodeObject } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-format.ts';
+import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
+import { checkDeleteConditions } from './get-object.ts';
+import { checkRemovable } from './object-lock.ts';
+import {
+  deleteMarker,
+  findVersion,
+  type FoundVersion,
+  joined,
+  newVersion,
+  promoteNewest,
+  readPlace,
+  shownVersionId,
+  supersede,
+} from './versions.ts';
 
 /**
- * Deletes an object, also below the reserve of free space. The commit expects the record that the conditions were checked against:
- * after a concurrent change it reads and checks again.
+ * Deletes an object or a version, or adds a delete marker, also below the reserve of free space. The commit expects the records that the
+ * conditions were checked against: after a concurrent change it reads and checks again.
  */
 export function deleteObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  conditions?: DeleteConditions,
-): Promise<void> {
-  return commitChange(context, async () => {
-    const current = await findObject(context, bucket, key);
-    if (current === undefined) await getBucket(context.records, bucket);
-    checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
-    if (current !== undefined) {
-      return { batch: await replaceObject(context, bucket, key, current, undefined), result: undefined };
-    }
-    return { result: undefined };
-  });
+  options: DeleteOptions = {},
+): Promise<DeletedObject> {
+  const { versionId } = options;
+  return commitChange(context, () =>
+    versionId === undefined
+      ? deleteCurrent(context, bucket, key, options)
+      : removeVersion(context, bucket, key, { ...options, versionId }),
+  );
+}
+
+async function deleteCurrent(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { conditions }: DeleteOptions,
+): Promise<Change<DeletedObject>> {
+  const place = await readPlace(context, bucket, key);
+  const { current, history, stored } = place;
+  checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
+  // A bucket that becomes versioned at this moment keeps the object.
+  const { expect } = guardBucket(bucket, stored);
+  if (history === 'none') {
+    const result = { deleteMarker: false };
+    if (current === undefined) return { result };
+    const removed = await removeObject(context, place, current, undefined);
+    return { batch: { ...removed, expect: [...expect, ...removed.expect] }, result };
+  }
+  const marker = deleteMarker(context, newVersion(context, place));
+  const changes = await supersede(context, place, undefined);
+  const put = [{ key: recordKeys.marker(bucket, key), value: encodeObject(marker) }];
+  return {
+    batch: joined(changes, { ...guardBucket(bucket, stored), delete: [] }, { expect: [], put, delete: [] }),
+    result: { versionId: shownVersionId(marker), deleteMarker: true },
+  };
+}
+
+async function removeVersion(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { versionId, conditions, bypassGovernance }: DeleteOptions & { readonly versionId: string },
+): Promise<Change<DeletedObject>> {
+  const found = await findVersion(context, bucket, key, versionId);
+  const stored = await getBucket(context.records, bucket);
+  const record = found?.stored.record;
+  checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
+  if (found === undefined || record === undefined) return { result: { versionId, deleteMarker: false } };
+  checkRemovable(record, context.clock(), bypassGovernance === true);
+  const removed = await removalOf(context, bucket, key, found);
+  const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
+  const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
+  return {
+    batch: promoted === undefined ? removed : joined(removed, promoted),
+    result: { versionId, deleteMarker: record.deleteMarker === true },
+  };
+}
+
+async function removalOf(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { at, order, stored }: FoundVersion,
+): Promise<BatchChanges> {
+  if (stored.record.deleteMarker !== true) return removeObject(context, { bucket, key, order }, stored, undefined);
+  const recordKey =
+    at === 'marker' || order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, order);
+  return {
+    expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }],
+    put: [],
+    delete: [recordKey],
+  };
 }

@@ -1,16 +1,23 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { DeleteConditions, ReadConditions, WriteConditions, ObjectInfo, ReadableObject } from '../object-layer.ts';
-import type { Entry, Key } from '../../store/record-store.ts';
+import type {
+  DeleteConditions,
+  ObjectInfo,
+  ReadableObject,
+  ReadConditions,
+  ReadOptions,
+  WriteConditions,
+} from '../object-layer.ts';
+import type { Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
-import { getBucket, noSuchBucket, type StoredBucket } from '../records/bucket-record.ts';
-import { decodeObject, type ObjectRecord, objectInfo, type StoredObject } from '../records/object-record.ts';
-import { recordKeys } from '../records/record-format.ts';
-import type { CustomerKey } from '../../encryption/object-key.ts';
+import { noSuchBucket } from '../records/bucket-record.ts';
+import { decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
+import { recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';
 import { openBody } from '../bodies/open-body.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { quarantineRead } from './quarantine.ts';
+import { noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 import { isDamagedBlob } from '../../store/blob-store.ts';
 
@@ -91,58 +98,36 @@ function failed(condition: string): S3Error {
   return new S3Error('PreconditionFailed', undefined, { details: { Condition: condition } });
 }
 
-/** Returns undefined when there is no such object. The bucket is not checked. */
-export async function findObject(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-): Promise<StoredObject | undefined> {
-  const entry = await context.records.get(recordKeys.object(bucket, key));
-  return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
+/** A version as a read finds it. */
+interface Found {
+  readonly record: ObjectRecord;
+  /** The place of a noncurrent version. */
+  readonly order: VersionOrder | undefined;
+  /** The record of a small body. */
+  readonly inline: Entry | undefined;
+  /** What clients see; undefined in a bucket that never had versions. */
+  readonly versionId: string | undefined;
 }
 
-/** Reads the record of an object with one read where it exists. Throws `NoSuchKey` and `NoSuchBucket`. */
-async function getObjectRecord(context: ObjectContext, bucket: string, key: string): Promise<ObjectRecord> {
-  const entry = await context.records.get(recordKeys.object(bucket, key));
-  return entry === undefined ? noSuchKey(context, bucket, key) : decodeObject(entry.value, bucket, key);
-}
-
-/** Reads the record of an object and its inline body at one moment, in one round trip. */
-async function getObjectAndInline(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-): Promise<{ readonly record: ObjectRecord; readonly inline: Entry | undefined }> {
-  const [object, inline] = await context.records.getAll([
-    recordKeys.object(bucket, key),
-    recordKeys.inline(bucket, key),
-  ]);
-  if (object === undefined) return noSuchKey(context, bucket, key);
-  return { record: decodeObject(object.value, bucket, key), inline };
-}
-
-async function noSuchKey(context: ObjectContext, bucket: string, key: string): Promise<never> {
-  await getBucket(context.records, bucket);
-  throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
-}
-
-/** The bucket of a new object, and the object that it replaces. */
-export interface Place {
-  readonly stored: StoredBucket;
-  readonly objectKey: Key;
-  readonly current: StoredObject | undefined;
-}
-
-/** Reads both at one moment, in one round trip. Throws `NoSuchBucket`. */
-export async function readPlace(context: ObjectContext, bucket: string, key: string): Promise<Place> {
-  const objectKey = recordKeys.object(bucket, key);
-  const [bucketEntry, entry] = await context.records.getAll([recordKeys.bucket(bucket), objectKey]);
+/** Reads the current version and its inline body at one moment, in one round trip. Throws `NoSuchKey` and `NoSuchBucket`. */
+async function readCurrent(context: ObjectContext, bucket: string, key: string, withBody: boolean): Promise<Found> {
+  const keys = [recordKeys.bucket(bucket), recordKeys.object(bucket, key)];
+  if (withBody) keys.push(recordKeys.inline(bucket, key));
+  const [bucketEntry, object, inline] = await context.records.getAll(keys);
   if (bucketEntry === undefined) throw noSuchBucket(bucket);
-  return {
-    stored: context.buckets.decode(bucketEntry, bucket),
-    objectKey,
-    current: entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision },
-  };
+  const { versioning } = context.buckets.decode(bucketEntry, bucket).record;
+  if (object === undefined) throw await noSuchKey(context, bucket, key, versioning !== undefined);
+  const record = decodeObject(object.value, bucket, key);
+  const versionId = versioning === undefined ? record.versionId : shownVersionId(record);
+  return { record, order: undefined, inline, versionId };
+}
+
+/** Throws as `readNamedVersion`. */
+async function readVersion(context: ObjectContext, bucket: string, key: string, versionId: string): Promise<Found> {
+  const { order, stored } = await readNamedVersion(context, bucket, key, versionId);
+  const isInline = stored.record.body.kind === 'inline';
+  const inline = isInline ? await context.records.get(recordKeys.inline(bucket, key, order)) : undefined;
+  return { record: stored.record, order, inline, versionId };
 }
 
 const ATTEMPTS = 10;
@@ -151,33 +136,41 @@ async function headObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  conditions?: ReadConditions,
-  customerKey?: CustomerKey,
+  { conditions, customerKey, versionId }: ReadOptions,
 ): Promise<ObjectInfo> {
-  const record = await getObjectRecord(context, bucket, key);
+  const found =
+    versionId === undefined
+      ? await readCurrent(context, bucket, key, false)
+      : await readVersion(context, bucket, key, versionId);
+  const { record } = found;
   const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
   const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
   const digests = opened instanceof Promise ? await opened : opened;
   checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
-  return objectInfo(bucket, key, record, digests);
+  return objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
 }
 
-/** Opens an object for reading, with one read for a small one. An object that is replaced before its manifest is read is read again. */
+/** Opens an object for reading, with one read for a small one. An object that is replaced before its body is read is read again. */
 async function getObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  conditions?: ReadConditions,
-  customerKey?: CustomerKey,
+  { conditions, customerKey, versionId }: ReadOptions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const { record, inline } = await getObjectAndInline(context, bucket, key);
+    const found =
+      versionId === undefined
+        ? await readCurrent(context, bucket, key, true)
+        : await readVersion(context, bucket, key, versionId);
+    const { record, order, inline } = found;
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-    const found = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
-    const digests = found instanceof Promise ? await found : found;
+    const sealed = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
+    const digests = sealed instanceof Promise ? await sealed : sealed;
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
-    const opened = await openBody(context, { bucket, key, customerKey }, record, inline);
-    if (opened !== undefined) return { info: objectInfo(bucket, key, record, digests), ...opened };
+    const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
+    if (opened !== undefined) {
+      return { info: objectInfo({ bucket, key, versionId: found.versionId }, record, digests), ...opened };
+    }
   }
   throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
 }
@@ -187,10 +180,9 @@ export async function headIntactObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  conditions?: ReadConditions,
-  customerKey?: CustomerKey,
+  options: ReadOptions = {},
 ): Promise<ObjectInfo> {
-  const info = await headObject(context, bucket, key, conditions, customerKey);
+  const info = await headObject(context, bucket, key, options);
   refuseDamaged(info);
   return info;
 }
@@ -203,10 +195,9 @@ export async function getIntactObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  conditions?: ReadConditions,
-  customerKey?: CustomerKey,
+  options: ReadOptions = {},
 ): Promise<ReadableObject> {
-  const { info, read } = await getObject(context, bucket, key, conditions, customerKey);
+  const { info, read } = await getObject(context, bucket, key, options);
   refuseDamaged(info);
   const note = (error: unknown) => {
     if ((error instanceof StoredDataError && error.code === 'damaged-body') || isDamagedBlob(error))

@@ -1,8 +1,10 @@
 import { OutcomeUnknown } from '../../store/batch.ts';
 import { guardBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
-import { commitChange, newId, claimBlob, replaceObject } from './commit-change.ts';
-import { checkWriteConditions, type Place, readPlace } from './get-object.ts';
+import { commitChange, newId, claimBlob } from './commit-change.ts';
+import { checkWriteConditions } from './get-object.ts';
+import { lockOfNew } from './object-lock.ts';
+import { newVersion, type Place, readPlace, shownVersionId, supersede } from './versions.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
@@ -25,6 +27,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   // The commit checks the conditions again. This check refuses a request before its body comes.
   const found = comparable(context, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
+  lockOfNew(place.stored.record, request.lock, context.clock());
   const id = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -43,40 +46,50 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   });
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
   const digests = digestsOf(context, received, chosen?.scheme);
-  let record: ObjectRecord;
   try {
     const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made) : digests;
-    record = {
+    const draft = {
       id,
-      modified: context.clock(),
       size: request.size,
       etag: kept.etag,
       headers: request.headers,
       body: bodyOf(received),
       ...(made && { sealed: made.sealed }),
       ...(kept.checksum && { checksum: kept.checksum }),
+      ...(request.tags && { tags: request.tags }),
     };
     // A large body takes time, in which the object has likely changed: read again. A small one came with its request.
-    await commitObject(context, request, record, received, blob === undefined ? place : undefined);
+    const { record, versionId } = await commitObject(
+      context,
+      request,
+      draft,
+      received,
+      blob === undefined ? place : undefined,
+    );
+    return objectInfo({ bucket, key, versionId }, record, digests);
   } catch (error) {
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
     throw error;
   }
-  return objectInfo(bucket, key, record, digests);
+}
+
+/** `versionId` is what clients see: undefined in a bucket that never had versions. */
+interface Committed {
+  readonly record: ObjectRecord;
+  readonly versionId: string | undefined;
 }
 
 function commitObject(
   context: ObjectContext,
   request: PutObject,
-  record: ObjectRecord,
+  draft: Omit<ObjectRecord, 'modified'> & { readonly body: StoredBody },
   { stored }: ReceivedBody,
   place: Place | undefined,
-): Promise<void> {
+): Promise<Committed> {
   const { bucket, key, conditions } = request;
-  const value = encodeObject(record);
   const inline =
     stored.kind === 'inline'
-      ? { key: recordKeys.inline(bucket, key), value: encodeBody(record.id, stored.bytes) }
+      ? { key: recordKeys.inline(bucket, key), value: encodeBody(draft.id, stored.bytes) }
       : undefined;
   let known = place;
   let attempt = 0;
@@ -87,16 +100,23 @@ function commitObject(
     known = undefined;
     const current = comparable(context, bucket, found.current?.record, conditions);
     checkWriteConditions(conditions, current instanceof Promise ? await current : current);
+    const version = newVersion(context, found);
+    const lock = lockOfNew(found.stored.record, request.lock, version.modified);
+    const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }) };
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = await guardKey(context, record.sealed, attempt);
-    const replaced = await replaceObject(context, bucket, key, found.current, record.body.kind);
+    const replaced = await supersede(context, found, draft.body.kind);
     const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, record.id) : undefined;
-    const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), { key: found.objectKey, value }];
+    const object = { key: recordKeys.object(bucket, key), value: encodeObject(record) };
+    const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), object];
     if (inline !== undefined) put.push(inline);
     const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
-    return { batch: { expect, put, delete: replaced.delete }, result: undefined };
+    const versionId = found.history === 'none' ? undefined : shownVersionId(record);
+    return { batch: { expect, put, delete: replaced.delete }, result: { record, versionId } };
   });
 }
+
+type StoredBody = Exclude<Body, { readonly kind: 'none' }>;
 
 /** Clients accept any 32 hexadecimal digits as an ETag that is not the MD5. */
 export function digestsOf(
@@ -108,7 +128,7 @@ export function digestsOf(
   return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
 }
 
-function bodyOf(received: ReceivedBody): Body {
+function bodyOf(received: ReceivedBody): StoredBody {
   const { stored, protection } = received;
   return stored.kind === 'inline'
     ? { kind: 'inline', ...protection }

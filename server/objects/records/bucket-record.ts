@@ -1,7 +1,7 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
-import type { Bucket, BucketEncryption } from '../object-layer.ts';
+import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
+import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-format.ts';
 
 export interface BucketRecord {
   readonly created: number;
@@ -10,6 +10,10 @@ export interface BucketRecord {
   /** The policy as it was put: JSON text, valid when it was taken. */
   readonly policy?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Absent for a bucket that never had versions. */
+  readonly versioning?: BucketVersioning;
+  /** Present for a bucket with object lock, which is never removed. */
+  readonly objectLock?: ObjectLockConfiguration;
   /**
    * Set while a deletion checks that the bucket is empty. A commit that writes into the bucket removes the mark, so that the last
    * commit of the deletion fails. The mark of a process that died blocks nothing.
@@ -39,11 +43,17 @@ export function noSuchBucket(bucket: string): S3Error {
 }
 
 export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
-  return decodeRecord(value, `bucket ${bucket}`) as BucketRecord;
+  const what = `bucket ${bucket}`;
+  return (value[0] === VERSIONS ? parseRecord(value, 1, what) : decodeRecord(value, what, VERSIONS)) as BucketRecord;
 }
 
+/** The format of a bucket with versions or object lock: an older server, which would lose versions, refuses it. */
+const VERSIONS = 2;
+
 export function encodeBucket(record: BucketRecord): Buffer {
-  return encodeRecord(record);
+  return record.versioning === undefined && record.objectLock === undefined
+    ? encodeRecord(record)
+    : encodeRecord(record, VERSIONS);
 }
 
 export function bucketInfo(name: string, record: BucketRecord): Bucket {

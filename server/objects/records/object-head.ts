@@ -10,10 +10,11 @@ import { StoredDataError } from '../stored-data-error.ts';
  * | ---- | ------------------------------------------------------------------------------------------- |
  * | 0    | the format, 3                                                                               |
  * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
- * | 2    | bit 0 whether the ETag is sealed; the others are reserved: see `reserved`                   |
+ * | 2    | bit 0 a sealed ETag, 1 a version id, 2 a delete marker, 3 tags, 4 a lock; 5 to 7 reserved    |
  * | 3    | 6 bytes: milliseconds since 1970                                                            |
  * | 9    | 6 bytes: the size                                                                           |
- * | 15   | the length of the ETag, which follows; after it the JSON                                    |
+ * | 15   | the length of the ETag, which follows; after it 16 bytes of version id if bit 1 of byte 2 is |
+ * |      | set, then the JSON                                                                          |
  *
  * Format 2 has no byte 2 of fields: all that follows lies one byte earlier. Its byte 1 has 3 bits for the algorithm, then composite,
  * encrypted, incomplete.
@@ -32,6 +33,12 @@ const INCOMPLETE = 0b0100_0000;
 const LIMIT = 2 ** 48;
 /** Bits of byte 2. */
 const SEALED_ETAG = 0b0000_0001;
+const VERSION_ID = 0b0000_0010;
+const DELETE_MARKER = 0b0000_0100;
+const TAGS = 0b0000_1000;
+const LOCK = 0b0001_0000;
+const RESERVED = 0b1110_0000;
+const VERSION_ID_SIZE = 16;
 
 /** The order defines the bits in the head: it must never change. 0 is none. */
 const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const satisfies Checksum['algorithm'][];
@@ -46,18 +53,12 @@ export interface ObjectHead {
   readonly encrypted: boolean;
   /** True where a listing needs nothing else. */
   readonly complete: boolean;
+  /** 32 hexadecimal digits; undefined for the null version. */
+  readonly versionId: string | undefined;
+  readonly deleteMarker: boolean;
+  readonly tagged: boolean;
+  readonly locked: boolean;
 }
-
-/** Names of the other fields in byte 2, by their bits from bit 1 on. A record with one of them is refused until this server can read it. */
-const reserved = [
-  'a version id',
-  'a delete marker',
-  'tags',
-  'a lock',
-  'a replication state',
-  'a replication state',
-  'a replication state',
-] as const;
 
 /** All values of the bits, created once. */
 const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 32 }, (_, bits) => {
@@ -76,37 +77,53 @@ export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefin
   // oxlint-disable-next-line no-control-regex -- ASCII is from 0 to 7F
   if (typeof etag === 'string' && !/^[\u0000-\u007F]*$/.test(etag)) return undefined;
   const json = JSON.stringify(rest);
-  const end = ETAG + etag.length;
+  const versionStart = ETAG + etag.length;
+  const end = versionStart + (head.versionId === undefined ? 0 : VERSION_ID_SIZE);
   const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(json));
   bytes[0] = HEAD_FORMAT;
   bytes[1] = bitsOf(head);
-  bytes[FIELDS] = typeof etag === 'string' ? 0 : SEALED_ETAG;
+  bytes[FIELDS] = fieldsOf(head);
   bytes.writeUIntBE(modified, TIME, 6);
   bytes.writeUIntBE(size, SIZE, 6);
   bytes[ETAG_LENGTH] = etag.length;
   if (typeof etag === 'string') bytes.write(etag, ETAG, 'latin1');
   else etag.copy(bytes, ETAG);
+  if (head.versionId !== undefined) bytes.write(head.versionId, versionStart, 'hex');
   bytes.write(json, end);
   return bytes;
 }
 
 /** `end` is the start of the JSON; a sealed ETag is a view of the record. Throws `StoredDataError`; `what` names the record. */
-export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly end: number } {
+export function decodeHead(
+  value: Buffer,
+  what: string,
+): ObjectHead & { readonly etagEnd: number; readonly end: number } {
   const shift = shiftOf(value);
   const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
-  const end = ETAG - shift + (value[ETAG_LENGTH - shift] ?? 0);
+  const start = ETAG - shift;
+  const etagEnd = start + (value[ETAG_LENGTH - shift] ?? 0);
+  const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
+  const end = (fields & VERSION_ID) === 0 ? etagEnd : etagEnd + VERSION_ID_SIZE;
   if (value.length < end)
     throw new StoredDataError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
-  const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
-  if (fields > SEALED_ETAG) throw unknownField(fields, what);
-  const start = ETAG - shift;
+  if ((fields & RESERVED) !== 0) {
+    throw new StoredDataError(
+      'unreadable-record',
+      `the record of ${what} has a replication state, which this server cannot read: start the newer server that wrote it`,
+    );
+  }
   return {
     modified: value.readUIntBE(TIME - shift, 6),
     size: value.readUIntBE(SIZE - shift, 6),
-    etag: fields === 0 ? value.toString('latin1', start, end) : value.subarray(start, end),
+    etag: (fields & SEALED_ETAG) === 0 ? value.toString('latin1', start, etagEnd) : value.subarray(start, etagEnd),
     checksum: checksums[bits & (ALGORITHM | COMPOSITE)],
     encrypted: (bits & ENCRYPTED) !== 0,
     complete: (bits & INCOMPLETE) === 0,
+    versionId: (fields & VERSION_ID) === 0 ? undefined : value.toString('hex', etagEnd, end),
+    deleteMarker: (fields & DELETE_MARKER) !== 0,
+    tagged: (fields & TAGS) !== 0,
+    locked: (fields & LOCK) !== 0,
+    etagEnd,
     end,
   };
 }
@@ -128,11 +145,13 @@ function bitsOfOldHead(bits: number): number {
   return (bits & 0b111) | ((bits & 0b11_1000) << 1);
 }
 
-function unknownField(fields: number, what: string): StoredDataError {
-  const names = new Set(reserved.filter((_, bit) => (fields & (2 << bit)) !== 0));
-  return new StoredDataError(
-    'unreadable-record',
-    `the record of ${what} has ${[...names].join(', ')}, which this server cannot read: start the newer server that wrote it`,
+function fieldsOf({ etag, versionId, deleteMarker, tagged, locked }: ObjectHead): number {
+  return (
+    (typeof etag === 'string' ? 0 : SEALED_ETAG) |
+    (versionId === undefined ? 0 : VERSION_ID) |
+    (deleteMarker ? DELETE_MARKER : 0) |
+    (tagged ? TAGS : 0) |
+    (locked ? LOCK : 0)
   );
 }
 

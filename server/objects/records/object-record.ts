@@ -1,7 +1,15 @@
 import type { Revision } from '../../store/record-store.ts';
 import { crc32 } from 'node:zlib';
 import type { BlobId } from '../../store/blob-store.ts';
-import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
+import type {
+  Checksum,
+  ListedObject,
+  ListedVersion,
+  ObjectEncryption,
+  ObjectHeaders,
+  ObjectInfo,
+  ObjectLock as ShownLock,
+} from '../object-layer.ts';
 import type { SealedChecksum, Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
 import { type BlockSums, isBlockSize, type Sums } from '../checksums/block-sums.ts';
 import { StoredDataError } from '../stored-data-error.ts';
@@ -108,6 +116,19 @@ export interface ObjectRecord {
   readonly checksum?: StoredChecksum;
   /** Set by a read or the scrub: the object is not served any more. */
   readonly damage?: { readonly found: number; readonly what: string };
+  /** 32 hexadecimal digits: 6 bytes of `modified`, 10 random ones. Absent for the null version. */
+  readonly versionId?: string;
+  /** Set for a delete marker, which has no body. */
+  readonly deleteMarker?: true;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly lock?: ObjectLock;
+}
+
+/** The lock of a version. `until` is in milliseconds since 1970; a retention has a mode and an end. */
+export interface ObjectLock {
+  readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
+  readonly until?: number;
+  readonly legalHold?: boolean;
 }
 
 /** A record, with the revision that a change of it expects. */
@@ -121,7 +142,9 @@ export type Body =
   | ({ readonly kind: 'inline' } & Protection)
   | ({ readonly kind: 'blob'; readonly blob: BlobId } & Protection)
   /** `crc` is the CRC-32 of the manifest; older records have none. */
-  | { readonly kind: 'parts'; readonly count: number; readonly crc?: number };
+  | { readonly kind: 'parts'; readonly count: number; readonly crc?: number }
+  /** A delete marker has no body. */
+  | { readonly kind: 'none' };
 
 /**
  * How the bytes of a stream are verified. Encrypted streams have tags, under the key of this salt (base64); inline plain bodies have a
@@ -156,11 +179,11 @@ export interface CustomerSealedKeys {
 }
 
 /** A newer server writes other kinds: a body of such a kind must not be taken for an absent one. */
-const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 'parts']);
+const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 'parts', 'none']);
 
 /** Encodes a record: the head has what listings show, as `object-head.ts` writes it, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
-  const { modified: _modified, size: _size, etag: _etag, ...rest } = record;
+  const { modified: _modified, size: _size, etag: _etag, versionId: _id, deleteMarker: _marker, ...rest } = record;
   return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);
 }
 
@@ -168,7 +191,7 @@ export function encodeObject(record: ObjectRecord): Buffer {
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
   const what = `object ${bucket}/${key}`;
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
-  const { end, modified, size, etag } = decodeHead(value, what);
+  const { end, modified, size, etag, versionId, deleteMarker } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
   if (!bodyKinds.has(record.body.kind)) {
     throw new StoredDataError(
@@ -178,6 +201,8 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   }
   record.modified = modified;
   record.size = size;
+  if (versionId !== undefined) record.versionId = versionId;
+  if (deleteMarker) record.deleteMarker = true;
   // Some engines return values that are valid only for a moment.
   record.etag = typeof etag === 'string' ? etag : Buffer.from(etag);
   return record;
@@ -191,11 +216,11 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
   if (hasHead(value)) {
     const head = decodeHead(value, `object ${bucket}/${key}`);
     if (head.complete) {
-      const { etag, end } = head;
+      const { etag, etagEnd, end } = head;
       if (typeof etag === 'string') return new Listed(key, head, etag);
       const listed = new Listed(key, head, '');
       if (
-        sealed.addRecord(listed, value, { idStart: idStart(value, end), etagStart: end - etag.length, etagEnd: end })
+        sealed.addRecord(listed, value, { idStart: idStart(value, end), etagStart: etagEnd - etag.length, etagEnd })
       ) {
         return listed;
       }
@@ -206,6 +231,24 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
   const listed = new Listed(key, headOf(record), typeof etag === 'string' ? etag : '', record);
   if (typeof etag !== 'string') sealed.add(listed, id, etag);
   return listed;
+}
+
+/** Returns what a listing of versions shows of a record, as `decodeListed` does. */
+export function decodeListedVersion(
+  value: Buffer,
+  { bucket, key, isLatest }: { readonly bucket: string; readonly key: string; readonly isLatest: boolean },
+  sealed: SealedEtags,
+): ListedVersion {
+  const listed = decodeListed(value, bucket, key, sealed);
+  const { versionId, deleteMarker } = versionOf(value, bucket, key);
+  // `sealed` keeps the listed object itself, to set its ETag later.
+  return Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
+}
+
+function versionOf(value: Buffer, bucket: string, key: string) {
+  if (hasHead(value)) return decodeHead(value, `object ${bucket}/${key}`);
+  const { versionId, deleteMarker } = decodeObject(value, bucket, key);
+  return { versionId, deleteMarker: deleteMarker === true };
 }
 
 /** The beginning of the JSON of a record: listings read the id without parsing it. */
@@ -223,7 +266,8 @@ export function objectSize(value: Buffer): number {
   return hasHead(value) ? headSize(value) : (decodeRecord(value, 'an object', HEAD_FORMAT) as ObjectRecord).size;
 }
 
-function headOf({ modified, size, etag, checksum, sealed, headers, damage }: ObjectRecord): ObjectHead {
+function headOf(record: ObjectRecord): ObjectHead {
+  const { modified, size, etag, checksum, sealed, headers, damage, versionId, deleteMarker, tags, lock } = record;
   return {
     modified,
     size,
@@ -231,6 +275,10 @@ function headOf({ modified, size, etag, checksum, sealed, headers, damage }: Obj
     checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
     encrypted: sealed !== undefined,
     complete: headers.storageClass === undefined && damage === undefined,
+    versionId,
+    deleteMarker: deleteMarker === true,
+    tagged: tags !== undefined,
+    locked: lock !== undefined,
   };
 }
 
@@ -258,7 +306,12 @@ class Listed implements ListedObject {
   }
 }
 
-export function objectInfo(bucket: string, key: string, record: ObjectRecord, digests: Digests): ObjectInfo {
+/** `versionId` is what clients see: undefined in a bucket that never had versions. */
+export function objectInfo(
+  { bucket, key, versionId }: { readonly bucket: string; readonly key: string; readonly versionId: string | undefined },
+  record: ObjectRecord,
+  digests: Digests,
+): ObjectInfo {
   return {
     ...record.headers,
     bucket,
@@ -270,6 +323,16 @@ export function objectInfo(bucket: string, key: string, record: ObjectRecord, di
     ...(digests.checksum && { checksum: digests.checksum }),
     ...(record.damage && { damage: record.damage }),
     ...(record.body.kind === 'parts' && { parts: record.body.count }),
+    ...(versionId !== undefined && { versionId }),
+    ...(record.tags && { tags: record.tags }),
+    ...(record.lock && { lock: shownLock(record.lock) }),
+  };
+}
+
+export function shownLock({ mode, until, legalHold }: ObjectLock): ShownLock {
+  return {
+    ...(mode !== undefined && until !== undefined && { retention: { mode, until: new Date(until) } }),
+    ...(legalHold !== undefined && { legalHold }),
   };
 }
 

@@ -7,10 +7,10 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 /** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
 const FORMAT = 1;
 
-export function encodeRecord(record: object): Buffer {
+export function encodeRecord(record: object, format = FORMAT): Buffer {
   const json = JSON.stringify(record);
   const bytes = Buffer.allocUnsafe(1 + Buffer.byteLength(json));
-  bytes[0] = FORMAT;
+  bytes[0] = format;
   bytes.write(json, 1);
   return bytes;
 }
@@ -42,22 +42,40 @@ function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
 }
 
 /**
- * The keys of all records of the object layer. Small records are under `b` and `o`, which HEAD and listings read; records that may be
- * large have keys of their own.
+ * The last part of the keys of a noncurrent version: the bits of its id inverted, so that the newest comes first, or empty for the null
+ * version. The records of a current version have no such part.
+ */
+export type VersionOrder = Buffer;
+
+/** `versionId` is 32 hexadecimal digits; undefined for the null version. */
+export function versionOrder(versionId: string | undefined): VersionOrder {
+  const order = Buffer.from(versionId ?? '', 'hex');
+  for (let at = 0; at < order.length; at += 1) order[at] = ~(order[at] ?? 0);
+  return order;
+}
+
+/**
+ * The keys of all records of the object layer. Small records are under `b`, `o`, `l` and `v`, which HEAD and listings read; records that
+ * may be large have keys of their own. A key has one current version, under `o` or `l`; see docs/decisions/0030-versions.md.
  */
 export const recordKeys = {
   bucket: (bucket: string): Key => key('b', bucket),
+  /** The current version, if it is an object. */
   object: (bucket: string, objectKey: string): Key => key('o', bucket, objectKey),
+  /** The current version, if it is a delete marker. */
+  marker: (bucket: string, objectKey: string): Key => key('l', bucket, objectKey),
+  /** A noncurrent version, an object or a delete marker. */
+  version: (bucket: string, objectKey: string, order: VersionOrder): Key => key('v', bucket, objectKey, order),
   /** The body of a small object. */
-  inline: (bucket: string, objectKey: string): Key => key('i', bucket, objectKey),
+  inline: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('i', bucket, objectKey, order),
   /** The parts of an object made by multipart upload. */
-  manifest: (bucket: string, objectKey: string): Key => key('m', bucket, objectKey),
+  manifest: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('m', bucket, objectKey, order),
   upload: (bucket: string, objectKey: string, uploadId: string): Key => key('u', bucket, objectKey, uploadId),
   part: (uploadId: string, partNumber: number): Key => key('p', uploadId, String(partNumber).padStart(5, '0')),
   /** Parts that an aborted or completed upload left over. */
   leftovers: (uploadId: string): Key => key('q', uploadId),
   /** The quarantine of an object; the object's own record has it too. */
-  damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
+  damage: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('d', bucket, objectKey, order),
   /** The time until which no blob may be removed, because a snapshot reads the records. */
   hold: (id: string): Key => key('hold', id),
   /** The state of a named key. */
@@ -71,6 +89,10 @@ export const recordKeys = {
   /** A blob in the removal queue: nothing refers to it any more. */
   removal: (blob: BlobId): Key => key('x', blob),
 } as const;
+
+function ofVersion(table: string, bucket: string, objectKey: string, order: VersionOrder | undefined): Key {
+  return order === undefined ? key(table, bucket, objectKey) : key(table, bucket, objectKey, order);
+}
 
 /**
  * The maximum of UTF-8 bytes.

@@ -2,9 +2,9 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
-import type { CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectHeaders, ObjectTags } from '../object-layer.ts';
 import { getBucket } from './bucket-record.ts';
-import type { Protection, SealedKeys } from './object-record.ts';
+import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
 import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
 
@@ -14,6 +14,9 @@ export interface UploadRecord {
   readonly headers: ObjectHeaders;
   readonly sealed?: SealedKeys;
   readonly checksum?: NonNullable<CreateMultipartUpload['checksum']>;
+  readonly tags?: ObjectTags;
+  /** The lock that the request asked for. The default retention of the bucket is added at the completion. */
+  readonly lock?: ObjectLock;
 }
 
 export interface StoredUpload {

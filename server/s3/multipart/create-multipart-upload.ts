@@ -23,6 +23,8 @@ export const createMultipartUpload: Operation = {
       headers: storedHeaders(call.request.headers),
       encryption,
       checksum,
+      tags: undefined,
+      lock: undefined,
     });
     return xmlAnswer(
       xmlDocument('InitiateMultipartUploadResult', [

@@ -37,6 +37,8 @@ export const copyObject: Operation = {
         bucket: call.bucket,
         key: call.key,
         conditions: writeConditions(headers),
+        tags: undefined,
+        lock: undefined,
         headers: replace ? stored : undefined,
         storageClass,
         encryption,

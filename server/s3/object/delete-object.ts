@@ -21,7 +21,11 @@ export const deleteObject: Operation = {
     checkVersion(call.query.get('versionId'));
     const conditions = deleteConditions(call.request.headers);
     await requireReadPermission(call, call.key, conditions);
-    await call.objects.deleteObject(call.bucket, call.key, conditions);
+    await call.objects.deleteObject(call.bucket, call.key, {
+      conditions,
+      versionId: undefined,
+      bypassGovernance: false,
+    });
     return emptyAnswer(204);
   },
 };
@@ -70,7 +74,11 @@ async function deleteOne(
     checkVersion(versionId);
     await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
     await requireReadPermission(call, key, conditions);
-    await call.objects.deleteObject(call.bucket, key, conditions);
+    await call.objects.deleteObject(call.bucket, key, {
+      conditions,
+      versionId: undefined,
+      bypassGovernance: false,
+    });
     return quiet ? undefined : element('Deleted', [element('Key', key), version]);
   } catch (error) {
     const refusal = asS3Error(error);

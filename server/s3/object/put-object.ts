@@ -23,6 +23,8 @@ export const putObject: Operation = {
       encryption,
       conditions: writeConditions(headers),
       body: call.auth.body,
+      tags: undefined,
+      lock: undefined,
     });
     return emptyAnswer(200, {
       etag: quoted(info.etag),

@@ -115,7 +115,7 @@ async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<An
     if (!(error instanceof S3Error)) throw error;
     if (error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
     if (error.code !== 'NotModified') throw error;
-    const info = await call.objects.headObject(call.bucket, call.key, undefined, customerKeyOf(call));
+    const info = await call.objects.headObject(call.bucket, call.key, { customerKey: customerKeyOf(call) });
     return emptyAnswer(304, { etag: quoted(info.etag), 'last-modified': info.lastModified.toUTCString() });
   }
 }
@@ -127,12 +127,10 @@ export const getObject: Operation = {
   async handle(call) {
     const planFor = prepareRead(call);
     return answerRead(call, async () => {
-      const object = await call.objects.getObject(
-        call.bucket,
-        call.key,
-        readConditions(call.request.headers),
-        customerKeyOf(call),
-      );
+      const object = await call.objects.getObject(call.bucket, call.key, {
+        conditions: readConditions(call.request.headers),
+        customerKey: customerKeyOf(call),
+      });
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
       const body = object.read({ start, end });
@@ -149,12 +147,10 @@ export const headObject: Operation = {
   async handle(call) {
     const planFor = prepareRead(call);
     return answerRead(call, async () => {
-      const info = await call.objects.headObject(
-        call.bucket,
-        call.key,
-        readConditions(call.request.headers),
-        customerKeyOf(call),
-      );
+      const info = await call.objects.headObject(call.bucket, call.key, {
+        conditions: readConditions(call.request.headers),
+        customerKey: customerKeyOf(call),
+      });
       const { status, headers, start, end } = planFor(info);
       headers['content-length'] = String(end - start);
       return emptyAnswer(status, headers);
@@ -192,7 +188,10 @@ export const getObjectAttributes: Operation = {
       });
     }
     return answerRead(call, async () => {
-      const info = await call.objects.headObject(call.bucket, call.key, readConditions(headers), customerKeyOf(call));
+      const info = await call.objects.headObject(call.bucket, call.key, {
+        conditions: readConditions(headers),
+        customerKey: customerKeyOf(call),
+      });
       return xmlAnswer(
         xmlDocument(
           'GetObjectAttributesResponse',

@@ -1,0 +1,240 @@
+import { decodePrefix, endOf, escape, partialPrefix, prefixOf, after as afterKey } from '../../store/keys.ts';
+import { type ScanItem, type ScanRange, scanPages } from '../../store/record-store.ts';
+import { bucketSeal } from '../encryption/digests.ts';
+import type { ObjectContext } from '../context.ts';
+import type { ListedVersion, ListObjectVersions, VersionListing } from '../object-layer.ts';
+import { getBucket } from '../records/bucket-record.ts';
+import { decodeListedVersion, decodeObject } from '../records/object-record.ts';
+import { recordKeys, versionOrder } from '../records/record-format.ts';
+import { SealedEtags } from '../records/sealed-etags.ts';
+import { findVersion, NULL_VERSION, orderOf } from './versions.ts';
+
+/**
+ * Lists the versions and delete markers of a bucket: keys in the order of their UTF-8 bytes, the versions of a key from the newest to the
+ * oldest. It merges the tables of current objects, current delete markers and noncurrent versions.
+ */
+export async function listObjectVersions(context: ObjectContext, request: ListObjectVersions): Promise<VersionListing> {
+  const { bucket, limit } = request;
+  await getBucket(context.records, bucket);
+  const versions: ListedVersion[] = [];
+  const commonPrefixes: string[] = [];
+  if (limit <= 0) return { versions, commonPrefixes };
+  const start = await startOf(context, request);
+  const sealed = new SealedEtags();
+  let next: VersionListing['next'];
+  let last: VersionListing['next'];
+  for await (const item of listed(request, start, cursorsOf(context, request, start), sealed)) {
+    if (versions.length + commonPrefixes.length === limit) {
+      next = last;
+      break;
+    }
+    if (typeof item === 'string') {
+      commonPrefixes.push(item);
+      last = { key: item };
+    } else {
+      versions.push(item);
+      last = { key: item.key, versionId: item.versionId };
+    }
+  }
+  if (sealed.count > 0) sealed.open(await bucketSeal(context, bucket), context.clock());
+  return { versions, commonPrefixes, ...(next !== undefined && { next }) };
+}
+
+const tables = ['o', 'l', 'v'] as const;
+type Table = (typeof tables)[number];
+
+/** The start of a listing: the parts of record keys after the table and the bucket. */
+interface Start {
+  readonly current: Buffer;
+  readonly noncurrent: Buffer;
+  /** The null version of the marker's key, where it follows the marker. The table has it before the start. */
+  readonly nullVersion?: { readonly key: string; readonly value: Buffer };
+}
+
+async function startOf(context: ObjectContext, request: ListObjectVersions): Promise<Start> {
+  const { prefix, delimiter, keyMarker, versionIdMarker } = request;
+  const first = escape(prefix);
+  if (keyMarker === '') return { current: first, noncurrent: first };
+  const groupEnd = delimiter !== '' && keyMarker.startsWith(prefix) ? keyMarker.indexOf(delimiter, prefix.length) : -1;
+  const wholeKey = prefixOf(keyMarker);
+  const latest = (start: Buffer) => (start.compare(first) > 0 ? start : first);
+  if (versionIdMarker !== undefined && groupEnd < 0 && keyMarker.startsWith(prefix)) {
+    const { order, nullVersion } = await afterVersion(context, request, versionIdMarker);
+    const noncurrent = Buffer.concat([wholeKey, order]);
+    return { current: latest(afterKey(wholeKey)), noncurrent: latest(noncurrent), ...(nullVersion && { nullVersion }) };
+  }
+  const end = groupEnd >= 0 ? endOf(escape(keyMarker.slice(0, groupEnd + delimiter.length))) : endOf(wholeKey);
+  return { current: latest(groupEnd >= 0 ? end : afterKey(wholeKey)), noncurrent: latest(end) };
+}
+
+/** Returns where the versions of a key begin that are older than one of them: the encoded order, and the null version if it follows. */
+async function afterVersion(
+  context: ObjectContext,
+  { bucket, keyMarker }: ListObjectVersions,
+  versionId: string,
+): Promise<{ readonly order: Buffer; readonly nullVersion?: Start['nullVersion'] }> {
+  const nullKey = recordKeys.version(bucket, keyMarker, versionOrder(undefined));
+  const marked = orderOf(versionId);
+  if (versionId === NULL_VERSION) {
+    const found = await findVersion(context, bucket, keyMarker, versionId);
+    // Without the null version, its time is not known: the others are listed again.
+    if (found === undefined) return { order: afterKey(prefixOf(marked)) };
+    const older = found.stored.record.modified.toString(16).padStart(12, '0') + '0'.repeat(20);
+    return { order: prefixOf(versionOrder(older)) };
+  }
+  const entry = await context.records.get(nullKey);
+  const time = Number.parseInt(versionId.slice(0, 12), 16);
+  const follows = entry !== undefined && decodeObject(entry.value, bucket, keyMarker).modified < time;
+  const order = afterKey(prefixOf(marked));
+  return follows ? { order, nullVersion: { key: keyMarker, value: entry.value } } : { order };
+}
+
+/** The items of one table, by pages. */
+class Cursor {
+  readonly table: Table;
+  readonly #prefixLength: number;
+  readonly #pages: AsyncIterator<readonly ScanItem[]>;
+  #page: readonly ScanItem[] = [];
+  #at = 0;
+  #ended = false;
+
+  constructor(context: ObjectContext, table: Table, prefixLength: number, range: ScanRange) {
+    this.table = table;
+    this.#prefixLength = prefixLength;
+    this.#pages = scanPages(context.records, range)[Symbol.asyncIterator]();
+  }
+
+  /** The item at which the cursor stands; undefined at the end of the table or of the page. */
+  get item(): ScanItem | undefined {
+    return this.#page[this.#at];
+  }
+
+  /** True at the end of a page that may not be the last. */
+  get mustRead(): boolean {
+    return !this.#ended && this.#at >= this.#page.length;
+  }
+
+  /** Reads pages until one has an item. */
+  async fill(): Promise<void> {
+    while (this.mustRead) {
+      const next = await this.#pages.next();
+      if (next.done === true) {
+        this.#ended = true;
+        return;
+      }
+      this.#page = next.value;
+      this.#at = 0;
+    }
+  }
+
+  step(): void {
+    this.#at += 1;
+  }
+
+  /** The key of the object or the group, encoded: the same bytes in each table. */
+  get place(): Buffer {
+    const { item } = this;
+    if (item === undefined) return Buffer.alloc(0);
+    if (item.kind === 'group') return item.prefix.subarray(this.#prefixLength);
+    const rest = item.key.subarray(this.#prefixLength);
+    return this.table === 'v' ? rest.subarray(0, endOfPart(rest)) : rest;
+  }
+
+  async close(): Promise<void> {
+    await this.#pages.return?.();
+  }
+}
+
+function cursorsOf(context: ObjectContext, request: ListObjectVersions, start: Start): readonly Cursor[] {
+  const { bucket, prefix, delimiter, limit } = request;
+  return tables.map((table) => {
+    const head = prefixOf(table, bucket);
+    const whole = partialPrefix(table, bucket, prefix);
+    const end = endOf(whole);
+    const from = Buffer.concat([head, table === 'v' ? start.noncurrent : start.current]);
+    const collapse = delimiter === '' ? {} : { collapse: { prefix: whole, delimiter: escape(delimiter) } };
+    // A null version that waits for its place needs one item more.
+    return new Cursor(context, table, head.length, {
+      start: from.compare(end) < 0 ? from : end,
+      end,
+      limit: limit + 2,
+      ...collapse,
+    });
+  });
+}
+
+/** Returns the end of the first part of an encoded key, with its terminator. */
+function endOfPart(bytes: Buffer): number {
+  let at = bytes.indexOf(0);
+  while (at >= 0 && bytes[at + 1] !== 0xfe) at = bytes.indexOf(0, at + 2);
+  return at + 2;
+}
+
+/** Yields versions in their order, and the names of common prefixes. */
+async function* listed(
+  { bucket }: ListObjectVersions,
+  { nullVersion }: Start,
+  cursors: readonly Cursor[],
+  sealed: SealedEtags,
+): AsyncGenerator<ListedVersion | string> {
+  // The null version of a key, which the table has before the others: it waits for its place of time.
+  let waiting = nullVersion && {
+    place: prefixOf(nullVersion.key),
+    version: decodeListedVersion(nullVersion.value, { bucket, key: nullVersion.key, isLatest: false }, sealed),
+  };
+  for await (const { item, place, isLatest } of merged(cursors)) {
+    if (waiting !== undefined && !waiting.place.equals(place)) {
+      yield waiting.version;
+      waiting = undefined;
+    }
+    if (item.kind === 'group') {
+      yield String(decodePrefix(item.prefix)[2]);
+      continue;
+    }
+    const version = decodeListedVersion(item.value, { bucket, key: String(decodePrefix(place)[0]), isLatest }, sealed);
+    if (!isLatest && version.versionId === NULL_VERSION) {
+      waiting = { place: Buffer.from(place), version };
+      continue;
+    }
+    if (waiting !== undefined && waiting.version.modified > version.modified) {
+      yield waiting.version;
+      waiting = undefined;
+    }
+    yield version;
+  }
+  if (waiting !== undefined) yield waiting.version;
+}
+
+interface Merged {
+  readonly item: ScanItem;
+  /** The encoded key of the object or the group. */
+  readonly place: Buffer;
+  readonly isLatest: boolean;
+}
+
+/** Merges the tables by their keys; a group that several tables have comes once. */
+async function* merged(cursors: readonly Cursor[]): AsyncGenerator<Merged> {
+  try {
+    for (;;) {
+      for (const cursor of cursors) if (cursor.mustRead) await cursor.fill();
+      const cursor = first(cursors);
+      if (cursor?.item === undefined) return;
+      const { item, place } = cursor;
+      yield { item, place, isLatest: cursor.table !== 'v' };
+      cursor.step();
+      if (item.kind === 'entry') continue;
+      for (const other of cursors) if (other.item?.kind === 'group' && other.place.equals(place)) other.step();
+    }
+  } finally {
+    for (const cursor of cursors) await cursor.close();
+  }
+}
+
+/** Returns the cursor with the first key; of equal keys that of the current version. */
+function first(cursors: readonly Cursor[]): Cursor | undefined {
+  let best: Cursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.item !== undefined && (best === undefined || cursor.place.compare(best.place) < 0)) best = cursor;
+  }
+  return best;
+}

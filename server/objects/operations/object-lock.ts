@@ -1,0 +1,74 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectLock, Retention } from '../object-layer.ts';
+import type { BucketRecord } from '../records/bucket-record.ts';
+import type { ObjectLock as StoredLock, ObjectRecord } from '../records/object-record.ts';
+
+/**
+ * Refuses to remove a locked version. A caller with the permission may bypass GOVERNANCE; nothing bypasses COMPLIANCE or a legal hold.
+ * Throws `AccessDenied`.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
+ */
+export function checkRemovable({ lock }: ObjectRecord, now: number, bypassGovernance: boolean): void {
+  if (lock === undefined) return;
+  const retained = lock.until !== undefined && lock.until > now && !(lock.mode === 'GOVERNANCE' && bypassGovernance);
+  if (lock.legalHold === true || retained) {
+    throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
+  }
+}
+
+/**
+ * Returns the lock of a new version: that of the request, and the default retention of the bucket where the request has none. Throws
+ * `InvalidRequest` for a lock in a bucket without object lock, and `InvalidArgument` for a retention that ends before `now`.
+ */
+export function lockOfNew(
+  { objectLock }: BucketRecord,
+  requested: ObjectLock | undefined,
+  now: number,
+): StoredLock | undefined {
+  if (objectLock === undefined) {
+    if (requested === undefined) return undefined;
+    throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
+  }
+  const { defaultRetention } = objectLock;
+  const until = requested?.retention?.until.getTime();
+  if (until !== undefined && until <= now) {
+    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
+  }
+  const mode = requested?.retention?.mode ?? defaultRetention?.mode;
+  const end = until ?? (defaultRetention && now + retentionMs(defaultRetention));
+  const legalHold = requested?.legalHold;
+  if (mode === undefined && legalHold === undefined) return undefined;
+  return {
+    ...(mode !== undefined && end !== undefined && { mode, until: end }),
+    ...(legalHold !== undefined && { legalHold }),
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** A year has 365 days, as in S3. */
+function retentionMs({ days = 0, years = 0 }: { readonly days?: number; readonly years?: number }): number {
+  return (days + 365 * years) * dayMs;
+}
+
+/**
+ * Refuses a change that would end a retention earlier or weaken its mode. Nothing does that to COMPLIANCE before its end; a caller with
+ * the permission may do it to GOVERNANCE. Throws `AccessDenied`, and `InvalidArgument` for a retention that ends before `now`.
+ */
+export function checkRetentionChange(
+  { lock }: ObjectRecord,
+  retention: Retention | undefined,
+  { now, bypassGovernance }: { readonly now: number; readonly bypassGovernance: boolean },
+): void {
+  if (retention !== undefined && retention.until.getTime() <= now) {
+    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
+  }
+  if (lock?.until === undefined || lock.until <= now) return;
+  if (lock.mode === 'GOVERNANCE' && bypassGovernance) return;
+  const isStronger =
+    retention !== undefined &&
+    retention.until.getTime() >= lock.until &&
+    (lock.mode === 'GOVERNANCE' || retention.mode === 'COMPLIANCE');
+  if (!isStronger) throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
+}

@@ -1,0 +1,113 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectContext } from '../context.ts';
+import type { ObjectLock, ObjectTags, PutRetention } from '../object-layer.ts';
+import { type BucketRecord, getBucket } from '../records/bucket-record.ts';
+import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
+import { commitChange, objectRecordKey } from './commit-change.ts';
+import { checkRetentionChange } from './object-lock.ts';
+import { readVersionRecord, shownVersionId } from './versions.ts';
+
+interface Version {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+}
+
+interface VersionResult {
+  readonly versionId?: string;
+}
+
+/** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
+function updateObject(
+  context: ObjectContext,
+  { bucket, key, versionId }: Version,
+  change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
+): Promise<VersionResult> {
+  return commitChange(context, async () => {
+    const { stored, order } = await readVersionRecord(context, bucket, key, versionId);
+    const bucketRecord = (await getBucket(context.records, bucket)).record;
+    const recordKey = objectRecordKey({ bucket, key, order });
+    const value = encodeObject(change(stored.record, bucketRecord));
+    return {
+      batch: {
+        expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }],
+        put: [{ key: recordKey, value }],
+      },
+      result: bucketRecord.versioning === undefined ? {} : { versionId: shownVersionId(stored.record) },
+    };
+  });
+}
+
+export async function getObjectTags(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  versionId?: string,
+): Promise<VersionResult & { readonly tags: ObjectTags }> {
+  const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  const { versioning } = (await getBucket(context.records, bucket)).record;
+  const { tags = {} } = stored.record;
+  return versioning === undefined ? { tags } : { tags, versionId: shownVersionId(stored.record) };
+}
+
+/** Replaces the tags; `{}` removes them. */
+export function putObjectTags(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  tags: ObjectTags,
+  versionId?: string,
+): Promise<VersionResult> {
+  return updateObject(context, { bucket, key, versionId }, ({ tags: _tags, ...record }) =>
+    Object.keys(tags).length === 0 ? record : { ...record, tags },
+  );
+}
+
+/** Throws `InvalidRequest` for a bucket without object lock. */
+export async function getObjectLock(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  versionId?: string,
+): Promise<ObjectLock> {
+  requireObjectLock((await getBucket(context.records, bucket)).record);
+  const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  return shownLock(stored.record.lock ?? {});
+}
+
+export function putObjectRetention(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { versionId, retention, bypassGovernance }: PutRetention,
+): Promise<VersionResult> {
+  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+    requireObjectLock(bucketRecord);
+    checkRetentionChange(record, retention, { now: context.clock(), bypassGovernance });
+    const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
+    return withLock(record, {
+      ...kept,
+      ...(retention && { mode: retention.mode, until: retention.until.getTime() }),
+    });
+  });
+}
+
+export function putObjectLegalHold(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { versionId, legalHold }: { readonly versionId?: string | undefined; readonly legalHold: boolean },
+): Promise<VersionResult> {
+  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+    requireObjectLock(bucketRecord);
+    return withLock(record, { ...record.lock, legalHold });
+  });
+}
+
+function withLock({ lock: _lock, ...record }: ObjectRecord, lock: NonNullable<ObjectRecord['lock']>): ObjectRecord {
+  return Object.keys(lock).length === 0 ? record : { ...record, lock };
+}
+
+function requireObjectLock({ objectLock }: BucketRecord): void {
+  if (objectLock === undefined) throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
+}
