@@ -40,7 +40,7 @@ describe('a directory that is configured while the server runs', () => {
     ];
     for (const wrong of wrongKeys) {
       await expect(ldap.save('_', given(wrong), 'add'), JSON.stringify(wrong)).rejects.toMatchObject({
-        code: 'unusable',
+        code: 'unusable-provider',
       });
     }
     await expect(directory.find('ann')).rejects.toMatchObject({ code: 'not-configured' });

@@ -45,7 +45,7 @@ async function walk(changes: Record<string, string> = {}, person?: string) {
   };
 }
 
-const fine = ['Connection: ok', 'Lookup account: ok', 'People: ok', 'Groups: ok'];
+const fine = ['Connection: ok', 'Lookup account: ok', 'User: ok', 'Groups: ok'];
 
 describe('the test of a directory', () => {
   it('goes as far as it can without a person', async () => {
@@ -72,7 +72,7 @@ describe('the test of a directory', () => {
     ['nothing that listens', { server_addr: '127.0.0.1:1' }, 'Connection: failed', 'ECONNREFUSED'],
     ['an authority that is not known', { ca_file: '' }, 'Connection: failed', 'certificate'],
     ['a wrong password', { lookup_bind_password: 'wrong' }, 'Lookup account: failed', reader.dn],
-    ['a place that is not there', { user_dn_search_base_dn: 'ou=no,dc=example,dc=org' }, 'People: failed', 'ou=no,'],
+    ['a place that is not there', { user_dn_search_base_dn: 'ou=no,dc=example,dc=org' }, 'User: failed', 'ou=no,'],
     ['no groups there', { group_search_base_dn: 'ou=no,dc=example,dc=org' }, 'Groups: failed', 'ou=no,'],
   ])('ends at %s', async (_, changes, outcome, said) => {
     const { outcomes, last, all } = await walk(changes);
@@ -86,7 +86,7 @@ describe('the test of a directory', () => {
     ['twin', { user_dn_search_base_dn: `ou=people,${suffix};ou=guests,${suffix}` }, 'several users called'],
   ])('does not find %s', async (person, changes, said) => {
     const { outcomes, last } = await walk(changes, person);
-    expect([outcomes.at(-1), last]).toEqual(['People: failed', expect.stringContaining(said)]);
+    expect([outcomes.at(-1), last]).toEqual(['User: failed', expect.stringContaining(said)]);
   });
 
   it.each([
@@ -115,6 +115,6 @@ describe('the test of a directory', () => {
   });
 
   it('refuses where there is none', async () => {
-    await expect(ldap.test?.('_')).rejects.toMatchObject({ code: 'no-such-name' });
+    await expect(ldap.test?.('_')).rejects.toMatchObject({ code: 'no-such-configuration' });
   });
 });

@@ -164,7 +164,7 @@ describe('the admin API of the directory', () => {
     const coffer = (...args: string[]) => runCoffer(['--config-dir', folder, ...args]);
     await coffer('alias', 'set', 's', server.s3, root.accessKey, root.secretKey);
     const good = await coffer('idp', 'ldap', 'test', 's', 'ann');
-    expect([good.code, good.stdout.toString()]).toEqual([0, expect.stringMatching(/✔ People +ann is[^]*✔ Policies/)]);
+    expect([good.code, good.stdout.toString()]).toEqual([0, expect.stringMatching(/✔ User +ann is[^]*✔ Policies/)]);
     const bad = await coffer('idp', 'ldap', 'test', 's', 'nobody');
     expect([bad.code, bad.stdout.toString()]).toEqual([1, expect.stringContaining('✘ People')]);
     await rm(folder, { recursive: true });
