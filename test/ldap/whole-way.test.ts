@@ -166,7 +166,7 @@ describe('the admin API of the directory', () => {
     const good = await coffer('idp', 'ldap', 'test', 's', 'ann');
     expect([good.code, good.stdout.toString()]).toEqual([0, expect.stringMatching(/✔ User +ann is[^]*✔ Policies/)]);
     const bad = await coffer('idp', 'ldap', 'test', 's', 'nobody');
-    expect([bad.code, bad.stdout.toString()]).toEqual([1, expect.stringContaining('✘ People')]);
+    expect([bad.code, bad.stdout.toString()]).toEqual([1, expect.stringContaining('✘ User')]);
     await rm(folder, { recursive: true });
     const { status } = await adminCall(server.s3, root, 'POST', '/minio/admin/coffer/v1/ldap-test', { user: 'ann' });
     expect(status).toBe(400);
