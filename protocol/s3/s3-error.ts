@@ -26,7 +26,7 @@ export const s3ErrorCodes = {
   InvalidEncryptionAlgorithmError: [400, 'The encryption request that you specified is not valid.'],
   InvalidPart: [400, 'One or more of the specified parts could not be found, or its entity tag did not match.'],
   InvalidPartOrder: [400, 'The list of parts was not in ascending order.'],
-  InvalidPartNumber: [416, 'The requested part number is not satisfiable.'],
+  InvalidPartNumber: [416, 'The requested partnumber is not satisfiable'],
   InvalidRange: [416, 'The requested range is not satisfiable.'],
   InvalidRequest: [400, 'Invalid request.'],
   InvalidStorageClass: [400, 'The storage class that you specified is not valid.'],

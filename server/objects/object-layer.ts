@@ -215,12 +215,25 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly checksum?: Checksum;
   /** The count of parts of a multipart object. */
   readonly parts?: number;
+  /** The parts of a multipart object that `ReadOptions.parts` asks for, in their order. */
+  readonly partPage?: readonly ObjectPart[];
   /** Set for a quarantined object: it is not served, only listed. `found` is in milliseconds since 1970. */
   readonly damage?: { readonly found: number; readonly what: string };
   /** 32 hexadecimal digits, or `null`; absent in a bucket that never had versions. */
   readonly versionId?: string;
   readonly tags?: ObjectTags;
   readonly lock?: ObjectLock;
+}
+
+/** A part of a multipart object. */
+export interface ObjectPart {
+  /** The place of the part in the object: 1 to the count of parts. */
+  readonly number: number;
+  /** The first plaintext byte of the part in the object. */
+  readonly start: number;
+  readonly size: number;
+  /** Absent where the upload had none, and where the key of the client seals it and did not come. */
+  readonly checksum?: Checksum;
 }
 
 /**
@@ -258,6 +271,8 @@ export interface ReadOptions {
   readonly customerKey?: CustomerKey | undefined;
   /** 32 hexadecimal digits, or `null`. Absent: the current version. Throws `NoSuchVersion`. */
   readonly versionId?: string | undefined;
+  /** Asks for `limit` parts of a multipart object, from the one after number `after` on: one more read. */
+  readonly parts?: { readonly after: number; readonly limit: number } | undefined;
 }
 
 export interface DeleteOptions {

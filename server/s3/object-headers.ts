@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type {
+  Checksum,
   DeleteConditions,
   ObjectInfo,
   ReadConditions,
@@ -202,7 +203,7 @@ function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
 /** Returns the headers that describe an object in answers to GET and HEAD. */
 export function describingHeaders(
   info: ObjectInfo,
-  options: { readonly checksum: boolean; readonly customerKey?: CustomerKey | undefined },
+  options: { readonly checksum: Checksum | undefined; readonly customerKey?: CustomerKey | undefined },
 ): Record<string, string> {
   const headers: Record<string, string> = {
     etag: `"${info.etag}"`,
@@ -218,6 +219,6 @@ export function describingHeaders(
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
   for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
-  if (options.checksum) Object.assign(headers, checksumHeaders(info.checksum));
+  if (options.checksum !== undefined) Object.assign(headers, checksumHeaders(options.checksum));
   return headers;
 }

@@ -211,6 +211,8 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'x-amz-copy-source-range': 'bytes=0-1',
   'x-amz-metadata-directive': 'NEITHER',
   'x-amz-object-attributes': 'ObjectSize',
+  'x-amz-max-parts': 'none',
+  'x-amz-part-number-marker': 'none',
   range: 'bytes=0-1',
   '?bucket-region': 'eu-central-1',
   '?continuation-token': 'none',

@@ -254,7 +254,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...readConditions,
     ...customerKey,
     'x-amz-object-attributes': honoured,
-    ...each('x-amz-max-parts x-amz-part-number-marker', harmless('the answer counts the parts, and lists none')),
+    ...each('x-amz-max-parts x-amz-part-number-marker', honoured),
   },
   GetObjectAcl: { ...common, ...version },
   GetObjectTagging: { ...common, ...version },

@@ -4,6 +4,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
+  GetObjectAttributesCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListPartsCommand,
@@ -44,6 +45,47 @@ async function part(Key: string, UploadId: string, PartNumber: number, Body: Uin
 function complete(Key: string, UploadId: string, Parts: CompletedPart[], more = {}) {
   return s3.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts }, ...more }));
 }
+
+describe('the parts of an object', () => {
+  it('are read one by one with their checksums, and listed in pages', async () => {
+    const Key = 'parts';
+    const ChecksumAlgorithm = 'SHA256';
+    const bodies = [Buffer.alloc(5 * MiB, 'a'), Buffer.from('last')];
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }));
+    const Parts = await Promise.all(
+      bodies.map(async (Body, index) => {
+        const PartNumber = index + 1;
+        const of = { Bucket, Key, UploadId, PartNumber, Body, ChecksumAlgorithm } as const;
+        const { ETag, ChecksumSHA256 } = await s3.send(new UploadPartCommand(of));
+        return { ETag, ChecksumSHA256, PartNumber };
+      }),
+    );
+    await complete(Key, UploadId ?? '', Parts);
+
+    // The SDK compares the body with the checksum of the part.
+    const part = await s3.send(new GetObjectCommand({ Bucket, Key, PartNumber: 2, ChecksumMode: 'ENABLED' }));
+    expect(await part.Body?.transformToString()).toBe('last');
+    expect(part).toMatchObject({ PartsCount: 2, ChecksumSHA256: Parts[1]?.ChecksumSHA256, ContentLength: 4 });
+    const head = await s3.send(new HeadObjectCommand({ Bucket, Key, PartNumber: 1 }));
+    expect(head).toMatchObject({ PartsCount: 2, ContentLength: 5 * MiB });
+
+    const ObjectAttributes = ['Checksum', 'ObjectParts'] as const;
+    const asked = { Bucket, Key, ObjectAttributes: [...ObjectAttributes], MaxParts: 1, PartNumberMarker: '1' };
+    const { Checksum, ObjectParts } = await s3.send(new GetObjectAttributesCommand(asked));
+    expect(Checksum).toMatchObject({
+      ChecksumType: 'COMPOSITE',
+      ChecksumSHA256: expect.stringMatching(/-2$/) as string,
+    });
+    expect(ObjectParts).toEqual({
+      TotalPartsCount: 2,
+      PartNumberMarker: '1',
+      NextPartNumberMarker: '2',
+      MaxParts: 1,
+      IsTruncated: false,
+      Parts: [{ PartNumber: 2, Size: 4, ChecksumSHA256: Parts[1]?.ChecksumSHA256 }],
+    });
+  });
+});
 
 describe('multipart upload', () => {
   it('of 100 MiB by lib-storage comes back whole', async () => {

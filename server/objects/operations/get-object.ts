@@ -16,6 +16,7 @@ import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';
 import { openBody } from '../bodies/open-body.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
+import { readPartPage } from './part-page.ts';
 import { quarantineRead } from './quarantine.ts';
 import { noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
 import { StoredDataError } from '../stored-data-error.ts';
@@ -136,18 +137,28 @@ async function headObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId }: ReadOptions,
+  { conditions, customerKey, versionId, parts }: ReadOptions,
 ): Promise<ObjectInfo> {
-  const found =
-    versionId === undefined
-      ? await readCurrent(context, bucket, key, false)
-      : await readVersion(context, bucket, key, versionId);
-  const { record } = found;
-  const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-  const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
-  const digests = opened instanceof Promise ? await opened : opened;
-  checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
-  return objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const found =
+      versionId === undefined
+        ? await readCurrent(context, bucket, key, false)
+        : await readVersion(context, bucket, key, versionId);
+    const { record, order } = found;
+    const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
+    const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
+    const digests = opened instanceof Promise ? await opened : opened;
+    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
+    const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
+    if (parts === undefined || record.body.kind !== 'parts') return info;
+    const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
+    if (partPage !== undefined) return { ...info, partPage };
+  }
+  throw replacedTooOften();
+}
+
+function replacedTooOften(): S3Error {
+  return new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
 }
 
 /** Opens an object for reading, with one read for a small one. An object that is replaced before its body is read is read again. */
@@ -155,7 +166,7 @@ async function getObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId }: ReadOptions,
+  { conditions, customerKey, versionId, parts }: ReadOptions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -168,11 +179,13 @@ async function getObject(
     const digests = sealed instanceof Promise ? await sealed : sealed;
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
-    if (opened !== undefined) {
-      return { info: objectInfo({ bucket, key, versionId: found.versionId }, record, digests), ...opened };
-    }
+    if (opened === undefined) continue;
+    const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
+    if (parts === undefined || record.body.kind !== 'parts') return { info, ...opened };
+    const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
+    if (partPage !== undefined) return { info: { ...info, partPage }, ...opened };
   }
-  throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
+  throw replacedTooOften();
 }
 
 /** Returns the info of an object, but refuses a quarantined one: clients that check a backup by size and ETag would lose data. */

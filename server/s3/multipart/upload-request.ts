@@ -1,6 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { S3Call, PolicyContext } from '../operation.ts';
-import { integerParameter } from '../request.ts';
 import type { ObjectEncryption } from '../../objects/object-layer.ts';
 import { encryptionContext, givenKey, requestedEncryption } from '../encryption-headers.ts';
 
@@ -14,13 +13,16 @@ export function uploadIdOf(call: S3Call): string {
 
 /** @throws S3Error InvalidArgument unless the number is from 1 to 10,000 */
 export function partNumberOf(call: S3Call): number {
-  const text = call.query.get('partNumber');
-  if (text === undefined || text === '') {
-    throw new S3Error('InvalidArgument', 'This operation needs partNumber, a whole number from 1 to 10000.', {
-      details: { ArgumentName: 'partNumber' },
-    });
-  }
-  return integerParameter(call.query, 'partNumber', { min: 1, max: maxPartNumber, absent: 0 });
+  return parsePartNumber(call.query.get('partNumber') ?? '');
+}
+
+/** @throws S3Error as `partNumberOf`, with the text of AWS */
+export function parsePartNumber(text: string): number {
+  const number = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= maxPartNumber) return number;
+  throw new S3Error('InvalidArgument', `Part number must be an integer between 1 and ${maxPartNumber}, inclusive`, {
+    details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 100) },
+  });
 }
 
 /**

@@ -1,15 +1,13 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { S3Call, Operation } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
 import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
-import { emptyAnswer, quoted, xmlAnswer } from '../answers.ts';
+import { emptyAnswer, quoted } from '../answers.ts';
 import { ifRangeHolds, readConditions, describingHeaders } from '../object-headers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
-import { header, integerParameter, checkVersion } from '../request.ts';
-import { maxPartNumber } from '../multipart/upload-request.ts';
-import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import { checksumElement } from '../request-body.ts';
+import { header, checkVersion } from '../request.ts';
+import { parsePartNumber } from '../multipart/upload-request.ts';
 
 const overridable = [
   'content-type',
@@ -65,50 +63,69 @@ interface ReadPlan {
  *
  * @throws S3Error for invalid or unsupported parameters
  */
-function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
+function prepareRead(call: S3Call): {
+  readonly planFor: (info: ObjectInfo) => ReadPlan;
+  /** The part that the request reads. */
+  readonly parts: ReadOptions['parts'];
+} {
   checkVersion(call.query.get('versionId'));
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
   const requested = headers.range === undefined ? undefined : parseRange(headers.range);
-  const part = partNumber(call);
-  if (part !== undefined && requested !== undefined) {
-    throw new S3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter.');
+  const text = call.query.get('partNumber');
+  if (text !== undefined && headers.range !== undefined) {
+    throw new S3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter');
   }
+  const part = text === undefined ? undefined : parsePartNumber(text);
   const overrides = responseOverrides(call);
-  const checksumMode = header(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
+  const checksumMode = wantsChecksum(header(headers, 'x-amz-checksum-mode'));
 
-  return (info) => {
+  const planFor = (info: ObjectInfo): ReadPlan => {
     const range =
       requested !== undefined && ifRangeHolds(headers, info) ? resolveRange(requested, info.size) : undefined;
+    const { start, end, checksum } =
+      part === undefined ? { start: 0, end: info.size, checksum: info.checksum, ...range } : rangeOfPart(part, info);
     // A client that verifies the checksum of the full object on a range would fail.
-    const described = describingHeaders(info, { checksum: checksumMode && range === undefined, customerKey });
-    if (part !== undefined) checkPart(part, info);
-    const { start, end } = range ?? { start: 0, end: info.size };
+    const isWhole = part !== undefined || (start === 0 && end === info.size);
+    const described = describingHeaders(info, {
+      checksum: checksumMode && isWhole ? checksum : undefined,
+      customerKey,
+    });
+    if (part !== undefined && info.parts !== undefined) described['x-amz-mp-parts-count'] = String(info.parts);
     const partial = range !== undefined || (part !== undefined && info.size > 0);
     if (overrides !== undefined) Object.assign(described, overrides);
     if (partial) described['content-range'] = `bytes ${start}-${end - 1}/${info.size}`;
     return { status: partial ? 206 : 200, headers: described, start, end };
   };
+  return { planFor, parts: part === undefined ? undefined : { after: part - 1, limit: 1 } };
 }
 
-function partNumber(call: S3Call): number | undefined {
-  if (call.query.get('partNumber') === undefined) return undefined;
-  return integerParameter(call.query, 'partNumber', { min: 1, max: maxPartNumber, absent: 1 });
+/** @throws S3Error InvalidRequest for any mode but ENABLED */
+function wantsChecksum(mode: string | undefined): boolean {
+  if (mode === undefined) return false;
+  if (mode.toUpperCase() === 'ENABLED') return true;
+  throw new S3Error('InvalidRequest', 'Value for x-amz-checksum-mode header is invalid.');
 }
 
-/** An object of a single upload is its own part 1. */
-function checkPart(part: number, info: ObjectInfo): void {
-  if (part > (info.parts ?? 1)) throw new S3Error('InvalidPartNumber');
-  if ((info.parts ?? 1) > 1) {
-    throw new S3Error('NotImplemented', 'Reading one part of a multipart object (partNumber) is not implemented.');
+/** Returns the bytes of a part, end exclusive, and its checksum. An object of a single upload is its own part 1. */
+function rangeOfPart(part: number, info: ObjectInfo): Pick<ReadPlan, 'start' | 'end'> & Pick<ObjectInfo, 'checksum'> {
+  if (info.parts === undefined && part === 1) return { start: 0, end: info.size, checksum: info.checksum };
+  const found = info.partPage?.[0];
+  if (found === undefined) {
+    throw new S3Error('InvalidPartNumber', undefined, {
+      details: { PartNumberRequested: String(part), ActualPartCount: String(info.parts ?? 1) },
+    });
   }
+  const { start, size, checksum } = found;
+  const type = info.checksum?.type ?? 'FULL_OBJECT';
+  return { start, end: start + size, checksum: checksum && { ...checksum, type } };
 }
 
 /**
  * Runs a read and converts its errors as S3 does: only a caller who may list the bucket learns that a key does not exist, and a 304 has the
  * headers that a cache renews.
  */
-async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
+export async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
   try {
     return await read();
   } catch (error) {
@@ -125,11 +142,12 @@ export const getObject: Operation = {
   name: 'GetObject',
   action: 's3:GetObject',
   async handle(call) {
-    const planFor = prepareRead(call);
+    const { planFor, parts } = prepareRead(call);
     return answerRead(call, async () => {
       const object = await call.objects.getObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
+        parts,
       });
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
@@ -145,62 +163,16 @@ export const headObject: Operation = {
   name: 'HeadObject',
   action: 's3:GetObject',
   async handle(call) {
-    const planFor = prepareRead(call);
+    const { planFor, parts } = prepareRead(call);
     return answerRead(call, async () => {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
+        parts,
       });
       const { status, headers, start, end } = planFor(info);
       headers['content-length'] = String(end - start);
       return emptyAnswer(status, headers);
-    });
-  },
-};
-
-const attributes: Readonly<Record<string, (info: ObjectInfo) => Xml | undefined>> = {
-  ETag: (info) => element('ETag', info.etag),
-  Checksum: ({ checksum }) =>
-    checksum === undefined
-      ? undefined
-      : element('Checksum', [
-          element(checksumElement(checksum.algorithm), checksum.value),
-          element('ChecksumType', checksum.type),
-        ]),
-  ObjectParts: ({ parts }) =>
-    parts === undefined ? undefined : element('ObjectParts', [element('PartsCount', parts)]),
-  StorageClass: (info) => element('StorageClass', info.storageClass ?? 'STANDARD'),
-  ObjectSize: (info) => element('ObjectSize', info.size),
-};
-
-/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html */
-export const getObjectAttributes: Operation = {
-  name: 'GetObjectAttributes',
-  action: 's3:GetObject',
-  async handle(call) {
-    checkVersion(call.query.get('versionId'));
-    const { headers } = call.request;
-    const requested = (header(headers, 'x-amz-object-attributes') ?? '').split(',').map((name) => name.trim());
-    const unknown = requested.find((name) => !Object.hasOwn(attributes, name));
-    if (unknown !== undefined) {
-      throw new S3Error('InvalidArgument', `x-amz-object-attributes takes ${Object.keys(attributes).join(', ')}.`, {
-        details: { ArgumentName: 'x-amz-object-attributes', ArgumentValue: unknown.slice(0, 100) },
-      });
-    }
-    return answerRead(call, async () => {
-      const info = await call.objects.headObject(call.bucket, call.key, {
-        conditions: readConditions(headers),
-        customerKey: customerKeyOf(call),
-      });
-      return xmlAnswer(
-        xmlDocument(
-          'GetObjectAttributesResponse',
-          Object.keys(attributes)
-            .filter((name) => requested.includes(name))
-            .map((name) => attributes[name]?.(info)),
-        ),
-        { 'last-modified': info.lastModified.toUTCString() },
-      );
     });
   },
 };

@@ -3,6 +3,7 @@ import type { AccessRequest } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
+import { answerError } from '../../../server/s3/answers.ts';
 import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 export interface Reply {
@@ -11,6 +12,8 @@ export interface Reply {
   readonly body: string;
   /** The code of a refusal; undefined otherwise. */
   readonly code: string | undefined;
+  /** The XML of a refusal; '' otherwise. */
+  readonly refusal: string;
   /** How much of the request's body was taken. */
   readonly bytesRead: number;
 }
@@ -80,11 +83,13 @@ export async function testCalls(
       });
       const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
       const text = (await bytesOf(final)).toString();
-      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text), bytesRead };
+      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text), refusal: '', bytesRead };
     } catch (error) {
       const { wireCode, status, message } = error as { wireCode?: string; status?: number; message: string };
       if (wireCode === undefined || status === undefined) throw error;
-      return { status, headers: {}, body: message, code: wireCode, bytesRead };
+      const { body: refusal } = answerError(error, { method: 'GET', rawPath, requestId: 'R' });
+      const xml = refusal.kind === 'bytes' ? refusal.bytes.toString() : '';
+      return { status, headers: {}, body: message, code: wireCode, refusal: xml, bytesRead };
     }
   };
   return { ...test, call };
