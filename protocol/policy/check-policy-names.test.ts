@@ -16,7 +16,7 @@ const refusal = (message: RegExp) =>
 const by = (operator: string, values: string) => ({
   Action: 's3:*',
   Resource: '*',
-  Condition: { [operator]: { 's3:ExistingObjectTag/class': values } },
+  Condition: { [operator]: { 'aws:PrincipalTag/class': values } },
 });
 const warnings = (changes: object) => policyWarnings(parseNewPolicy(documentOf(changes)));
 
@@ -51,7 +51,29 @@ describe('a new policy', () => {
     expect(() => parseNewPolicy(documentOf(changes))).not.toThrow();
   });
 
-  it.each(['s3:ExistingObjectTag/class', 's3:RequestObjectTag/x', 'aws:PrincipalOrgID', 's3:object-lock-mode'])(
+  it.each([
+    's3:ExistingObjectTag/class',
+    's3:RequestObjectTag/x',
+    's3:RequestObjectTagKeys',
+    's3:object-lock-mode',
+    's3:object-lock-retain-until-date',
+    's3:object-lock-legal-hold',
+    's3:object-lock-remaining-retention-days',
+  ])('is taken with a Deny by %s', (key) => {
+    const changes = { Effect: 'Deny', Condition: { Null: { [key]: 'true' } } };
+    expect(() => parseNewPolicy(documentOf(changes))).not.toThrow();
+    expect(deniesAlways(parsePolicyDocument(documentOf(changes)))).toEqual([]);
+  });
+
+  it.each(['s3:ExistingObjectTag', 's3:ExistingObjectTag/', 's3:RequestObjectTag/'])(
+    'is refused by %s, which names no tag',
+    (key) => {
+      const changes = { Condition: { StringEquals: { [key]: 'secret' } } };
+      expect(() => parseNewPolicy(documentOf(changes))).toThrow(refusal(/is no condition key/));
+    },
+  );
+
+  it.each(['aws:PrincipalTag/class', 's3:DataAccessPointArn', 'aws:PrincipalOrgID', 's3:signatureAge'])(
     'is refused with a Deny by %s, which no request has',
     (key) => {
       const changes = { Effect: 'Deny', Condition: { StringEquals: { [key]: 'secret' } } };
@@ -63,7 +85,7 @@ describe('a new policy', () => {
 
   it('of a bucket is held to the same', () => {
     const Principal = '*';
-    const tagged = { StringEquals: { 's3:ExistingObjectTag/class': 'secret' } };
+    const tagged = { StringEquals: { 'aws:PrincipalTag/class': 'secret' } };
     expect(() => parseNewBucketPolicy(documentOf({ Principal, Action: 's3:GetObjects' }), 'b')).toThrow(
       refusal(/nearest/),
     );
@@ -93,15 +115,15 @@ describe('a stored statement by a key that no request has', () => {
   });
 
   it('does not deny where another condition of it does not hold', () => {
-    const Condition = { StringEquals: { 's3:ExistingObjectTag/class': 'secret', 's3:prefix': 'a' } };
+    const Condition = { StringEquals: { 'aws:PrincipalTag/class': 'secret', 's3:prefix': 'a' } };
     expect(applies({ Effect: 'Deny', Action: 's3:*', Resource: '*', Condition })).toBe(false);
   });
 
   it('is found for the log', () => {
     const stored = parsePolicyDocument(
-      documentOf({ Sid: 'Tagged', Effect: 'Deny', Condition: { StringEquals: { 's3:ExistingObjectTag/class': 'x' } } }),
+      documentOf({ Sid: 'Tagged', Effect: 'Deny', Condition: { StringEquals: { 'aws:PrincipalTag/class': 'x' } } }),
     );
-    expect(deniesAlways(stored)).toEqual([{ statement: 'Tagged', keys: ['s3:ExistingObjectTag/class'] }]);
+    expect(deniesAlways(stored)).toEqual([{ statement: 'Tagged', keys: ['aws:PrincipalTag/class'] }]);
     expect(deniesAlways(parsePolicyDocument(documentOf({})))).toEqual([]);
   });
 });

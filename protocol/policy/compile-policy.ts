@@ -1,7 +1,7 @@
 import { comparerOf, type Comparer } from './comparisons.ts';
 import { parseConditionOperator, type ConditionOperator } from './condition-operators.ts';
 import type { PolicyCondition, PolicyDocument, PolicyStatement } from './document.ts';
-import { isSupported } from './known-names.ts';
+import { existingTagKey, isSupported } from './known-names.ts';
 import type { PreparedRequest } from './policy-request.ts';
 import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
 import { textMatcher, type TextMatcher } from './glob.ts';
@@ -44,7 +44,7 @@ function readComparer(
 /**
  * Reports whether a condition holds.
  *
- * A key that no request here has, such as a tag of an object, makes an Allow not apply and a Deny apply: a Deny must not vanish because the
+ * A key that no request here has, such as the organization of the caller, makes an Allow not apply and a Deny apply: a Deny must not vanish because the
  * server does not know its key.
  *
  * A value of the request that the operator cannot read, such as a word where it compares numbers, makes an Allow not apply and a Deny
@@ -102,6 +102,8 @@ export function unreadableValues({ key, comparers }: CompiledCondition, request:
 /** A document with compiled patterns. */
 interface CompiledPolicy {
   readonly statements: readonly CompiledStatement[];
+  /** A condition or a variable of it is about the tags of the object. */
+  readonly needsExistingTags: boolean;
 }
 
 export interface CompiledStatement {
@@ -128,6 +130,8 @@ export interface CompiledResource {
 
 const compiled = new WeakMap<PolicyDocument, CompiledPolicy>();
 
+const existingTags = existingTagKey.toLowerCase();
+
 /** Compiles a document once. Documents never change, so the result lives as long as the document. */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const known = compiled.get(document);
@@ -136,6 +140,7 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const variables = document.version !== '2008-10-17';
   const policy = {
     statements: document.statements.map((statement, index) => compileStatement(statement, index, variables)),
+    needsExistingTags: JSON.stringify(document.statements).toLowerCase().includes(existingTags),
   };
   compiled.set(document, policy);
   return policy;

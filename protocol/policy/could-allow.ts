@@ -3,14 +3,17 @@ import type { DecisionInput } from './decide.ts';
 import type { NamedPolicy } from './evaluate.ts';
 import { PreparedRequest } from './policy-request.ts';
 import { matchesWithoutResource, matchesResources } from './match-statement.ts';
+import { existingTagKey } from './known-names.ts';
 import { patternMatcher, type TextMatcher } from './glob.ts';
 import { resolveTemplate } from './variables.ts';
+
+const existingTags = existingTagKey.toLowerCase();
 
 /** The parts of a request that are unknown before its body is read. */
 export interface StillUnknown {
   /** `resource` is only a prefix (`bucket/`) of the resources that the body names. */
   readonly below: boolean;
-  /** Condition keys that the body sets, in lower case. */
+  /** Condition keys that the body sets, in lower case. A `/` at the end stands for any suffix. */
   readonly keys: readonly string[];
 }
 
@@ -33,8 +36,14 @@ function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknow
   if (source.effect !== 'Allow' || !matchesWithoutResource(statement, request)) return false;
   if (unknown.below ? !reachesBelow(statement, request) : !matchesResources(statement, request)) return false;
   return conditions.every(
-    (condition) => unknown.keys.includes(condition.key) || conditionHolds(condition, request, 'Allow'),
+    (condition) => isUnknown(condition.key, unknown) || conditionHolds(condition, request, 'Allow'),
   );
+}
+
+/** The tags of an object are unknown as long as the object is. */
+function isUnknown(key: string, { below, keys }: StillUnknown): boolean {
+  if (below && key.startsWith(existingTags)) return true;
+  return keys.some((known) => (known.endsWith('/') ? key.startsWith(known) : key === known));
 }
 
 function surelyDenies(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {

@@ -63,13 +63,21 @@ export const knownClaims: readonly string[] = words(`
   email gender birthdate phone_number address scope client_id kubernetes.io/namespace kubernetes.io/serviceaccount/name
 `);
 
-/** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. */
+/** The tags of the object that a request reads, changes, replaces or deletes. The name of the tag follows. */
+export const existingTagKey = 's3:ExistingObjectTag/';
+/** The tags that a request sends. The name of the tag follows. */
+export const requestTagKey = 's3:RequestObjectTag/';
+
+/** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. A `/` at the end stands for any suffix. */
 export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
     aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType
-    s3:signatureversion sts:DurationSeconds ldap:user ldap:username ldap:groups
+    s3:signatureversion s3:RequestObjectTagKeys s3:object-lock-mode s3:object-lock-retain-until-date
+    s3:object-lock-legal-hold s3:object-lock-remaining-retention-days sts:DurationSeconds ldap:user ldap:username ldap:groups
   `),
+  existingTagKey,
+  requestTagKey,
   ...knownClaims.map((claim) => `jwt:${claim}`),
 ];
 
@@ -79,9 +87,7 @@ export const supportedKeys: readonly string[] = [
  */
 export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
-  s3:ExistingObjectTag/ s3:RequestObjectTag/ s3:RequestObjectTagKeys s3:object-lock-mode s3:object-lock-legal-hold
-  s3:object-lock-retain-until-date s3:object-lock-remaining-retention-days s3:signatureAge s3:TlsVersion s3:ResourceAccount
-  s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
+  s3:signatureAge s3:TlsVersion s3:ResourceAccount s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
   svc:DurationSeconds aws:PrincipalArn aws:PrincipalAccount aws:PrincipalOrgID aws:PrincipalOrgPaths aws:PrincipalTag/
   aws:PrincipalIsAWSService aws:PrincipalServiceName aws:PrincipalServiceNamesList aws:RequestTag/ aws:ResourceTag/ aws:TagKeys
   aws:SourceVpc aws:SourceVpce aws:VpcSourceIp aws:SourceArn aws:SourceAccount aws:SourceOrgID aws:SourceIdentity
@@ -90,21 +96,28 @@ export const unsupportedKeys: readonly string[] = words(`
 `);
 
 const evaluated: ReadonlySet<string> = new Set(supportedKeys.map((key) => key.toLowerCase()));
+const evaluatedPrefixes = [...evaluated].filter((key) => key.endsWith('/'));
 
 /**
  * Reports whether some request to this server can have the key. Headers that hold a key of a client are no condition keys. `key` is in
  * lower case.
  */
 export function isSupported(key: string): boolean {
-  return evaluated.has(key) || (key.startsWith('s3:x-amz-') && !key.endsWith('-customer-key'));
+  if (hasPrefix(key, evaluatedPrefixes)) return true;
+  return (evaluated.has(key) && !key.endsWith('/')) || (key.startsWith('s3:x-amz-') && !key.endsWith('-customer-key'));
 }
 
 /** Reports whether AWS or MinIO know the key and no request here has it. `key` is in lower case. */
 export function isUnsupported(key: string): boolean {
   return unsupportedKeys.some((known) => {
     const name = known.toLowerCase();
-    return name.endsWith('/') ? key.startsWith(name) && key.length > name.length : key === name;
+    return name.endsWith('/') ? hasPrefix(key, [name]) : key === name;
   });
+}
+
+/** Reports whether one of the prefixes, and a name after it, is the key. */
+function hasPrefix(key: string, prefixes: readonly string[]): boolean {
+  return prefixes.some((prefix) => key.length > prefix.length && key.startsWith(prefix));
 }
 
 /** Finds the known name with the smallest edit distance. */

@@ -91,8 +91,11 @@ function refuseRepetition(conditions: readonly PolicyCondition[], path: string):
   }
 }
 
+/** After a slash there is the name of a tag, which may have spaces and letters of any language. */
+const conditionKey = /^[A-Za-z0-9]+:(?:[!-~]+|[A-Za-z]+\/[\p{L}\p{N}\p{Z}!-~]+)$/u;
+
 function parseCondition(operator: ConditionOperator, key: string, value: unknown, path: string): PolicyCondition {
-  if (!/^[a-z0-9]+:[!-~]+$/i.test(key)) refuse(path, key, 'is no condition key such as "s3:prefix" or "aws:username"');
+  if (!conditionKey.test(key)) refuse(path, key, 'is no condition key such as "s3:prefix" or "aws:username"');
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) refuse(path, value, 'must hold at least one value');
   const values = list.map((one) => parseValue(operator, one, path));

@@ -5,33 +5,67 @@ import { element, xmlDocument } from './xml-writer.ts';
 /** Values by key. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
-export const bucketTagLimits = { tags: 50, key: 128, value: 256 } as const;
+/** What the tags belong to. A bucket may have more of them than an object. */
+type Tagged = 'bucket' | 'object';
+
+/**
+ * The limits of keys and values in units of UTF-16, as S3 counts them.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
+ */
+export const tagLimits = { bucket: 50, object: 10, key: 128, value: 256 } as const;
 
 /** Bytes. 50 tags of 128 and 256 characters of 4 bytes take 75 KiB without the markup. */
 export const maxTaggingDocument = 128 * 1_024;
 
 /**
- * Reads a Tagging document.
+ * Reads a Tagging document. The tags are in the order of their keys.
  *
- * @throws S3Error MalformedXML, InvalidTag
- * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html
+ * @throws S3Error MalformedXML, InvalidTag, BadRequest for too many tags of an object
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectTagging.html
  */
-export function parseTagging(body: string | Buffer): Tags {
+export function parseTagging(body: string | Buffer, of: Tagged = 'bucket'): Tags {
   const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'Tagging' });
   const set = child(root, 'TagSet');
   if (set === undefined) throw malformed('"Tagging" lacks "TagSet"');
   const tags = new Map<string, string>();
   for (const tag of childrenOf(set, 'Tag')) {
     const key = requiredText(tag, 'Key');
-    if (tags.has(key)) throw invalidTag(`The tag "${key.slice(0, 128)}" is given more than once.`);
+    if (tags.has(key)) {
+      throw invalidTag(`Cannot provide multiple Tags with the same key: ${shown(key)} is given more than once.`);
+    }
     tags.set(key, requiredText(tag, 'Value'));
   }
-  checkTags(tags);
-  return Object.fromEntries(tags);
+  return checkedTags(tags, of);
 }
 
-/** Writes the document that GetBucketTagging answers and PutBucketTagging sends. */
+/**
+ * Reads the header `x-amz-tagging`: tags in the form of a query, percent-encoded UTF-8. A key without `=` has the empty value.
+ *
+ * @throws S3Error InvalidArgument for another form, InvalidTag, BadRequest for too many tags
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
+ */
+export function parseTaggingHeader(text: string): Tags {
+  const tags = new Map<string, string>();
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const [name = '', value = '', ...more] = pair.split('=');
+    const key = decoded(name);
+    if (more.length > 0 || tags.has(key)) throw invalidHeader(text);
+    tags.set(key, decoded(value));
+  }
+  return checkedTags(tags, 'object');
+
+  function decoded(part: string): string {
+    try {
+      return decodeURIComponent(part.replaceAll('+', ' '));
+    } catch {
+      throw invalidHeader(text);
+    }
+  }
+}
+
+/** Writes the document that GetObjectTagging and GetBucketTagging answer. */
 export function writeTagging(tags: Tags): string {
   const set = Object.entries(tags).map(([key, value]) =>
     element('Tag', [element('Key', key), element('Value', value)]),
@@ -39,29 +73,55 @@ export function writeTagging(tags: Tags): string {
   return xmlDocument('Tagging', [element('TagSet', set)]);
 }
 
-function checkTags(tags: ReadonlyMap<string, string>): void {
-  if (tags.size > bucketTagLimits.tags) {
-    throw invalidTag(`A bucket has at most ${bucketTagLimits.tags} tags, and ${tags.size} are given.`);
+function checkedTags(tags: ReadonlyMap<string, string>, of: Tagged): Tags {
+  const limit = tagLimits[of];
+  if (tags.size > limit) {
+    if (of === 'object') throw new S3Error('BadRequest', `Object tags cannot be greater than ${limit}`);
+    throw invalidTag(`A bucket has at most ${limit} tags, and ${tags.size} are given.`);
   }
-  for (const [key, value] of tags) {
-    const shown = JSON.stringify(key.slice(0, bucketTagLimits.key));
-    if (key === '' || key.length > bucketTagLimits.key) {
-      throw invalidTag(`The key of a tag has 1 to ${bucketTagLimits.key} characters; ${shown} has ${key.length}.`);
-    }
-    if (value.length > bucketTagLimits.value) {
-      throw invalidTag(
-        `The value of the tag ${shown} has ${value.length} characters; at most ${bucketTagLimits.value} are allowed.`,
-      );
-    }
-    if (key.toLowerCase().startsWith('aws:')) throw invalidTag(`The tag ${shown} begins with aws:, which is reserved.`);
-    if (!allowed.test(key) || !allowed.test(value)) {
-      throw invalidTag(`The tag ${shown} holds a character other than letters, digits, spaces and + - = . _ : / @.`);
-    }
+  for (const [key, value] of tags) checkTag(key, value);
+  return Object.fromEntries([...tags].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function checkTag(key: string, value: string): void {
+  if (key === '' || key.length > tagLimits.key) {
+    throw invalidTag(
+      `The TagKey you have provided is invalid: it has 1 to ${tagLimits.key} characters, and ${shown(key)} has ${key.length}.`,
+    );
+  }
+  if (value.length > tagLimits.value) {
+    throw invalidTag(
+      `The TagValue you have provided is invalid: that of ${shown(key)} has ${value.length} characters; at most ${tagLimits.value} are allowed.`,
+    );
+  }
+  if (key.toLowerCase().startsWith('aws:')) {
+    throw invalidTag(`The TagKey you have provided is invalid: ${shown(key)} begins with aws:, which is reserved.`);
+  }
+  for (const [name, text] of [
+    ['TagKey', key],
+    ['TagValue', value],
+  ] as const) {
+    if (allowed.test(text)) continue;
+    throw invalidTag(
+      `The ${name} you have provided is invalid: the tag ${shown(key)} has a character other than letters, digits, spaces and + - = . _ : / @.`,
+    );
   }
 }
 
 const allowed = /^[\p{L}\p{N}\p{Z}+\-=._:/@]*$/u;
 
+function shown(key: string): string {
+  return JSON.stringify(key.slice(0, tagLimits.key));
+}
+
 function invalidTag(message: string): S3Error {
   return new S3Error('InvalidTag', message);
+}
+
+function invalidHeader(text: string): S3Error {
+  return new S3Error(
+    'InvalidArgument',
+    "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
+    { details: { ArgumentName: 'x-amz-tagging', ArgumentValue: text.slice(0, 100) } },
+  );
 }

@@ -66,14 +66,16 @@ async function identityServices() {
   return { identities, temporary, root: { user: 'root' } };
 }
 
+const noSources = { bucketPolicy: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
+
 async function call(method: string, target: string, principal: Principal, changes: Partial<AdminServices> = {}) {
   const handle = createAdminHandler({
     authenticate: () => Promise.resolve({ principal, body: bodyFrom(Readable.from([])), size: undefined }),
     ...(await identityServices()),
     access: {
       credentials: () => Promise.resolve(undefined),
-      authorize: (request) => authorize(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
-      explain: (request) => explainDecision(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
+      authorize: (request) => authorize(request, fixedHolders(builtInPolicies), noSources),
+      explain: (request) => explainDecision(request, fixedHolders(builtInPolicies), noSources),
     },
     objects: { listBuckets: () => Promise.resolve([{ name: 'b', created: new Date(), location: '' }]) },
     server,

@@ -5,7 +5,7 @@ import type { IdentityReader, Identities } from './identities/identities.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Subject } from './identities/subject.ts';
-import { authorize, explainDecision, type BucketPolicySource, type ExplainedDecision } from './authorize.ts';
+import { authorize, explainDecision, type ExplainedDecision, type PolicySources } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
 import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
 import { createFormerRoot, rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
@@ -26,14 +26,12 @@ export function policiesOf(identities: Pick<IdentityReader, 'policy'>): PolicySo
   return { get: async (name) => (await identities.policy(name))?.document };
 }
 
-interface AccessOptions {
+interface AccessOptions extends PolicySources {
   readonly records: SealedRecordStore;
   readonly root: RootCredentials;
   /** The file with the root credentials that were valid before a rotation. */
   readonly formerRootFile?: string;
   readonly identities: Identities;
-  /** Returns the policy of a bucket; undefined if the bucket has none or does not exist. */
-  readonly bucketPolicy: BucketPolicySource;
   readonly clock?: () => Date;
 }
 
@@ -46,7 +44,7 @@ export interface AccessService extends Required<Access>, Required<CredentialSour
 }
 
 export function createAccess(options: AccessOptions): AccessService {
-  const { identities, bucketPolicy } = options;
+  const { identities } = options;
   const clock = options.clock ?? (() => new Date());
   const root = rootCredentials(options.root);
   const temporary = createTemporaryCredentials({
@@ -68,8 +66,8 @@ export function createAccess(options: AccessOptions): AccessService {
     },
     formerRoot: createFormerRoot(options.formerRootFile, clock),
     issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
-    authorize: (request) => authorize(request, identities, bucketPolicy),
-    explain: (request) => explainDecision(request, identities, bucketPolicy),
+    authorize: (request) => authorize(request, identities, options),
+    explain: (request) => explainDecision(request, identities, options),
   };
 }
 

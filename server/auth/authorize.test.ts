@@ -41,7 +41,22 @@ beforeEach(() => {
 const open = (...changes: Record<string, unknown>[]) => {
   bucketPolicy['open'] = parseBucketPolicy({ Statement: changes.map(bucketStatement) }, 'open');
 };
-const noBucketPolicy = () => Promise.resolve(undefined);
+const noSources = { bucketPolicy: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
+
+let objectTags: Record<string, Record<string, string>> = {};
+let tagsRead: string[] = [];
+beforeEach(() => {
+  objectTags = {};
+  tagsRead = [];
+});
+const sources = {
+  bucketPolicy: (bucket: string) => Promise.resolve(bucketPolicy[bucket]),
+  objectTags: (bucket: string, key: string, versionId?: string) => {
+    const object = `${bucket}/${key}${versionId === undefined ? '' : `@${versionId}`}`;
+    tagsRead.push(object);
+    return Promise.resolve(objectTags[object]);
+  },
+};
 
 const ann = ({
   sessionPolicy,
@@ -55,7 +70,7 @@ const ann = ({
 });
 
 const decide = (principal: Principal, action: string, resource: string) =>
-  authorize({ principal, action, resource, context: {} }, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]));
+  authorize({ principal, action, resource, context: {} }, policies, sources);
 const kind = async (principal: Principal, action: string, resource: string) =>
   (await decide(principal, action, resource)).kind;
 
@@ -133,7 +148,7 @@ describe('authorize', () => {
     const ask = async (name: string, holders: ReturnType<typeof of>) => {
       const principal = { kind: 'user', accessKey: name, subject: { kind: 'user', name } } as const;
       const request = { principal, action: 's3:GetObject', resource: 'b/k', context: {} };
-      return (await authorize(request, holders, noBucketPolicy)).kind;
+      return (await authorize(request, holders, noSources)).kind;
     };
     expect(await ask('bob', of('enabled'))).toBe('allow');
     expect(await ask('bob', of('disabled'))).toBe('deny');
@@ -143,7 +158,7 @@ describe('authorize', () => {
   it('does not let the request say who it is', async () => {
     const request = { action: 's3:GetObject', resource: 'team/key', context: { 'jwt:groups': ['developers'] } };
     const principal = ann({ policies: ['group'], claims: { groups: 'sales' } });
-    expect((await authorize({ ...request, principal }, policies, noBucketPolicy)).kind).toBe('deny');
+    expect((await authorize({ ...request, principal }, policies, noSources)).kind).toBe('deny');
   });
 
   it('explains itself by policy and statement', async () => {
@@ -155,7 +170,7 @@ describe('authorize', () => {
   it('lets nobody in when policies cannot be read', async () => {
     const broken = { ...policies, policy: () => Promise.reject(new Error('disk')) };
     const request = { principal: ann(), action: 's3:GetObject', resource: 'b/k', context: {} };
-    await expect(authorize(request, broken, noBucketPolicy)).rejects.toThrow('disk');
+    await expect(authorize(request, broken, noSources)).rejects.toThrow('disk');
   });
 });
 
@@ -163,7 +178,7 @@ describe('authorize', () => {
 const from = async (address: string, secure: boolean) => {
   const context = { 'aws:SourceIp': [address], 'aws:SecureTransport': [String(secure)] };
   const request = { principal: { kind: 'anonymous' } as const, action: 's3:GetObject', resource: 'open/key', context };
-  return (await authorize(request, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]))).kind;
+  return (await authorize(request, policies, sources)).kind;
 };
 
 describe('the policy of a bucket', () => {
@@ -265,9 +280,7 @@ describe('the policy of a bucket', () => {
 });
 
 const explained = (principal: Principal, action: string, resource: string) =>
-  explainDecision({ principal, action, resource, context: {} }, policies, (bucket) =>
-    Promise.resolve(bucketPolicy[bucket]),
-  );
+  explainDecision({ principal, action, resource, context: {} }, policies, sources);
 
 describe('explainDecision', () => {
   it('decides as authorize does, for people, the bucket, sessions and root', async () => {
@@ -288,5 +301,116 @@ describe('explainDecision', () => {
       missing: ['gone'],
       policies: [{ policy: 'read', effect: 'none', statements: [{ applied: false, mismatch: { element: 'Action' } }] }],
     });
+  });
+});
+
+const tagged = (operator: string, key: string, value: string) => ({ Condition: { [operator]: { [key]: value } } });
+
+describe('tags of the object', () => {
+  const stranger: Principal = { kind: 'anonymous' };
+  const secret = tagged('StringEquals', 's3:ExistingObjectTag/class', 'secret');
+  const mayRead = (resource: string) => kind(stranger, 's3:GetObject', resource);
+
+  it('are not read where no policy mentions them', async () => {
+    open({});
+    await mayRead('open/key');
+    expect(tagsRead).toEqual([]);
+  });
+
+  it('deny', async () => {
+    open({}, { Effect: 'Deny', Action: 's3:*', ...secret });
+    objectTags = { 'open/key': { class: 'secret' }, 'open/other': { class: 'public' } };
+    expect(await mayRead('open/key')).toBe('deny');
+    expect(await mayRead('open/other')).toBe('allow');
+    expect(await mayRead('open/absent')).toBe('allow');
+  });
+
+  it.each([
+    [
+      'a Deny by another value',
+      { Effect: 'Deny', ...tagged('StringNotEquals', 's3:ExistingObjectTag/class', 'public') },
+    ],
+    ['a Deny by absence', { Effect: 'Deny', ...tagged('Null', 's3:ExistingObjectTag/class', 'true') }],
+  ])('are absent of an absent object: %s', async (_, statement) => {
+    open({}, statement);
+    objectTags = { 'open/key': { class: 'public' } };
+    expect(await mayRead('open/absent')).toBe('deny');
+    expect(await mayRead('open/key')).toBe('allow');
+  });
+
+  it('allow', async () => {
+    open(tagged('StringEquals', 's3:existingobjecttag/Class', 'public'));
+    objectTags = { 'open/key': { class: 'public' }, 'open/other': { class: 'secret' } };
+    expect(await mayRead('open/key')).toBe('allow');
+    expect(await mayRead('open/other')).toBe('deny');
+  });
+
+  it('are all seen, where they differ only in case', async () => {
+    open({}, { Effect: 'Deny', ...secret });
+    objectTags = { 'open/key': { class: 'secret', CLASS: 'public' } };
+    expect(await mayRead('open/key')).toBe('deny');
+  });
+
+  it('are found by a name whose lower case is longer', async () => {
+    open({}, { Effect: 'Deny', ...tagged('StringEquals', 's3:ExistingObjectTag/\u0130l', 'x') });
+    objectTags = { 'open/key': { '\u0130l': 'x' } };
+    expect(await mayRead('open/key')).toBe('deny');
+  });
+
+  it('are those of the named version', async () => {
+    open({}, { Effect: 'Deny', ...secret });
+    objectTags = { 'open/key': { class: 'secret' }, 'open/key@1': { class: 'public' } };
+    const context = { 's3:versionid': ['1'] };
+    const request = { principal: stranger, action: 's3:GetObject', resource: 'open/key', context };
+    expect((await authorize(request, policies, sources)).kind).toBe('allow');
+    expect(tagsRead).toEqual(['open/key@1']);
+  });
+
+  it('cannot be set by the context of a request', async () => {
+    open({}, { Effect: 'Deny', ...secret });
+    objectTags = { 'open/key': { class: 'secret' } };
+    const context = { 's3:ExistingObjectTag/class': ['public'] };
+    const request = { principal: stranger, action: 's3:GetObject', resource: 'open/key', context };
+    expect((await authorize(request, policies, sources)).kind).toBe('deny');
+  });
+
+  it('are a variable of a resource', async () => {
+    open({ Resource: 'arn:aws:s3:::open/${s3:ExistingObjectTag/team}/*' });
+    objectTags = { 'open/red/key': { team: 'red' }, 'open/blue/key': { team: 'red' } };
+    expect(await mayRead('open/red/key')).toBe('allow');
+    expect(await mayRead('open/blue/key')).toBe('deny');
+  });
+
+  it('narrow a session', async () => {
+    const narrowed = ann({ sessionPolicy: document({ ...allow('s3:GetObject', '*'), ...secret }) });
+    objectTags = { 'open/key': { class: 'secret' } };
+    expect(await kind(narrowed, 's3:GetObject', 'open/key')).toBe('allow');
+    expect(await kind(narrowed, 's3:GetObject', 'open/other')).toBe('deny');
+  });
+
+  it('are no obstacle before the names of the objects are known', async () => {
+    open({ Action: 's3:DeleteObject', ...secret });
+    const unknown = { below: true, keys: [] };
+    const request = { principal: stranger, action: 's3:DeleteObject', resource: 'open/', context: {}, unknown };
+    expect((await authorize(request, policies, sources)).kind).toBe('allow');
+    expect(tagsRead).toEqual([]);
+  });
+
+  it('that cannot be read refuse the request', async () => {
+    open({}, { Effect: 'Deny', ...secret });
+    const request = { principal: stranger, action: 's3:GetObject', resource: 'open/key', context: {} };
+    const broken = { ...sources, objectTags: () => Promise.reject(new Error('disk')) };
+    await expect(authorize(request, policies, broken)).rejects.toThrow('disk');
+  });
+
+  it('are part of the explanation', async () => {
+    open({}, { Effect: 'Deny', ...secret });
+    objectTags = { 'open/key': { class: 'secret' } };
+    const explanation = await explainDecision(
+      { principal: stranger, action: 's3:GetObject', resource: 'open/key', context: {} },
+      policies,
+      sources,
+    );
+    expect(explanation.effect).toBe('deny');
   });
 });

@@ -1,10 +1,14 @@
 import { couldAllow } from '../../protocol/policy/could-allow.ts';
+import { bareResource } from '../../protocol/policy/arns.ts';
+import { compilePolicy } from '../../protocol/policy/compile-policy.ts';
 import { decide, type DecisionInput } from '../../protocol/policy/decide.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
+import { existingTagContext } from '../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Tags } from '../../protocol/s3/tagging.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
 import type { Subject } from './identities/subject.ts';
@@ -22,6 +26,15 @@ import {
 /** Returns the policy of a bucket. */
 export type BucketPolicySource = (bucket: string) => Promise<PolicyDocument | undefined>;
 
+/** Returns the tags of an object, or of one of its versions; undefined for an absent one. */
+export type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<Tags | undefined>;
+
+/** The stores that decisions read besides the identities. */
+export interface PolicySources {
+  readonly bucketPolicy: BucketPolicySource;
+  readonly objectTags: ObjectTagSource;
+}
+
 /** The part of the identities that decisions read. */
 type PolicyHolders = Pick<IdentityReader, 'policiesOf' | 'groupsOf'> & {
   policy(name: string): Promise<NamedPolicy | undefined>;
@@ -36,11 +49,11 @@ type PolicyHolders = Pick<IdentityReader, 'policiesOf' | 'groupsOf'> & {
 export async function authorize(
   request: AccessRequest,
   holders: PolicyHolders,
-  bucketPolicy: BucketPolicySource,
+  sources: PolicySources,
 ): Promise<Decision> {
   const { principal } = request;
   if (principal.kind === 'root') return { kind: 'allow', reason: 'root may do everything' };
-  const known = await gatherFacts(request, holders, bucketPolicy);
+  const known = await gatherFacts(request, holders, sources);
   if (principal.kind === 'anonymous' && known.input.bucket === undefined) {
     return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
   }
@@ -171,9 +184,9 @@ export interface ExplainedDecision extends Explanation {
 export async function explainDecision(
   request: AccessRequest,
   holders: PolicyHolders,
-  bucketPolicy: BucketPolicySource,
+  sources: PolicySources,
 ): Promise<ExplainedDecision> {
-  const { input, missing } = await gatherFacts(request, holders, bucketPolicy);
+  const { input, missing } = await gatherFacts(request, holders, sources);
   return { ...explain(input), who: describePrincipal(request.principal), missing };
 }
 
@@ -186,7 +199,7 @@ interface PolicyFacts {
 async function gatherFacts(
   request: AccessRequest,
   holders: PolicyHolders,
-  bucketPolicy: BucketPolicySource,
+  sources: PolicySources,
 ): Promise<PolicyFacts> {
   const { principal } = request;
   const subject = subjectOf(principal);
@@ -194,19 +207,40 @@ async function gatherFacts(
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
   // Root and the credentials that root made are above bucket policies.
-  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, bucketPolicy);
+  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, sources.bucketPolicy);
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
+  const boundaries = boundariesOf(principal);
   const { action, resource, allowedByDefault } = request;
+  const sender = senderOf(request, principal, subject, groups);
+  const policies = [...identity, ...boundaries, ...(bucket === undefined ? [] : [bucket])];
+  const tags = await existingTagsOf(request, policies, sources.objectTags);
   return {
     input: {
       identity,
       ...(bucket === undefined ? {} : { bucket }),
-      boundaries: boundariesOf(principal),
+      boundaries,
       allowedByDefault,
-      request: { action, resource, ...senderOf(request, principal, subject, groups) },
+      request: { action, resource, ...sender, ...(tags && { context: { ...sender.context, ...tags } }) },
     },
     missing: names.filter((_, at) => found[at] === undefined),
   };
+}
+
+/**
+ * Reads the tags of the object of a request as condition keys, if a policy mentions them. The condition key `s3:versionid` names the
+ * version. It reads them for every action on an object.
+ */
+async function existingTagsOf(
+  { action, resource, context, unknown }: AccessRequest,
+  policies: readonly NamedPolicy[],
+  source: ObjectTagSource,
+): Promise<AccessRequest['context'] | undefined> {
+  if (!policies.some(({ document }) => compilePolicy(document).needsExistingTags)) return undefined;
+  const path = bareResource(resource);
+  const slash = path.indexOf('/');
+  if (!action.startsWith('s3:') || slash < 1 || slash === path.length - 1 || unknown?.below === true) return undefined;
+  const tags = await source(path.slice(0, slash), path.slice(slash + 1), context['s3:versionid']?.[0]);
+  return tags && existingTagContext(tags);
 }
 
 const everything: NamedPolicy = {

@@ -15,6 +15,7 @@ import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-reco
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import { openIdentityServices, type IdentityServices } from './identity-services.ts';
 import { bucketPolicies } from '../objects/buckets/bucket-policies.ts';
+import { existingTags } from '../objects/operations/existing-tags.ts';
 import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -93,6 +94,7 @@ export async function openServices(
       ...(settings.formerRootFile === undefined ? {} : { formerRootFile: settings.formerRootFile }),
       identities,
       bucketPolicy: bucketPolicies(records),
+      objectTags: existingTags({ records }),
       clock,
     }),
     staleMs,

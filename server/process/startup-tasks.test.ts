@@ -90,7 +90,7 @@ const tagged = (changes: object = {}) =>
         Effect: 'Deny',
         Action: 's3:GetObject',
         Resource: 'arn:aws:s3:::photos/*',
-        Condition: { StringEquals: { 's3:ExistingObjectTag/class': 'secret' } },
+        Condition: { StringEquals: { 'aws:PrincipalTag/class': 'secret' } },
         ...changes,
       },
     ],
@@ -112,7 +112,7 @@ describe('policies that are stored already', () => {
     const lines: string[] = [];
     await warnAboutPolicies({ identities, objects }, { warn: (_, message) => void lines.push(message) });
     expect(lines).toEqual([
-      expect.stringMatching(/^policy "old": statement #1 denies whatever.*s3:ExistingObjectTag\/class/),
+      expect.stringMatching(/^policy "old": statement #1 denies whatever.*aws:PrincipalTag\/class/),
       expect.stringMatching(/^policy of the bucket photos: statement Tags denies/),
     ]);
   });

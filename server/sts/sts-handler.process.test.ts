@@ -48,6 +48,7 @@ beforeEach(async () => {
     root,
     identities: openIdentities({ records, rootUser: root.user, staleMs: 0, clock: () => new Date() }),
     bucketPolicy: () => Promise.resolve(undefined),
+    objectTags: () => Promise.resolve(undefined),
   });
 });
 afterEach(() => {

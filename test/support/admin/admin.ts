@@ -40,6 +40,7 @@ export async function adminTest(
     identities,
     root: { user: 'root', password: 'root-password' },
     bucketPolicy: () => Promise.resolve(undefined),
+    objectTags: () => Promise.resolve(undefined),
     clock,
   });
   let caller = 'root';

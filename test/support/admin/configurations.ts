@@ -13,12 +13,20 @@ import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 const secret = 'root-password';
 const clock = () => new Date('2026-01-01T00:00:00Z');
 const bucketPolicy = () => Promise.resolve(undefined);
+const objectTags = () => Promise.resolve(undefined);
 
 /** The calls about configurations, as root sends them, over records in memory; no provider is asked. */
 export async function configurationsTest(changes: Partial<AdminServices> = {}) {
   const { records, identities } = await testIdentities({ clock });
   const stored = storedConfigurations(records, clock);
-  const access = createAccess({ records, identities, root: { user: 'root', password: secret }, bucketPolicy, clock });
+  const access = createAccess({
+    records,
+    identities,
+    root: { user: 'root', password: secret },
+    bucketPolicy,
+    objectTags,
+    clock,
+  });
   const openid = openIdConfigurations({
     stored,
     environment: [fromEnvironment],

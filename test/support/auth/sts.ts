@@ -15,7 +15,14 @@ export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 export async function testAccess(clock: () => Date = () => new Date()) {
   const { records, identities } = await testIdentities({ clock });
   const root = { user: rootKeys.accessKey, password: rootKeys.secretKey };
-  return createAccess({ records, root, identities, bucketPolicy: () => Promise.resolve(undefined), clock });
+  return createAccess({
+    records,
+    root,
+    identities,
+    bucketPolicy: () => Promise.resolve(undefined),
+    objectTags: () => Promise.resolve(undefined),
+    clock,
+  });
 }
 
 export type Parameters = Readonly<Record<string, string | undefined>>;

@@ -80,7 +80,14 @@ export class TestConsole {
     const identities = openIdentities({ records, rootUser: root.user, staleMs: 0, clock });
     await identities.putPolicy('tidier', tidier);
     const policies = policiesOf(identities);
-    const access = createAccess({ records, identities, bucketPolicy: () => Promise.resolve(undefined), clock, root });
+    const access = createAccess({
+      records,
+      identities,
+      bucketPolicy: () => Promise.resolve(undefined),
+      objectTags: () => Promise.resolve(undefined),
+      clock,
+      root,
+    });
     const environment = (options.openid ?? []).map(providerSettings);
     const configurations = storedConfigurations(records, clock);
     const providers = createOpenIdProviders({
