@@ -182,6 +182,7 @@ export const areas = [
     'sts',
     'support/s3-api',
     'upgrades',
+    'versions',
   ].map((folder) => /** @type {const} */ ([`test/${folder}/`, []])),
 ];
 
@@ -198,6 +199,7 @@ export const nightly = /** @type {const} */ ([
   ['linearizability 200000', 30],
   ['damage', 15],
   ['digests', 15],
+  ['versions', 20],
   ['vault', 40],
   ['fuzz 5000', 30],
 ]).map(([part, minutes]) => ({

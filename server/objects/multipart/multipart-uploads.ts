@@ -2,12 +2,12 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
 import { commitChange, newId } from '../operations/commit-change.ts';
-import { lockOfNew } from '../operations/object-lock.ts';
+import { checkLockOfNew } from '../operations/object-lock.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
-import { shownEncryption } from '../records/object-record.ts';
+import { shownEncryption, storedLock } from '../records/object-record.ts';
 import { type UploadRecord, endUpload, getUpload } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
@@ -23,8 +23,7 @@ export async function createMultipartUpload(
   await context.checkSpace(0);
   const { record: bucketRecord } = await getBucket(context.records, bucket);
   const now = context.clock();
-  // The completion adds the default retention.
-  const lock = request.lock && lockOfNew(bucketRecord, request.lock, now);
+  checkLockOfNew(bucketRecord, request.lock, now);
   const uploadId = newId(now, context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -39,7 +38,7 @@ export async function createMultipartUpload(
     ...(made && { sealed: made.sealed }),
     ...(checksum && { checksum }),
     ...(request.tags && { tags: request.tags }),
-    ...(lock && { lock }),
+    ...(request.lock && { lock: storedLock(request.lock) }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;

@@ -18,29 +18,34 @@ export function checkRemovable({ lock }: ObjectRecord, now: number, bypassGovern
 }
 
 /**
- * Returns the lock of a new version: that of the request, and the default retention of the bucket where the request has none. Throws
+ * Checks the lock that a request asks for, before the body comes: a retention that ends while the body comes is stored as it is. Throws
  * `InvalidRequest` for a lock in a bucket without object lock, and `InvalidArgument` for a retention that ends before `now`.
+ */
+export function checkLockOfNew({ objectLock }: BucketRecord, requested: ObjectLock | undefined, now: number): void {
+  if (requested === undefined) return;
+  if (objectLock === undefined) throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
+  if (requested.retention !== undefined && requested.retention.until.getTime() <= now) {
+    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
+  }
+}
+
+/**
+ * Returns the lock of a new version: that of the request, and the default retention of the bucket where the request has none. `modified`
+ * is the time of the version, which is never before the clock.
  */
 export function lockOfNew(
   { objectLock }: BucketRecord,
   requested: ObjectLock | undefined,
-  now: number,
+  modified: number,
 ): StoredLock | undefined {
-  if (objectLock === undefined) {
-    if (requested === undefined) return undefined;
-    throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
-  }
+  if (objectLock === undefined) return undefined;
   const { defaultRetention } = objectLock;
-  const until = requested?.retention?.until.getTime();
-  if (until !== undefined && until <= now) {
-    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
-  }
   const mode = requested?.retention?.mode ?? defaultRetention?.mode;
-  const end = until ?? (defaultRetention && now + retentionMs(defaultRetention));
+  const until = requested?.retention?.until.getTime() ?? (defaultRetention && modified + retentionMs(defaultRetention));
   const legalHold = requested?.legalHold;
   if (mode === undefined && legalHold === undefined) return undefined;
   return {
-    ...(mode !== undefined && end !== undefined && { mode, until: end }),
+    ...(mode !== undefined && until !== undefined && { mode, until }),
     ...(legalHold !== undefined && { legalHold }),
   };
 }

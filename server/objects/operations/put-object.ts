@@ -3,7 +3,7 @@ import { guardBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
-import { lockOfNew } from './object-lock.ts';
+import { checkLockOfNew, lockOfNew } from './object-lock.ts';
 import { newVersion, type Place, readPlace, shownVersionId, supersede } from './versions.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
@@ -27,7 +27,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   // The commit checks the conditions again. This check refuses a request before its body comes.
   const found = comparable(context, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
-  lockOfNew(place.stored.record, request.lock, context.clock());
+  checkLockOfNew(place.stored.record, request.lock, context.clock());
   const id = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,

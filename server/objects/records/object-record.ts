@@ -329,6 +329,13 @@ export function objectInfo(
   };
 }
 
+export function storedLock({ retention, legalHold }: ShownLock): ObjectLock {
+  return {
+    ...(retention && { mode: retention.mode, until: retention.until.getTime() }),
+    ...(legalHold !== undefined && { legalHold }),
+  };
+}
+
 export function shownLock({ mode, until, legalHold }: ObjectLock): ShownLock {
   return {
     ...(mode !== undefined && until !== undefined && { retention: { mode, until: new Date(until) } }),
