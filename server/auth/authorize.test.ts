@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseBucketPolicy, parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
-import { authorize, explainDecision } from './authorize.ts';
+import { authorize, authorizeRequest, explainDecision } from './authorize.ts';
 import { federated, fixedHolders } from '../../test/support/auth/identities.ts';
 import type { FederatedSubject } from './identities/subject.ts';
-import type { Principal, TemporaryPrincipal } from './principal.ts';
+import type { AccessRequest, Principal, TemporaryPrincipal } from './principal.ts';
 
 const document = (...statements: Record<string, unknown>[]) =>
   parsePolicyDocument({ Version: '2012-10-17', Statement: statements });
@@ -281,6 +281,31 @@ describe('the policy of a bucket', () => {
 
 const explained = (principal: Principal, action: string, resource: string) =>
   explainDecision({ principal, action, resource, context: {} }, policies, sources);
+
+describe('authorizeRequest', () => {
+  it('does not need the further action', async () => {
+    const access = { authorize: (request: AccessRequest) => authorize(request, policies, sources) };
+    const right = { action: 's3:GetObject', alsoDeniedBy: 's3:PutObject', resource: 'bucket/key' };
+    const result = await authorizeRequest(access, { principal: ann(), conditions: {} }, right);
+    expect(result?.decision.kind).toBe('allow');
+  });
+
+  it('denies what only the further action is denied', async () => {
+    const holders = fixedHolders(
+      new Map([
+        ['all', document(allow('s3:*', '*'), { ...allow('s3:DeleteObject', '*'), Effect: 'Deny', Sid: 'Keep' })],
+      ]),
+    );
+    const access = { authorize: (request: AccessRequest) => authorize(request, holders, sources) };
+    const context = { principal: ann({ policies: ['all'] }), conditions: {} };
+    const right = { action: 's3:DeleteObjectVersion', resource: 'bucket/key' };
+    expect((await authorizeRequest(access, context, right))?.decision.kind).toBe('allow');
+    expect(await authorizeRequest(access, context, { ...right, alsoDeniedBy: 's3:DeleteObject' })).toMatchObject({
+      action: 's3:DeleteObject',
+      decision: { kind: 'deny' },
+    });
+  });
+});
 
 describe('explainDecision', () => {
   it('decides as authorize does, for people, the bucket, sessions and root', async () => {

@@ -110,6 +110,8 @@ export interface AuthorizationContext {
 export interface Right {
   /** The action, or its older and newer names: one must be allowed and none denied. */
   readonly action: string | readonly string[];
+  /** A further action. It is not needed, but a statement that denies it denies the right. */
+  readonly alsoDeniedBy?: string | undefined;
   readonly resource: string;
   /** Condition keys in addition to those of the request. */
   readonly conditions?: AccessRequest['context'] | undefined;
@@ -128,12 +130,24 @@ export async function authorizeRequest(
 ): Promise<RightDecision | undefined> {
   const ask = (action: string) => access.authorize(new Question(context, right, action));
   const { action } = right;
-  const decided = typeof action === 'string' ? { action, decision: await ask(action) } : await decideRight(action, ask);
+  const allowed = typeof action === 'string' ? { action, decision: await ask(action) } : await decideRight(action, ask);
+  const decided = (await explicitDeny(right.alsoDeniedBy, allowed, ask)) ?? allowed;
   // An Allow with unknown keys is preliminary: the final decision follows when the body is read.
   if (decided !== undefined && (right.unknown === undefined || decided.decision.kind === 'deny')) {
     context.audit?.addDecision({ action: decided.action, resource: right.resource }, decided.decision);
   }
   return decided;
+}
+
+/** Returns the decision about a further action where a statement denies it. */
+async function explicitDeny(
+  action: string | undefined,
+  allowed: RightDecision | undefined,
+  ask: (action: string) => Promise<Decision>,
+): Promise<RightDecision | undefined> {
+  if (action === undefined || allowed?.decision.kind !== 'allow') return undefined;
+  const decision = await ask(action);
+  return decision.kind === 'deny' && decision.explicit === true ? { action, decision } : undefined;
 }
 
 /** Rejects with AccessDenied unless the request has the right. */

@@ -48,7 +48,8 @@ export interface ObjectLayer {
   headObject(bucket: string, key: string, options?: ReadOptions): Promise<ObjectInfo>;
   /** Nothing of the body is read before the caller asks for it. Throws as `headObject`. */
   getObject(bucket: string, key: string, options?: ReadOptions): Promise<ReadableObject>;
-  copyObject(request: CopyObject): Promise<ObjectInfo>;
+  /** Throws as `headObject` for the source, but `InvalidRequest` where its named version is a delete marker. */
+  copyObject(request: CopyObject): Promise<ObjectInfo & CopiedVersion>;
   /**
    * Without a version, it deletes the object of an unversioned bucket, and adds a delete marker in a versioned one. With a version it
    * removes that version. Deleting what is absent succeeds, as in S3, unless `conditions` ask for an ETag. Throws `AccessDenied` for a
@@ -95,7 +96,7 @@ export interface ObjectLayer {
       readonly source: CopySource;
       readonly range?: ByteRange | undefined;
     },
-  ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
+  ): Promise<PartInfo & CopiedVersion & { readonly encryption?: ObjectEncryption }>;
   completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
   /** Resolves to the encryption of the object that an upload in progress creates. Throws `NoSuchUpload`. */
   uploadEncryption(
@@ -328,6 +329,11 @@ export interface CopySource {
   readonly conditions?: ReadConditions | undefined;
   /** The client's key of a source that was stored with one. */
   readonly customerKey?: CustomerKey | undefined;
+}
+
+/** The version that a copy read; absent where the bucket of the source never had versions. */
+export interface CopiedVersion {
+  readonly sourceVersionId?: string;
 }
 
 export interface CopyObject {

@@ -17,6 +17,19 @@ export function emptyAnswer(status: number, headers: Readonly<Record<string, str
   return { status, headers, body: empty };
 }
 
+/**
+ * Returns the header with the version that a write created. As in S3, a write into a bucket with suspended versioning, whose version is
+ * `null`, has none.
+ */
+export function createdVersion({ versionId }: { readonly versionId?: string }): Record<string, string> {
+  return versionId === undefined || versionId === 'null' ? {} : { 'x-amz-version-id': versionId };
+}
+
+/** Returns the header with the version of the source of a copy; none where its bucket never had versions. */
+export function sourceVersion({ sourceVersionId }: { readonly sourceVersionId?: string }): Record<string, string> {
+  return sourceVersionId === undefined ? {} : { 'x-amz-copy-source-version-id': sourceVersionId };
+}
+
 export function quoted(etag: string): string {
   return `"${etag}"`;
 }

@@ -10,7 +10,7 @@ import type { S3Call } from './operation.ts';
 const name = 'x-amz-copy-source';
 
 /**
- * Parses `x-amz-copy-source: [/]bucket/key[?versionId=null]`, which is percent-encoded, and reads the conditions and the customer key of
+ * Parses `x-amz-copy-source: [/]bucket/key[?versionId=ID]`, which is percent-encoded, and reads the conditions and the customer key of
  * the source.
  *
  * @throws S3Error InvalidArgument when the header has another form
@@ -20,7 +20,8 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   const text = header(headers, name) ?? '';
   const versionAt = text.indexOf('?versionId=');
   const path = versionAt < 0 ? text : text.slice(0, versionAt);
-  if (versionAt >= 0) checkVersion(text.slice(versionAt + '?versionId='.length));
+  const versionId = versionAt < 0 ? undefined : text.slice(versionAt + '?versionId='.length);
+  checkVersion(versionId);
   const decoded = decodePath(path).replace(/^\//, '');
   const slash = decoded.indexOf('/');
   const bucket = decoded.slice(0, slash);
@@ -29,7 +30,8 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   checkBucketName(bucket);
   checkObjectKey(key);
   const customerKey = customerKeyOf(call, 'source');
-  return { bucket, key, conditions: readConditions(headers, `${name}-`), ...(customerKey && { customerKey }) };
+  const conditions = readConditions(headers, `${name}-`);
+  return { bucket, key, versionId, conditions, ...(customerKey && { customerKey }) };
 }
 
 function decodePath(path: string): string {

@@ -211,6 +211,7 @@ export function describingHeaders(
     'content-type': info.contentType ?? defaultContentType,
     'accept-ranges': 'bytes',
   };
+  if (info.versionId !== undefined) headers['x-amz-version-id'] = info.versionId;
   if (info.contentDisposition !== undefined) headers['content-disposition'] = info.contentDisposition;
   if (info.contentLanguage !== undefined) headers['content-language'] = info.contentLanguage;
   if (info.cacheControl !== undefined) headers['cache-control'] = info.cacheControl;

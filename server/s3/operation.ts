@@ -24,6 +24,8 @@ export interface Operation {
    * caller itself.
    */
   readonly action: string | undefined;
+  /** The action in place of `action` for a request with a `versionId`. */
+  readonly versionAction?: string;
   /** Returns further condition keys, for the resource that the request refers to. */
   readonly context?: (call: S3Call) => Promise<PolicyContext>;
   handle(call: S3Call): Promise<Answer>;
@@ -52,12 +54,27 @@ export interface S3Call {
    */
   require(action: string, resource: string, context?: PolicyContext): Promise<void>;
   /**
-   * Refuses a caller whom no policy could allow the action, for actions that depend on the body. It runs before the body is read.
+   * Authorizes the caller for an object or, with `versionId`, for one of its versions. A statement that denies `action` denies the version
+   * too, as in MinIO: a Deny that was written for a bucket without versions holds when the bucket gets versions.
    *
    * @throws S3Error AccessDenied
    */
-  requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void>;
+  requireVersion(actions: VersionActions, resource: string, versionId: string | undefined): Promise<void>;
+  /**
+   * Refuses a caller whom no policy could allow one of the actions, for actions that depend on the body. It runs before the body is read.
+   *
+   * @throws S3Error AccessDenied
+   */
+  requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void>;
 }
+
+/** The actions of an operation on the current version of an object, and on a version that the request names. */
+export interface VersionActions {
+  readonly action: string;
+  readonly versionAction: string;
+}
+
+export const readActions: VersionActions = { action: 's3:GetObject', versionAction: 's3:GetObjectVersion' };
 
 /** A request in which each field is present; undefined marks an absent value. */
 export type Explicit<T> = { readonly [Field in keyof Required<T>]: T[Field] };

@@ -332,8 +332,8 @@ async function left(reply: Reply, operation: string): Promise<unknown> {
     const { headers } = await ok(calls.call('PUT', `/bucket/key?partNumber=1&uploadId=${id}`, { body: 'part' }));
     const part = `<Part><PartNumber>1</PartNumber><ETag>${headers['etag'] ?? ''}</ETag></Part>`;
     const body = `<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`;
-    await ok(calls.call('POST', `/bucket/key?uploadId=${id}`, { body }));
-    return lasting(await calls.call('HEAD', '/bucket/key'));
+    const { code } = await calls.call('POST', `/bucket/key?uploadId=${id}`, { body });
+    return [code, lasting(await calls.call('HEAD', '/bucket/key'))];
   }
   if (operation === 'UploadPartCopy') return lasting(await calls.call('GET', `/bucket/up?uploadId=${uploadId}`));
   if (operation === 'PutObject') return lasting(await calls.call('HEAD', '/bucket/key'));

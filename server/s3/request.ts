@@ -59,14 +59,15 @@ export function integerParameter(
 }
 
 /**
- * Checks a version ID. Buckets are not versioned: each object is its own version `null`.
+ * Refuses an empty version ID, which could be taken for the current version. The object layer checks all other ones.
  *
- * @throws S3Error NoSuchVersion for any other version
+ * @throws S3Error InvalidArgument
  */
 export function checkVersion(versionId: string | undefined): void {
-  if (versionId === undefined || versionId === 'null') return;
-  if (versionId === '') throw new S3Error('InvalidArgument', 'Version id cannot be the empty string.');
-  throw new S3Error('NoSuchVersion', undefined, { details: { VersionId: versionId.slice(0, 100) } });
+  if (versionId !== '') return;
+  throw new S3Error('InvalidArgument', 'Version id cannot be the empty string', {
+    details: { ArgumentName: 'versionId', ArgumentValue: '' },
+  });
 }
 
 /** The parameters of the signature of a presigned URL, in lower case. */

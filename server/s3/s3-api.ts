@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { header, createAddressStyleCheck, parseQuery, type Query, headersWithPresigned } from './request.ts';
-import type { S3Call, Operation, PolicyContext, ExplicitObjectLayer } from './operation.ts';
+import type { S3Call, Operation, PolicyContext, ExplicitObjectLayer, VersionActions } from './operation.ts';
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import { parseResourcePath } from '../../protocol/s3/names.ts';
@@ -116,8 +116,11 @@ export function createS3Api(services: S3Services): RequestHandler {
     const whole = headers === request.headers ? request : { ...request, headers };
     const call = new Call(services, whole, auth, { query, bucket, key });
     if (operation.context !== undefined) await call.addContext(operation.context);
-    if (operation.action !== undefined) {
-      await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);
+    const { action, versionAction } = operation;
+    if (action !== undefined) {
+      const resource = key === '' ? bucket : `${bucket}/${key}`;
+      if (versionAction === undefined) await call.require(action, resource);
+      else await call.requireVersion({ action, versionAction }, resource, query.get('versionId'));
     }
     checkRequest(operation.name, call);
     return operation.handle(call);
@@ -195,7 +198,18 @@ class Call implements S3Call, AuthorizationContext {
     return requireRight(this.#services.access, this, { action, resource, conditions });
   }
 
-  requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void> {
+  requireVersion(
+    { action, versionAction }: VersionActions,
+    resource: string,
+    versionId: string | undefined,
+  ): Promise<void> {
+    if (versionId === undefined) return this.require(action, resource);
+    const conditions = { 's3:versionid': [versionId] };
+    const right = { action: versionAction, alsoDeniedBy: action, resource, conditions };
+    return requireRight(this.#services.access, this, right);
+  }
+
+  requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void> {
     return requireRight(this.#services.access, this, { action, resource, unknown });
   }
 }

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { OutcomeUnknown } from '../../store/batch.ts';
 import { commitChange, claimBlob, queueRemoval } from '../operations/commit-change.ts';
-import { openSource, sourceRange } from '../operations/copy-object.ts';
+import { copiedVersion, openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
@@ -11,6 +11,7 @@ import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type {
   ByteRange,
+  CopiedVersion,
   CopySource,
   ExpectedDigests,
   ObjectEncryption,
@@ -100,16 +101,17 @@ export async function copyPart(
     readonly source: CopySource;
     readonly range?: ByteRange | undefined;
   },
-): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
+): Promise<PartInfo & CopiedVersion & { readonly encryption?: ObjectEncryption }> {
   const { source, range: asked, ...part } = request;
   const { info, read } = await openSource(context, source);
   const range = sourceRange(asked, info.size);
-  return putPart(context, {
+  const copied = await putPart(context, {
     ...part,
     body: bodyFrom(keptPieces(read(range))),
     size: range.end - range.start,
     digests: {},
   });
+  return { ...copied, ...copiedVersion(info) };
 }
 
 function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Digests): PartInfo {

@@ -1,7 +1,15 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
 import { getIntactObject } from './get-object.ts';
-import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from '../object-layer.ts';
+import type {
+  ByteRange,
+  CopiedVersion,
+  CopyObject,
+  CopySource,
+  ObjectHeaders,
+  ObjectInfo,
+  ReadableObject,
+} from '../object-layer.ts';
 import { putObject } from './put-object.ts';
 import { resolveRange } from './byte-range.ts';
 import { keptPieces } from '../../../platform/pieces.ts';
@@ -11,7 +19,7 @@ import { bodyFrom } from '../bodies/body-source.ts';
  * Copies an object. The target is encrypted by its own rules, under a new key. Throws `InvalidRequest` for a copy onto itself that
  * changes nothing.
  */
-export async function copyObject(context: ObjectContext, request: CopyObject): Promise<ObjectInfo> {
+export async function copyObject(context: ObjectContext, request: CopyObject): Promise<ObjectInfo & CopiedVersion> {
   const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
   const onItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
   const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm, request.tags];
@@ -20,7 +28,7 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
   }
   const { info, read } = await openSource(context, source);
   const compute = checksumAlgorithm ?? info.checksum?.algorithm;
-  return putObject(context, {
+  const written = await putObject(context, {
     bucket,
     key,
     body: bodyFrom(keptPieces(read({ start: 0, end: info.size }))),
@@ -32,15 +40,27 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     tags: request.tags ?? info.tags,
     lock: request.lock,
   });
+  return { ...written, ...copiedVersion(info) };
 }
 
-/** Opens the source of a copy. Conditions that answer 304 to a GET answer 412 here. */
+export function copiedVersion({ versionId }: ObjectInfo): CopiedVersion {
+  return versionId === undefined ? {} : { sourceVersionId: versionId };
+}
+
+/** Opens the source of a copy. Conditions that answer 304 to a GET answer 412 here, and a delete marker by its id is `InvalidRequest`. */
 export async function openSource(context: ObjectContext, source: CopySource): Promise<ReadableObject> {
   try {
     return await getIntactObject(context, source.bucket, source.key, source);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NotModified') {
       throw new S3Error('PreconditionFailed', undefined, { cause: error });
+    }
+    if (error instanceof S3Error && error.code === 'MethodNotAllowed') {
+      throw new S3Error(
+        'InvalidRequest',
+        'The source of a copy request may not specifically refer to a delete marker by version id.',
+        { cause: error },
+      );
     }
     throw error;
   }

@@ -26,6 +26,8 @@ interface Current {
   readonly etag: string;
   /** Milliseconds since 1970. */
   readonly modified: number;
+  /** What clients see. */
+  readonly versionId?: string | undefined;
 }
 
 /**
@@ -69,7 +71,7 @@ function sameTime(given: number, modified: number): boolean {
 }
 
 /**
- * Checks the conditions of a read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
+ * Checks the conditions of a read. Throws `PreconditionFailed`, or `NotModified` with the headers that a cache renews. If-Match outranks If-Unmodified-Since, If-None-Match
  * outranks If-Modified-Since.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
@@ -85,10 +87,20 @@ export function checkReadConditions(conditions: ReadConditions | undefined, curr
     throw failed('If-Unmodified-Since');
   }
   if (ifNoneMatch !== undefined) {
-    if (matches(ifNoneMatch, current.etag)) throw new S3Error('NotModified');
+    if (matches(ifNoneMatch, current.etag)) throw notModified(current);
   } else if (ifModifiedSince !== undefined && modified <= ifModifiedSince.getTime()) {
-    throw new S3Error('NotModified');
+    throw notModified(current);
   }
+}
+
+function notModified({ etag, modified, versionId }: Current): S3Error {
+  return new S3Error('NotModified', undefined, {
+    headers: {
+      etag: `"${etag}"`,
+      'last-modified': new Date(modified).toUTCString(),
+      ...(versionId !== undefined && { 'x-amz-version-id': versionId }),
+    },
+  });
 }
 
 function matches(etags: readonly string[], current: string): boolean {
@@ -148,7 +160,7 @@ async function headObject(
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
     const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = opened instanceof Promise ? await opened : opened;
-    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
+    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
     if (parts === undefined || record.body.kind !== 'parts') return info;
     const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
@@ -177,7 +189,7 @@ async function getObject(
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
     const sealed = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = sealed instanceof Promise ? await sealed : sealed;
-    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
+    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;
     const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);

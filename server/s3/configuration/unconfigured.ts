@@ -15,7 +15,11 @@ function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => 
 }
 
 function objectHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
-  return unconfigured(name, action, (call) => call.objects.headObject(call.bucket, call.key), none);
+  return unconfigured(name, action, headObject, none);
+}
+
+function headObject({ objects, bucket, key, query }: S3Call): Promise<unknown> {
+  return objects.headObject(bucket, key, { versionId: query.get('versionId') });
 }
 
 function unconfigured(

@@ -1,8 +1,8 @@
-import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
+import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumHeader, expectedDigests, uploadSize, checksumElement } from '../request-body.ts';
 import { partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
-import type { Operation, S3Call } from '../operation.ts';
+import { readActions, type Operation, type S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import { copySource, parseCopyRange } from '../copy-source.ts';
@@ -46,7 +46,7 @@ export const uploadPartCopy: Operation = {
     const { headers } = call.request;
     const customerKey = customerKeyOf(call);
     const source = copySource(call);
-    await call.require('s3:GetObject', `${source.bucket}/${source.key}`);
+    await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
     const range = parseCopyRange(header(headers, 'x-amz-copy-source-range'));
     const request = {
       bucket: call.bucket,
@@ -69,6 +69,6 @@ async function copyPart(call: S3Call, request: Request): Promise<Answer> {
       element('ETag', quoted(part.etag)),
       part.checksum === undefined ? undefined : element(checksumElement(part.checksum.algorithm), part.checksum.value),
     ]),
-    encryptionHeaders(part.encryption, request.customerKey),
+    { ...sourceVersion(part), ...encryptionHeaders(part.encryption, request.customerKey) },
   );
 }

@@ -2,13 +2,13 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
-import { quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
+import { createdVersion, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../request.ts';
-import type { Operation, S3Call, Explicit } from '../operation.ts';
+import { readActions, type Operation, type S3Call, type Explicit } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject: Operation = {
@@ -17,7 +17,7 @@ export const copyObject: Operation = {
   async handle(call) {
     const { headers } = call.request;
     const source = copySource(call);
-    await call.require('s3:GetObject', `${source.bucket}/${source.key}`);
+    await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
     const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
     const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);
@@ -25,7 +25,8 @@ export const copyObject: Operation = {
     const keepsEncryption = encryption === undefined && source.customerKey === undefined;
     const storageClass = header(headers, 'x-amz-storage-class');
     const changesNothing = !replace && keepsEncryption && storageClass === undefined && checksumAlgorithm === undefined;
-    if (source.bucket === call.bucket && source.key === call.key && changesNothing) {
+    const onItself = source.bucket === call.bucket && source.key === call.key && source.versionId === undefined;
+    if (onItself && changesNothing) {
       throw new S3Error(
         'InvalidRequest',
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -57,7 +58,11 @@ async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer
     info.checksum === undefined ? undefined : element(checksumElement(info.checksum.algorithm), info.checksum.value),
     info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
   ]);
-  return xmlAnswer(document, encryptionHeaders(info.encryption, givenKey(request.encryption)));
+  return xmlAnswer(document, {
+    ...createdVersion(info),
+    ...sourceVersion(info),
+    ...encryptionHeaders(info.encryption, givenKey(request.encryption)),
+  });
 }
 
 function replacesMetadata(directive: string | undefined): boolean {

@@ -1,7 +1,7 @@
-import type { DeleteConditions } from '../../objects/object-layer.ts';
+import type { DeleteConditions, DeletedObject } from '../../objects/object-layer.ts';
 import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
 import { deleteConditions } from '../object-headers.ts';
-import type { Operation, S3Call } from '../operation.ts';
+import { type Operation, readActions, type S3Call, type VersionActions } from '../operation.ts';
 import { checkVersion } from '../request.ts';
 import {
   maxDeleteDocument,
@@ -13,20 +13,25 @@ import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.
 import { readDocument } from '../request-body.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
 
+const deleteActions: VersionActions = { action: 's3:DeleteObject', versionAction: 's3:DeleteObjectVersion' };
+
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject: Operation = {
   name: 'DeleteObject',
-  action: 's3:DeleteObject',
+  ...deleteActions,
   async handle(call) {
-    checkVersion(call.query.get('versionId'));
+    const versionId = call.query.get('versionId');
     const conditions = deleteConditions(call.request.headers);
-    await requireReadPermission(call, call.key, conditions);
-    await call.objects.deleteObject(call.bucket, call.key, {
+    await requireReadPermission(call, { key: call.key, versionId, conditions });
+    const deleted = await call.objects.deleteObject(call.bucket, call.key, {
       conditions,
-      versionId: undefined,
+      versionId,
       bypassGovernance: false,
     });
-    return emptyAnswer(204);
+    return emptyAnswer(204, {
+      ...(deleted.versionId !== undefined && { 'x-amz-version-id': deleted.versionId }),
+      ...(deleted.deleteMarker && { 'x-amz-delete-marker': 'true' }),
+    });
   },
 };
 
@@ -35,15 +40,22 @@ export const deleteObject: Operation = {
  * the object is. The condition `*` reveals only that it exists.
  */
 async function requireReadPermission(
-  call: Pick<S3Call, 'bucket' | 'require'>,
-  key: string,
-  conditions: DeleteConditions | undefined,
+  call: Pick<S3Call, 'bucket' | 'requireVersion'>,
+  {
+    key,
+    versionId,
+    conditions,
+  }: {
+    readonly key: string;
+    readonly versionId?: string | undefined;
+    readonly conditions?: DeleteConditions | undefined;
+  },
 ): Promise<void> {
   if (conditions === undefined) return;
   const { ifMatch, size, lastModified } = conditions;
   const onlyExists =
     ifMatch?.every((etag) => etag === '*') === true && size === undefined && lastModified === undefined;
-  if (!onlyExists) await call.require('s3:GetObject', `${call.bucket}/${key}`);
+  if (!onlyExists) await call.requireVersion(readActions, `${call.bucket}/${key}`, versionId);
 }
 
 /** The number of concurrent deletes. The store groups commits, so that concurrent deletes cost less each. */
@@ -55,7 +67,8 @@ export const deleteObjects: Operation = {
   // Each key is authorized when the body is parsed.
   action: undefined,
   async handle(call) {
-    await call.requirePossible('s3:DeleteObject', `${call.bucket}/`, { below: true, keys: [] });
+    const { action, versionAction } = deleteActions;
+    await call.requirePossible([action, versionAction], `${call.bucket}/`, { below: true, keys: ['s3:versionid'] });
     const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDeleteDocument));
     await call.objects.headBucket(call.bucket);
     const results = await mapLimit(objects, concurrency, (object) => deleteOne(call, object, quiet));
@@ -63,30 +76,35 @@ export const deleteObjects: Operation = {
   },
 };
 
-async function deleteOne(
-  call: S3Call,
-  { key, versionId, conditions }: ObjectToDelete,
-  quiet: boolean,
-): Promise<Xml | undefined> {
-  const version = versionId === undefined ? undefined : element('VersionId', versionId);
+async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): Promise<Xml | undefined> {
+  const { key, versionId, conditions } = object;
   try {
     checkObjectKey(key);
     checkVersion(versionId);
-    await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
-    await requireReadPermission(call, key, conditions);
-    await call.objects.deleteObject(call.bucket, key, {
+    await call.requireVersion(deleteActions, `${call.bucket}/${key}`, versionId);
+    await requireReadPermission(call, object);
+    const deleted = await call.objects.deleteObject(call.bucket, key, {
       conditions,
-      versionId: undefined,
+      versionId,
       bypassGovernance: false,
     });
-    return quiet ? undefined : element('Deleted', [element('Key', key), version]);
+    return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);
   } catch (error) {
     const refusal = asS3Error(error);
     return element('Error', [
       element('Key', key),
-      version,
+      versionId === undefined ? undefined : element('VersionId', versionId),
       element('Code', refusal.wireCode),
       element('Message', refusal.message),
     ]);
   }
+}
+
+/** Returns the version that the request named, and the delete marker that was added or removed. */
+function versionElements(asked: string | undefined, { versionId, deleteMarker }: DeletedObject): (Xml | undefined)[] {
+  return [
+    asked === undefined ? undefined : element('VersionId', asked),
+    deleteMarker ? element('DeleteMarker', true) : undefined,
+    deleteMarker && versionId !== undefined ? element('DeleteMarkerVersionId', versionId) : undefined,
+  ];
 }

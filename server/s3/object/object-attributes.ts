@@ -4,9 +4,9 @@ import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
 import { formatHttpDate, readConditions } from '../object-headers.ts';
-import type { Operation, S3Call } from '../operation.ts';
+import { type Operation, readActions, type S3Call } from '../operation.ts';
 import { checksumElement } from '../request-body.ts';
-import { checkVersion, header } from '../request.ts';
+import { header } from '../request.ts';
 import { answerRead } from './read-object.ts';
 
 /** The maximum number of parts of an answer. A client may ask for fewer. */
@@ -51,13 +51,19 @@ function objectParts({ parts: count, partPage, checksum }: ObjectInfo, { after, 
   ]);
 }
 
-/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html */
+/**
+ * The caller needs the permission to read the object too.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html
+ */
 export const getObjectAttributes: Operation = {
   name: 'GetObjectAttributes',
-  action: 's3:GetObject',
+  action: 's3:GetObjectAttributes',
+  versionAction: 's3:GetObjectVersionAttributes',
   async handle(call) {
-    checkVersion(call.query.get('versionId'));
     const { headers } = call.request;
+    const versionId = call.query.get('versionId');
+    await call.requireVersion(readActions, `${call.bucket}/${call.key}`, versionId);
     const requested = attributeNames(header(headers, 'x-amz-object-attributes'));
     const page = {
       after: numberOf(call, 'x-amz-part-number-marker', 0),
@@ -67,6 +73,7 @@ export const getObjectAttributes: Operation = {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(headers),
         customerKey: customerKeyOf(call),
+        versionId,
         parts: requested.has('ObjectParts') ? page : undefined,
       });
       return xmlAnswer(
@@ -76,7 +83,10 @@ export const getObjectAttributes: Operation = {
             .filter((name) => requested.has(name))
             .map((name) => attributes[name]?.(info, page)),
         ),
-        { 'last-modified': formatHttpDate(info.lastModified) },
+        {
+          'last-modified': formatHttpDate(info.lastModified),
+          ...(info.versionId !== undefined && { 'x-amz-version-id': info.versionId }),
+        },
       );
     });
   },

@@ -1,4 +1,4 @@
-import { emptyAnswer, quoted } from '../answers.ts';
+import { createdVersion, emptyAnswer, quoted } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
@@ -28,6 +28,7 @@ export const putObject: Operation = {
     });
     return emptyAnswer(200, {
       etag: quoted(info.etag),
+      ...createdVersion(info),
       ...encryptionHeaders(info.encryption, givenKey(encryption)),
       ...checksumHeaders(info.checksum),
     });

@@ -1,12 +1,12 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { S3Call, Operation } from '../operation.ts';
+import { readActions, type S3Call, type Operation } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
 import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
-import { emptyAnswer, quoted } from '../answers.ts';
+import { emptyAnswer } from '../answers.ts';
 import { ifRangeHolds, readConditions, describingHeaders } from '../object-headers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
-import { header, checkVersion } from '../request.ts';
+import { header } from '../request.ts';
 import { parsePartNumber } from '../multipart/upload-request.ts';
 
 const overridable = [
@@ -68,7 +68,6 @@ function prepareRead(call: S3Call): {
   /** The part that the request reads. */
   readonly parts: ReadOptions['parts'];
 } {
-  checkVersion(call.query.get('versionId'));
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
   const requested = headers.range === undefined ? undefined : parseRange(headers.range);
@@ -121,32 +120,30 @@ function rangeOfPart(part: number, info: ObjectInfo): Pick<ReadPlan, 'start' | '
   return { start, end: start + size, checksum: checksum && { ...checksum, type } };
 }
 
-/**
- * Runs a read and converts its errors as S3 does: only a caller who may list the bucket learns that a key does not exist, and a 304 has the
- * headers that a cache renews.
- */
+/** Runs a read. Only a caller who may list the bucket, or its versions, learns that a key or a version does not exist. */
 export async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof S3Error)) throw error;
-    if (error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
-    if (error.code !== 'NotModified') throw error;
-    const info = await call.objects.headObject(call.bucket, call.key, { customerKey: customerKeyOf(call) });
-    return emptyAnswer(304, { etag: quoted(info.etag), 'last-modified': info.lastModified.toUTCString() });
+    if (error instanceof S3Error && error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
+    if (error instanceof S3Error && error.code === 'NoSuchVersion') {
+      await call.require('s3:ListBucketVersions', call.bucket);
+    }
+    throw error;
   }
 }
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
 export const getObject: Operation = {
   name: 'GetObject',
-  action: 's3:GetObject',
+  ...readActions,
   async handle(call) {
     const { planFor, parts } = prepareRead(call);
     return answerRead(call, async () => {
       const object = await call.objects.getObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
+        versionId: call.query.get('versionId'),
         parts,
       });
       const { status, headers, start, end } = planFor(object.info);
@@ -161,13 +158,14 @@ export const getObject: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
 export const headObject: Operation = {
   name: 'HeadObject',
-  action: 's3:GetObject',
+  ...readActions,
   async handle(call) {
     const { planFor, parts } = prepareRead(call);
     return answerRead(call, async () => {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
+        versionId: call.query.get('versionId'),
         parts,
       });
       const { status, headers, start, end } = planFor(info);

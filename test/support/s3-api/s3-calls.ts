@@ -83,13 +83,13 @@ export async function testCalls(
       });
       const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
       const text = (await bytesOf(final)).toString();
-      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text), refusal: '', bytesRead };
+      return { status: final.status, headers: final.headers, body: text, code: codeIn(text), refusal: '', bytesRead };
     } catch (error) {
       const { wireCode, status, message } = error as { wireCode?: string; status?: number; message: string };
       if (wireCode === undefined || status === undefined) throw error;
-      const { body: refusal } = answerError(error, { method: 'GET', rawPath, requestId: 'R' });
+      const { body: refusal, headers } = answerError(error, { method: 'GET', rawPath, requestId: 'R' });
       const xml = refusal.kind === 'bytes' ? refusal.bytes.toString() : '';
-      return { status, headers: {}, body: message, code: wireCode, refusal: xml, bytesRead };
+      return { status, headers, body: message, code: wireCode, refusal: xml, bytesRead };
     }
   };
   return { ...test, call };
