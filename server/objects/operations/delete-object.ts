@@ -79,7 +79,8 @@ async function removeVersion(
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   return {
-    batch: promoted === undefined ? removed : joined(removed, promoted),
+    // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
+    batch: promoted === undefined ? removed : joined({ ...guardBucket(bucket, stored), delete: [] }, removed, promoted),
     result: { versionId, deleteMarker: record.deleteMarker === true },
   };
 }

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { MemoryRecordStore } from '../../store/memory/record-store.ts';
+import type { ScanItem, ScanRange } from '../../store/record-store.ts';
 import type { ListedVersion } from '../object-layer.ts';
 
 let test: TestLayer;
@@ -39,6 +41,35 @@ beforeEach(async () => {
 
 const enable = () => test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
 const suspend = () => test.layer.putBucketVersioning('bucket', { status: 'Suspended' });
+
+/** Runs something before each look at the delete markers, and after each look at the noncurrent versions. */
+class InterruptedRecords extends MemoryRecordStore {
+  beforeMarkers: () => Promise<unknown> = () => Promise.resolve();
+  afterVersions: () => Promise<unknown> = () => Promise.resolve();
+
+  override async *scan(range: ScanRange): AsyncGenerator<ScanItem> {
+    const table = String.fromCodePoint(range.start[0] ?? 0);
+    if (table === 'l') await this.beforeMarkers();
+    yield* super.scan(range);
+    if (table === 'v') await this.afterVersions();
+  }
+}
+
+it('is not deleted while its version becomes current and noncurrent again between the looks at its tables', async () => {
+  const records = new InterruptedRecords();
+  test = testLayer({ records });
+  await test.layer.createBucket('bucket', { location: '' });
+  await enable();
+  await write('kept');
+  let { versionId } = await test.layer.deleteObject('bucket', 'key');
+  records.beforeMarkers = () => test.layer.deleteObject('bucket', 'key', { versionId });
+  records.afterVersions = async () => {
+    records.afterVersions = () => Promise.resolve();
+    ({ versionId } = await test.layer.deleteObject('bucket', 'key'));
+  };
+  await expect(test.layer.deleteBucket('bucket')).rejects.toMatchObject({ code: 'BucketNotEmpty' });
+  expect(await read()).toBe('kept');
+});
 
 describe('a bucket with versions', () => {
   it('keeps each version, newest first, and the object from before as null', async () => {
