@@ -37,9 +37,9 @@ export const maintenanceRoutes: readonly Route[] = [
     action: 'admin:ListQuarantine',
     serve: ({ services, query }) =>
       withMaintenance(services, async (maintenance) => {
-        const [bucket, key] = [query.get('bucket'), query.get('key')];
-        const after = bucket === null ? undefined : { bucket, key: key ?? '' };
-        return { objects: await maintenance.quarantined(after, PAGE) };
+        const [bucket, key, order] = [query.get('bucket'), query.get('key'), query.get('order')];
+        const after = bucket === null ? undefined : { bucket, key: key ?? '', ...(order !== null && { order }) };
+        return maintenance.quarantined(after, PAGE);
       }),
   },
   {

@@ -4,6 +4,7 @@ import type { BlobStore } from '../store/blob-store.ts';
 import { isReadOnly, setReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
+import { placeFrom, type StoredPlace, storedPlace } from './verify/object-records.ts';
 import type { Finding } from './verify/finding.ts';
 import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
@@ -16,9 +17,15 @@ export interface Maintenance {
   /** Writes below the data folder. Throws `MaintenanceError`. */
   snapshot(name: string): Promise<SnapshotSummary & { readonly path: string }>;
   scrub(): Promise<{ readonly state?: ScrubState; readonly quarantined: number }>;
-  quarantined(after: { bucket: string; key: string } | undefined, limit: number): Promise<readonly QuarantinedObject[]>;
+  quarantined(after: StoredPlace | undefined, limit: number): Promise<QuarantinePage>;
   setReadOnly(readOnly: boolean): Promise<void>;
   isReadOnly(): Promise<boolean>;
+}
+
+/** Quarantined objects, and the place after which the next page begins; it is absent after the last page. */
+export interface QuarantinePage {
+  readonly objects: readonly Omit<QuarantinedObject, 'order'>[];
+  readonly next?: StoredPlace;
 }
 
 export interface Verification {
@@ -76,7 +83,11 @@ export function createMaintenance({
       for await (const _object of quarantined(records, undefined, MAX_COUNTED)) count += 1;
       return { ...(state && { state }), quarantined: count };
     },
-    quarantined: (after, limit) => Array.fromAsync(quarantined(records, after, limit)),
+    async quarantined(after, limit) {
+      const found = await Array.fromAsync(quarantined(records, after && placeFrom(after), limit));
+      const last = found.length < limit ? undefined : found.at(-1);
+      return { objects: found.map((object) => shownDamage(object)), ...(last && { next: storedPlace(last) }) };
+    },
     setReadOnly: (readOnly) => setReadOnly(records, readOnly),
     isReadOnly: () => isReadOnly(records),
   };
@@ -89,6 +100,11 @@ async function gather(verification: AsyncGenerator<Finding, VerifySummary>): Pro
     if (done === true) return { findings, more: value.findings > findings.length, summary: value };
     if (findings.length < MAX_FINDINGS) findings.push(value);
   }
+}
+
+function shownDamage(object: QuarantinedObject): Omit<QuarantinedObject, 'order'> {
+  const { order: _, ...shown } = object;
+  return shown;
 }
 
 /** Returns the folder that holds both stores. */

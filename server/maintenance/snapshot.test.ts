@@ -12,6 +12,7 @@ import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import type { Finding } from './verify/finding.ts';
 import { restoreSnapshot, takeSnapshot } from './snapshot.ts';
 import { allBlockSums, filledLayer, makeOlder } from '../../test/support/maintenance/filled-layer.ts';
+import { contentsOf, versionedLayer } from '../../test/support/maintenance/versioned-layer.ts';
 import { verifyStores } from './verify/verify-stores.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -62,6 +63,29 @@ describe('a snapshot', () => {
     expect(await verified(out)).toEqual([]);
     expect((await stat(join(out, 'records', 'data.mdb'))).mode & 0o777).toBe(0o600);
     expect(await readdir(base.path)).toEqual(['data', 'out']);
+  });
+
+  it('has every version and delete marker, and a data folder that is made of it has them too', async () => {
+    const versions = await temporaryFolder();
+    const data = await openDataFolder(join(versions.path, 'data'));
+    const stored = openLmdbRecordStore({ folder: data.recordsFolder });
+    const from = await versionedLayer({
+      records: stored as never,
+      blobs: openFilesBlobStore(data.blobsFolder) as never,
+    });
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records: stored, folder: join(versions.path, 'data'), out });
+    const contents = await contentsOf(from);
+    await stored.close();
+    await data.close();
+    await versions.remove();
+    expect(await verified(out)).toEqual([]);
+    const restored = join(base.path, 'restored');
+    await restoreSnapshot(out, restored);
+    expect(await verified(restored)).toEqual([]);
+    const read = ({ records: r, blobs: b }: Stores) =>
+      contentsOf(testLayer({ records: r as never, blobs: b as never, keys: from.keys }));
+    expect(await within(restored, read)).toEqual(contents);
   });
 
   it(

@@ -25,11 +25,13 @@ const localPrefixes = [
 const blobPrefixes = [
   prefixOf('c'),
   prefixOf('i'),
+  prefixOf('l'),
   prefixOf('m'),
   prefixOf('o'),
   prefixOf('p'),
   prefixOf('r'),
   prefixOf('u'),
+  prefixOf('v'),
 ];
 /** Records of these prefixes stay behind where nothing refers to them. */
 const referredPrefixes = [prefixOf('c'), prefixOf('p'), prefixOf('r')];

@@ -22,6 +22,8 @@ import {
   replaceBlob,
   writeRecord,
 } from '../../../test/support/maintenance/filled-layer.ts';
+import { contentsOf, versionedLayer } from '../../../test/support/maintenance/versioned-layer.ts';
+import { quarantine, quarantined } from '../../objects/operations/quarantine.ts';
 import { verifyStores } from '../verify/verify-stores.ts';
 
 const deploymentId = '6f0d9a9e-8f3f-4d49-8f0e-0f6f3cf1a111';
@@ -85,6 +87,34 @@ describe('copyStores', () => {
     const { layer } = testLayer({ ...to, keys: from.keys });
     expect((await body(layer, 'bucket', 'replaced')).equals(await body(from.layer, 'bucket', 'replaced'))).toBe(true);
     expect((await allBlockSums(to.records)).size).toBe(5);
+  });
+
+  it('has every version and delete marker in its order, with body, tags and lock, however it was interrupted', async () => {
+    const from = await versionedLayer();
+    await from.layer.putObject(put('bucket', 'unreadable', randomBytes(10)));
+    const damage = { found: 1, what: 'a test' };
+    const place = { bucket: 'bucket', key: 'unreadable' };
+    const entry = await from.records.get(recordKeys.object('bucket', 'unreadable'));
+    if (entry !== undefined) await quarantine(from.records, place, entry, damage, randomBytes);
+    await from.layer.deleteObject('bucket', 'unreadable');
+    const found = await Array.fromAsync(quarantined(from.records));
+    const seen = [{ ...place, ...damage, versionId: expect.any(String), order: expect.any(Buffer) }];
+    expect(found).toEqual(seen);
+    const counted = breaking(newStores(), Infinity);
+    await Array.fromAsync(copyStores({ from, to: counted.stores, deploymentId, batch: 3 }));
+    for (let step = 2; step <= counted.steps(); step += 3) {
+      const to = newStores();
+      const broken = Array.fromAsync(copyStores({ from, to: breaking(to, step).stores, deploymentId, batch: 3 }));
+      await expect(broken, `step ${step}`).rejects.toThrow('power cut');
+      const after = { ...to, blobs: to.blobs.crash() };
+      expect(await copied(from, after)).toEqual([]);
+      expect(await complaints(from, after), `step ${step}`).toEqual([]);
+      expect(await Array.fromAsync(quarantined(to.records))).toEqual(found);
+    }
+    await from.layer.deleteObject('bucket', 'unreadable', { versionId: found[0]?.versionId });
+    const to = newStores();
+    await copied(from, to);
+    expect(await contentsOf(testLayer({ ...to, keys: from.keys }))).toEqual(await contentsOf(from));
   });
 
   it('leaves behind what belongs to a place', async () => {

@@ -5,11 +5,12 @@ import type { RecordStore, Batch, Entry } from '../../store/record-store.ts';
 import { randomBytes } from 'node:crypto';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
-import { decodeKey, key, within } from '../../store/keys.ts';
+import { decodeKey, within } from '../../store/keys.ts';
 import { copyBlob, type BlobCopy } from './copy-blob.ts';
 import { plainRecords } from './copied-records.ts';
 import type { Finding } from '../verify/finding.ts';
-import { allObjectRecords, entries, type ObjectRecords } from '../verify/object-records.ts';
+import { objectRecordKey } from '../../objects/operations/commit-change.ts';
+import { allObjectRecords, entries, namedPlace, type ObjectRecords, type Place } from '../verify/object-records.ts';
 import { planObject } from '../verify/plan-object.ts';
 import { mapStream } from '../../../platform/concurrency.ts';
 
@@ -82,8 +83,7 @@ export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding,
   const copy = new Copy(options, (await readCopyState(to.records)) ?? fresh(options.deploymentId));
   await copy.keep();
   if (copy.state.phase === 'objects') {
-    const place = copy.after && decodeKey(copy.after).slice(1).map(String);
-    const after = place && { bucket: place[0] ?? '', key: place[1] ?? '' };
+    const after = copy.after && lastVersion(copy.after);
     for await (const { batch, findings, last } of mapStream(
       allObjectRecords(from.records, { after }),
       concurrency,
@@ -113,6 +113,12 @@ export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding,
     await copy.next('done');
   }
   return copy.progress;
+}
+
+/** The position of the phase is the record key of the last version, under `o` or `v`. */
+function lastVersion(position: Buffer): Place {
+  const [, bucket, objectKey, order] = decodeKey(position);
+  return { bucket: String(bucket), key: String(objectKey), ...(order && { order }) };
 }
 
 function fresh(deploymentId: string): CopyState {
@@ -149,9 +155,8 @@ class Copy {
     return this.state.after === undefined ? undefined : Buffer.from(this.state.after, 'hex');
   }
 
-  /** Copies the blobs of an object, and returns its records for the commit. */
+  /** Copies the blobs of a version, and returns its records for the commit. */
   async object(records: ObjectRecords) {
-    const { bucket, key: objectKey } = records;
     const { streams, findings } = planObject(records);
     const wrong: Finding[] = [...findings];
     const blobs: BlobId[] = [];
@@ -159,13 +164,13 @@ class Copy {
       if (stream.kind !== 'blob') continue;
       const damage = await copyBlob(this.#blobs, stream.blob, stream);
       blobs.push(stream.blob);
-      if (damage) wrong.push(this.#finding({ bucket, key: objectKey, blob: stream.blob }, damage));
+      if (damage) wrong.push(this.#finding({ ...namedPlace(records), blob: stream.blob }, damage));
     }
     const owners = await this.#options.from.records.getAll(
       blobs.flatMap((blob) => [recordKeys.owner(blob), recordKeys.blockSums(blob)]),
     );
-    const batch = [records.inline, records.manifest, ...owners, records.object].filter((entry) => entry !== undefined);
-    return { batch, findings: wrong, last: key('o', bucket, objectKey) };
+    const all = [records.inline, records.manifest, ...owners, records.marker, records.object];
+    return { batch: all.filter((entry) => entry !== undefined), findings: wrong, last: objectRecordKey(records) };
   }
 
   /** Copies the parts of an upload that is not complete, with their records. */
@@ -228,7 +233,13 @@ class Copy {
   }
 
   #finding(
-    place: { readonly bucket: string; readonly key: string; readonly uploadId?: string; readonly blob: BlobId },
+    place: {
+      readonly bucket: string;
+      readonly key: string;
+      readonly versionId?: string;
+      readonly uploadId?: string;
+      readonly blob: BlobId;
+    },
     { kind, message }: { readonly kind: string; readonly message: string },
   ): Finding {
     return {

@@ -10,7 +10,7 @@ import { type ObjectRecord, type SealedKeys, decodeBlockSums } from '../../objec
 import { recordKeys, decodeRecord } from '../../objects/records/record-format.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
 import type { Finding } from './finding.ts';
-import { type ObjectRecords, type Place, readObjectRecords } from './object-records.ts';
+import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
 
@@ -49,8 +49,8 @@ export interface CheckedObject {
  * therefore checked again, against records of one moment that do not change meanwhile.
  */
 export async function checkObject(check: VerifyContext, scanned: ObjectRecords): Promise<CheckedObject> {
-  const { bucket, key } = scanned;
-  const place = { bucket, key };
+  const { bucket, key, order } = scanned;
+  const place: Place = { bucket, key, ...(order && { order }) };
   let records = scanned;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     check.signal?.throwIfAborted();
@@ -67,23 +67,25 @@ export async function checkObject(check: VerifyContext, scanned: ObjectRecords):
   return { place, findings: [] };
 }
 
-async function unchanged(records: RecordStore, { bucket, key, object }: ObjectRecords): Promise<boolean> {
-  return (await records.get(recordKeys.object(bucket, key)))?.revision === object?.revision;
+async function unchanged(records: RecordStore, seen: ObjectRecords): Promise<boolean> {
+  const now = await readObjectRecords(records, seen);
+  return (['object', 'marker', 'current'] as const).every((name) => now[name]?.revision === seen[name]?.revision);
 }
 
 async function checkStreams(
   check: VerifyContext,
-  place: Place,
+  at: Place,
   { id, sealed }: ObjectRecord,
   streams: readonly ObjectStream[],
 ): Promise<Finding[]> {
+  const place = namedPlace(at);
   const opened = check.opens(streams) ? await objectKeyOf(check, place, id, sealed) : {};
   if ('kind' in opened) return [{ kind: 'damaged-body', ...place, message: opened.message }];
   const findings: Finding[] = [];
   for (const stream of streams) {
     if (stream.kind === 'inline') {
       const damage = checkBytes(stream.bytes, { ...stream, ...opened });
-      if (damage) findings.push(findingOf(damage, place, `the body of ${place.bucket}/${place.key}`));
+      if (damage) findings.push(findingOf(damage, place, `the body of ${placeText(at)}`));
     } else {
       findings.push(...(await checkBlobStream(check, { ...place, owner: id }, { ...stream, ...opened })));
     }
@@ -110,10 +112,18 @@ export async function objectKeyOf(
   }
 }
 
-interface BlobUser extends Place {
+/** The object or part of a blob, as findings name it. */
+interface NamedUser {
+  readonly bucket: string;
+  readonly key: string;
+  /** The id of a noncurrent version. */
+  readonly versionId?: string;
+  readonly uploadId?: string;
+}
+
+interface BlobUser extends NamedUser {
   /** The id that the owner record of the blob must have. */
   readonly owner: string;
-  readonly uploadId?: string;
 }
 
 export async function checkBlobStream(
@@ -122,7 +132,8 @@ export async function checkBlobStream(
   stream: Extract<ObjectStream, { kind: 'blob' }>,
 ): Promise<Finding[]> {
   const { blob } = stream;
-  const what = `blob ${blob} of ${place.bucket}/${place.key}`;
+  const version = place.versionId === undefined ? '' : `version ${place.versionId} of `;
+  const what = `blob ${blob} of ${version}${place.bucket}/${place.key}`;
   const findings: Finding[] = [];
   const unowned = await ownerError(check.records, blob, owner);
   if (unowned !== undefined) findings.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
@@ -193,11 +204,7 @@ async function ownerError(records: RecordStore, blob: BlobId, id: string): Promi
   }
 }
 
-function findingOf(
-  { kind, message }: Damage,
-  place: Place & { readonly uploadId?: string; readonly blob?: BlobId },
-  what: string,
-): Finding {
+function findingOf({ kind, message }: Damage, place: NamedUser & { readonly blob?: BlobId }, what: string): Finding {
   const found = { ...place, message: `${what} ${message}` };
   if (kind === 'missing') return { kind: 'missing-body', ...found };
   return { kind: 'damaged-body', ...found, ...(kind === 'unreadable' && { unreadable: true }) };

@@ -5,7 +5,9 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
-import { entries } from './object-records.ts';
+import { entries, placeText } from './object-records.ts';
+import { objectRecordKey } from '../../objects/operations/commit-change.ts';
+import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
@@ -15,7 +17,7 @@ export async function* checkRecords({ records, signal }: VerifyContext): AsyncGe
       signal?.throwIfAborted();
       const record = shownKey(key);
       try {
-        const decoded = decodeRecord(value, record) as Record<string, unknown>;
+        const decoded = (kind === 'b' ? decodeBucket(value, record) : decodeRecord(value, record)) as object;
         if (!isOfKind(kind, decoded))
           throw new StoredDataError('unreadable-record', `the record ${record} is not complete`);
       } catch (error) {
@@ -48,16 +50,18 @@ export async function* unreferencedBlockSums({ records, signal }: VerifyContext)
 }
 
 async function contradictionOf(records: RecordStore, kind: string, key: Key): Promise<string | undefined> {
-  const [first = '', second = ''] = decodeKey(key).slice(1).map(String);
+  const [, one, other, order] = decodeKey(key);
+  const [first, second] = [String(one ?? ''), String(other ?? '')];
   if (kind === 't' && isBlobId(first)) {
     const [tombstone, owner] = await records.getAll([key, recordKeys.owner(first)]);
     if (tombstone === undefined || owner === undefined) return undefined;
     return `blob ${first} has a tombstone and an owner`;
   }
   if (kind !== 'd') return undefined;
-  const [mark, object] = await records.getAll([key, recordKeys.object(first, second)]);
+  const place = { bucket: first, key: second, ...(order && { order }) };
+  const [mark, object] = await records.getAll([key, objectRecordKey(place)]);
   if (mark === undefined || (object !== undefined && hasMark(object.value, first, second))) return undefined;
-  return `the record says that ${first}/${second} is damaged, and the object's own does not`;
+  return `the record says that ${placeText(place)} is damaged, and the object's own does not`;
 }
 
 /** Another check reports a record that cannot be read. */
@@ -70,7 +74,8 @@ function hasMark(value: Buffer, bucket: string, key: string): boolean {
   }
 }
 
-function isOfKind(kind: string, record: Record<string, unknown>): boolean {
+function isOfKind(kind: string, decoded: object): boolean {
+  const record = decoded as Record<string, unknown>;
   if (kind === 'b') return typeof record['created'] === 'number';
   if (kind === 'x') return typeof record['queued'] === 'number';
   if (kind === 'd') return typeof record['found'] === 'number';

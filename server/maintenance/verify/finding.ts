@@ -11,6 +11,8 @@ export type Finding =
       readonly kind: 'missing-body' | 'damaged-body';
       readonly bucket: string;
       readonly key: string;
+      /** The id of a noncurrent version, or `null`; absent for the current one. */
+      readonly versionId?: string;
       /** The id of a multipart upload in progress. */
       readonly uploadId?: string;
       readonly blob?: BlobId;
@@ -23,6 +25,7 @@ export type Finding =
       readonly kind: 'unowned-blob';
       readonly bucket: string;
       readonly key: string;
+      readonly versionId?: string;
       readonly uploadId?: string;
       readonly blob: BlobId;
       readonly message: string;
@@ -32,8 +35,20 @@ export type Finding =
       readonly kind: 'block-sums';
       readonly bucket: string;
       readonly key: string;
+      readonly versionId?: string;
       readonly uploadId?: string;
       readonly blob: BlobId;
+      readonly message: string;
+    }
+  /**
+   * The records of a key contradict each other: it has not exactly one current version, or several null versions, or a version under
+   * another id. No data is lost; clients see too little or too much.
+   */
+  | {
+      readonly kind: 'inconsistent-versions';
+      readonly bucket: string;
+      readonly key: string;
+      readonly versionId?: string;
       readonly message: string;
     }
   /** A blob older than the grace period that nothing refers to and that garbage collection does not know. */

@@ -6,11 +6,12 @@ import {
   decodeObject,
   type ObjectRecord,
 } from '../../objects/records/object-record.ts';
+import { type VersionOrder, versionOrder } from '../../objects/records/record-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
 import { type Finding, shownKey } from './finding.ts';
-import type { ObjectRecords } from './object-records.ts';
+import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** The state of an object by its records alone, and the streams that remain to be checked. */
@@ -25,23 +26,26 @@ export type ObjectStream = StoredStream &
 
 /** Plans the check of one object. This function is pure. The records must be of one moment, or the findings mean nothing. */
 export function planObject(records: ObjectRecords): ObjectPlan {
-  const { bucket, key, object, inline, manifest } = records;
-  if (object === undefined) return { findings: strays([inline, manifest], `no object ${bucket}/${key}`), streams: [] };
+  const { bucket, key, object, marker, inline, manifest } = records;
+  const what = placeText(records);
+  if (object === undefined) {
+    const why = marker === undefined ? `no object ${what}` : `${what} is a delete marker`;
+    return { findings: [...currentFindings(records), ...strays([inline, manifest], why)], streams: [] };
+  }
   let record: ObjectRecord;
   try {
-    record = decodeObject(object.value, bucket, key);
-    if (!hasShape(record))
-      throw new StoredDataError('unreadable-record', `the record of object ${bucket}/${key} is not complete`);
+    record = decodeWhole(object, records);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return {
-      findings: [{ kind: 'unreadable-record', record: shownKey(object.key), message: error.message }],
-      streams: [],
-    };
+    return { findings: [unreadable(object, error)], streams: [] };
   }
+  const contradictions =
+    records.order === undefined ? currentFindings(records) : noncurrentFindings(records, records.order, record);
   const { body, size } = record;
-  const without = (others: readonly (Entry | undefined)[]) =>
-    strays(others, `object ${bucket}/${key} has a body of kind ${body.kind}`);
+  const without = (others: readonly (Entry | undefined)[]) => [
+    ...contradictions,
+    ...strays(others, `object ${bucket}/${key} has a body of kind ${body.kind}`),
+  ];
   switch (body.kind) {
     case 'blob':
       return {
@@ -56,7 +60,7 @@ export function planObject(records: ObjectRecords): ObjectPlan {
         return { record, findings, streams: [{ kind: 'inline', bytes, size, protection: body }] };
       return {
         record,
-        findings: [...findings, lost(records, bytes, `the body of ${bucket}/${key} ${bytes.message}`)],
+        findings: [...findings, lost(records, bytes, `the body of ${what} ${bytes.message}`)],
         streams: [],
       };
     }
@@ -66,7 +70,7 @@ export function planObject(records: ObjectRecords): ObjectPlan {
       if ('kind' in parts)
         return {
           record,
-          findings: [...findings, lost(records, parts, `the manifest of ${bucket}/${key} ${parts.message}`)],
+          findings: [...findings, lost(records, parts, `the manifest of ${what} ${parts.message}`)],
           streams: [],
         };
       return {
@@ -81,10 +85,63 @@ export function planObject(records: ObjectRecords): ObjectPlan {
       };
     }
     case 'none':
-      return { findings: [], streams: [] };
+      return { findings: without([inline, manifest]), streams: [] };
     default:
       return body satisfies never;
   }
+}
+
+/** Decodes the record of a version. Throws `StoredDataError` also where it is not complete. */
+function decodeWhole({ value }: Entry, place: Place): ObjectRecord {
+  const { bucket, key, order } = place;
+  const record = decodeObject(value, bucket, key);
+  if (hasShape(record) && (record.deleteMarker !== true || order !== undefined)) return record;
+  throw new StoredDataError('unreadable-record', `the record of object ${placeText(place)} is not complete`);
+}
+
+/** Finds contradictions between the records of a key that say which version is current. */
+function currentFindings(records: ObjectRecords): Finding[] {
+  const { bucket, key, object, marker, order } = records;
+  const message = `${bucket}/${key} has`;
+  if (records.headless)
+    return [inconsistent(records, `${message} noncurrent versions, and neither a current object nor a delete marker`)];
+  if (marker === undefined || order !== undefined) return [];
+  const findings =
+    object === undefined ? [] : [inconsistent(records, `${message} a current object and a current delete marker`)];
+  try {
+    if (decodeObject(marker.value, bucket, key).deleteMarker !== true)
+      findings.push(inconsistent(records, `${message} an object as current delete marker`));
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    findings.push(unreadable(marker, error));
+  }
+  return findings;
+}
+
+function noncurrentFindings(records: ObjectRecords, order: VersionOrder, { versionId }: ObjectRecord): Finding[] {
+  const { bucket, key, current } = records;
+  if (!versionOrder(versionId).equals(order))
+    return [inconsistent(records, `the record of ${placeText(records)} has the version id ${versionId ?? 'null'}`)];
+  if (versionId !== undefined || current === undefined || !isNullVersion(current, records)) return [];
+  return [inconsistent(records, `${bucket}/${key} has two null versions: the current one, and a noncurrent one`)];
+}
+
+/** The check of the current version reports a record that cannot be read. */
+function isNullVersion(entry: Entry, { bucket, key }: Place): boolean {
+  try {
+    return decodeObject(entry.value, bucket, key).versionId === undefined;
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+function inconsistent(place: Place, message: string): Finding {
+  return { kind: 'inconsistent-versions', ...namedPlace(place), message };
+}
+
+function unreadable({ key }: Entry, { message }: Error): Finding {
+  return { kind: 'unreadable-record', record: shownKey(key), message };
 }
 
 interface Wrong {
@@ -128,6 +185,8 @@ function partsOf(entry: Entry | undefined, record: ObjectRecord): readonly Manif
 function hasShape(record: ObjectRecord): boolean {
   const { body } = record as Partial<ObjectRecord>;
   if (!Number.isSafeInteger(record.size) || typeof record.id !== 'string' || body === undefined) return false;
+  if ((body.kind === 'none') !== (record.deleteMarker === true)) return false;
+  if (body.kind === 'none') return true;
   if (body.kind === 'parts') return Number.isSafeInteger(body.count);
   return (body.kind === 'inline' || (body.kind === 'blob' && isHex(body.blob))) && isProtection(body);
 }
@@ -155,8 +214,8 @@ export function isProtection(protection: unknown): boolean {
     : 'gmac' in protection && typeof protection.gmac === 'string';
 }
 
-function lost({ bucket, key }: ObjectRecords, { kind }: Wrong, message: string): Finding {
-  return { kind, bucket, key, message };
+function lost(place: Place, { kind }: Wrong, message: string): Finding {
+  return { kind, ...namedPlace(place), message };
 }
 
 function strays(entries: readonly (Entry | undefined)[], why: string): Finding[] {

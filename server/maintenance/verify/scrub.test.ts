@@ -6,6 +6,7 @@ import { encodeObject, decodeBlockSums, encodeBlockSums } from '../../objects/re
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { body, put, readAll, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { versionedLayer } from '../../../test/support/maintenance/versioned-layer.ts';
 import { pace } from '../pace.ts';
 import { scrubRound, type ScrubOptions, readScrubState } from './scrub.ts';
 import {
@@ -94,6 +95,31 @@ describe('scrubRound', () => {
     expect(await scrub(test, { everyMs: 0 })).toMatchObject({ released: 1 });
     expect(await marks(test)).toEqual([]);
     await expect(test.layer.getObject('bucket', 'large')).resolves.toBeDefined();
+  });
+
+  it('marks and releases noncurrent versions, and continues between the versions of a key', async () => {
+    const test = await versionedLayer();
+    const damaged = [];
+    for (const { id } of await Array.fromAsync(test.blobs.list())) {
+      const bytes = await readBlob(test, id);
+      damaged.push({ id, bytes });
+      await replaceBlob(test, id, flipped(bytes, 9));
+    }
+    let clock = 0;
+    for (let stop = 1; stop < 100; stop += 1) {
+      const signal = new AbortController();
+      // Each round ends after one version, and saves the position.
+      const options = { clock: () => (clock += 20_000), everyMs: 1e12, signal: signal.signal, bytesPerSecond: 1e15 };
+      const records = stopping(test.records, () => signal.abort());
+      const state = await scrub({ ...test, records }, options).catch(() => undefined);
+      if (state?.finished !== undefined) break;
+    }
+    const state = await readScrubState(test.records);
+    expect(state).toMatchObject({ damaged: damaged.length, missing: 0, finished: expect.any(Number) });
+    expect((await Array.fromAsync(quarantined(test.records))).map(({ key }) => key)).toHaveLength(damaged.length);
+    for (const { id, bytes } of damaged) await replaceBlob(test, id, bytes);
+    expect(await scrub(test, { everyMs: 0 })).toMatchObject({ released: damaged.length });
+    expect(await marks(test)).toEqual([]);
   });
 
   it('marks nothing where the blob store is empty: it is the wrong one', async () => {
@@ -219,3 +245,20 @@ describe('pace', () => {
     expect(now()).toBeCloseTo(62_000, 3);
   });
 });
+
+/** Calls `stop` after each commit. */
+function stopping(records: TestLayer['records'], stop: () => void): TestLayer['records'] {
+  return new Proxy(records, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      const call = member.bind(target) as (...given: unknown[]) => Promise<unknown>;
+      if (name !== 'commit') return call;
+      return async (...given: unknown[]) => {
+        const result = await call(...given);
+        stop();
+        return result;
+      };
+    },
+  });
+}

@@ -11,7 +11,7 @@ import type { BlobStore } from '../../store/blob-store.ts';
 import { type VerifyContext, checkObject, type CheckedObject } from './check-object.ts';
 import { storedCheck } from './check-stream.ts';
 import type { Finding } from './finding.ts';
-import { allObjectRecords, entries } from './object-records.ts';
+import { allObjectRecords, entries, namedPlace, placeFrom, type StoredPlace, storedPlace } from './object-records.ts';
 import { pace } from '../pace.ts';
 import { checkUpload } from './check-upload.ts';
 
@@ -20,8 +20,8 @@ export interface ScrubState {
   readonly started: number;
   /** Absent during a pass. */
   readonly finished?: number;
-  /** The last object of the pass so far. */
-  readonly after?: { readonly bucket: string; readonly key: string };
+  /** The last version of the pass so far. */
+  readonly after?: StoredPlace;
   readonly objects: number;
   readonly bytes: number;
   /** The findings of this pass, for objects and parts of uploads. */
@@ -130,10 +130,11 @@ class Scrub {
   }
 
   async objects(): Promise<void> {
-    for await (const records of allObjectRecords(this.#check.records, { after: this.state.after })) {
+    const after = this.state.after && placeFrom(this.state.after);
+    for await (const records of allObjectRecords(this.#check.records, { after })) {
       const checked = await checkObject(this.#check, records);
       await this.#settle(checked);
-      this.state = { ...this.state, after: checked.place, objects: this.state.objects + 1 };
+      this.state = { ...this.state, after: storedPlace(checked.place), objects: this.state.objects + 1 };
       await this.#check.paced(RECORD_BYTES + (records.inline?.value.length ?? 0));
       await this.#save();
     }
@@ -157,7 +158,10 @@ class Scrub {
       await quarantine(records, place, stored.entry, damage, this.#random);
     } else if (findings.length === 0 && (await release(records, place, stored.entry, this.#random))) {
       this.state = { ...this.state, released: this.state.released + 1 };
-      log.info({ event: 'object-released', ...place }, 'an object that was damaged is whole again, and is served');
+      log.info(
+        { event: 'object-released', ...namedPlace(place) },
+        'an object that was damaged is whole again, and is served',
+      );
     }
   }
 

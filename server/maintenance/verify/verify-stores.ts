@@ -32,6 +32,8 @@ export interface VerifyOptions {
 /** The counts of a verification. */
 export interface VerifySummary {
   readonly objects: number;
+  /** Noncurrent versions and delete markers. */
+  readonly versions: number;
   readonly uploads: number;
   readonly blobs: number;
   /** Bytes of blobs that were read. */
@@ -47,7 +49,7 @@ const CONCURRENCY = 16;
  */
 export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Finding, VerifySummary> {
   const { records, blobs, signal, concurrency = CONCURRENCY } = options;
-  const summary = { objects: 0, uploads: 0, blobs: 0, bytes: 0, findings: 0 };
+  const summary = { objects: 0, versions: 0, uploads: 0, blobs: 0, bytes: 0, findings: 0 };
   const progress = () => options.onProgress?.({ ...summary });
   const check: VerifyContext = {
     records,
@@ -71,9 +73,13 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
   async function* everyFinding(): AsyncGenerator<Finding> {
     yield* checkRecords(check);
     yield* unreferencedBlockSums(check);
-    const objects = mapStream(allObjectRecords(records), concurrency, (object) => checkObject(check, object));
-    for await (const { findings } of objects) {
-      summary.objects += 1;
+    const objects = mapStream(allObjectRecords(records), concurrency, async (object) => ({
+      isCurrent: object.order === undefined && object.marker === undefined,
+      ...(await checkObject(check, object)),
+    }));
+    for await (const { isCurrent, findings } of objects) {
+      if (isCurrent) summary.objects += 1;
+      else summary.versions += 1;
       progress();
       yield* findings;
     }

@@ -3,8 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { commitOnce } from '../../store/batch.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';
-import { recordKeys } from '../records/record-format.ts';
-import { body, put, randomBody, testLayer, type TestLayer, chunks } from '../../../test/support/objects/test-layer.ts';
+import { recordKeys, versionOrder } from '../records/record-format.ts';
+import {
+  body,
+  put,
+  randomBody,
+  readAll,
+  testLayer,
+  type TestLayer,
+  chunks,
+} from '../../../test/support/objects/test-layer.ts';
 
 const damage = { found: 1_000, what: 'a test' };
 const place = { bucket: 'bucket', key: 'key' };
@@ -94,6 +102,91 @@ describe('a read', () => {
     expect(await Array.fromAsync(quarantined(records))).toEqual([]);
   });
 });
+
+describe('a quarantined version', () => {
+  it('is listed with its id and stays so where it moves, and no other version is refused', async () => {
+    const { layer, records } = await withVersions(300_000);
+    const [newest, older] = await versionIds(layer);
+    await markVersion(records, older ?? '');
+    expect(await Array.fromAsync(quarantined(records))).toMatchObject([{ ...place, ...damage, versionId: older }]);
+    await expect(layer.getObject('bucket', 'key', { versionId: older })).rejects.toMatchObject(refusal);
+    expect(await body(layer, 'bucket', 'key')).toHaveLength(300_000);
+    await layer.deleteObject('bucket', 'key', { versionId: newest });
+    const [current] = await Array.fromAsync(quarantined(records));
+    expect(current).toEqual({ ...place, ...damage, versionId: older });
+    await expect(layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+    await layer.deleteObject('bucket', 'key', { versionId: older });
+    expect(await Array.fromAsync(quarantined(records))).toEqual([]);
+  });
+
+  it('is served again when it was found whole', async () => {
+    const { layer, records } = await withVersions(300_000);
+    const [, older = ''] = await versionIds(layer);
+    const noncurrent = await markVersion(records, older);
+    const entry = await records.get(recordKeys.version('bucket', 'key', noncurrent.order));
+    expect(entry && (await release(records, noncurrent, entry, randomBytes))).toBe(true);
+    await expect(layer.getObject('bucket', 'key', { versionId: older })).resolves.toBeDefined();
+    expect(await Array.fromAsync(records.scan(within('d')))).toEqual([]);
+  });
+
+  it('can be overwritten in a bucket with versions although its bytes are gone', async () => {
+    const { layer, records } = await withVersions(100);
+    const entry = await records.get(recordKeys.object('bucket', 'key'));
+    if (entry !== undefined) await quarantine(records, place, entry, damage, randomBytes);
+    await commitOnce(records, { delete: [recordKeys.inline('bucket', 'key')] }, randomBytes);
+    await layer.putObject(put('bucket', 'key', 'new'));
+    expect((await body(layer, 'bucket', 'key')).toString()).toBe('new');
+    expect(await Array.fromAsync(quarantined(records))).toMatchObject([{ versionId: expect.any(String) }]);
+  });
+
+  it.each(['current', 'noncurrent'] as const)(
+    'is quarantined by a read of it by its id, where it is %s',
+    async (at) => {
+      const { layer, records, blobs } = await withVersions(300_000);
+      const versions = await versionIds(layer);
+      const versionId = versions[at === 'current' ? 0 : 1] ?? '';
+      for (const { id } of await Array.fromAsync(blobs.list())) {
+        await blobs.remove(id);
+        await blobs.write(id, chunks(randomBody(300_000), 65_536));
+      }
+      const { info, read } = await layer.getObject('bucket', 'key', { versionId });
+      await expect(readAll(read({ start: 0, end: info.size }))).rejects.toThrow('damaged');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await Array.fromAsync(quarantined(records))).toMatchObject([{ ...place, versionId }]);
+    },
+  );
+
+  it('is found in pages that end between the versions of a key', async () => {
+    const { layer, records } = await withVersions(10);
+    for (const versionId of (await versionIds(layer)).slice(1)) await markVersion(records, versionId);
+    const all = await Array.fromAsync(quarantined(records));
+    expect(all).toHaveLength(2);
+    expect(await Array.fromAsync(quarantined(records, all[0], 10))).toEqual(all.slice(1));
+  });
+});
+
+/** Three versions of an object of this size. */
+async function withVersions(size: number): Promise<TestLayer> {
+  const test = await stored(size);
+  await test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+  for (let index = 0; index < 2; index += 1) await test.layer.putObject(put('bucket', 'key', randomBody(size)));
+  return test;
+}
+
+/** The newest first. */
+async function versionIds(layer: TestLayer['layer']): Promise<readonly string[]> {
+  const all = { bucket: 'bucket', prefix: '', delimiter: '', keyMarker: '', limit: 10 };
+  return (await layer.listObjectVersions(all)).versions.map(({ versionId }) => versionId);
+}
+
+async function markVersion(records: TestLayer['records'], versionId: string) {
+  const order = versionOrder(versionId === 'null' ? undefined : versionId);
+  const noncurrent = { ...place, order };
+  const entry = await records.get(recordKeys.version('bucket', 'key', order));
+  if (entry === undefined || !(await quarantine(records, noncurrent, entry, damage, randomBytes)))
+    throw new Error('no mark');
+  return noncurrent;
+}
 
 async function stored(size: number): Promise<TestLayer> {
   const test = testLayer();

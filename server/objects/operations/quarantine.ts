@@ -5,7 +5,9 @@ import { openDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ObjectInfo } from '../object-layer.ts';
 import { decodeObject, encodeObject } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { decodeRecord, encodeRecord, recordKeys, versionIdOf } from '../records/record-format.ts';
+import { objectRecordKey, type VersionPlace } from './commit-change.ts';
+import { orderOf } from './versions.ts';
 
 /** The reason why an object is not served. */
 interface Damage {
@@ -15,15 +17,13 @@ interface Damage {
   readonly what: string;
 }
 
-export interface QuarantinedObject extends Damage {
-  readonly bucket: string;
-  readonly key: string;
+export interface QuarantinedObject extends Damage, VersionPlace {
+  /** The id of the version: that of a noncurrent one, or of a current one that is not the null version. */
+  readonly versionId?: string;
 }
 
-interface Place {
-  readonly bucket: string;
-  readonly key: string;
-}
+/** The record `d` of a version. */
+type DamageRecord = Damage & Pick<QuarantinedObject, 'versionId'>;
 
 /**
  * Quarantines an object: it is not served until it is overwritten, deleted, or found whole again. `entry` is the record with which the
@@ -31,20 +31,21 @@ interface Place {
  */
 export async function quarantine(
   records: RecordStore,
-  { bucket, key }: Place,
+  { bucket, key, order }: VersionPlace,
   entry: Entry,
   damage: Damage,
   random: (size: number) => Buffer,
 ): Promise<boolean> {
   const record = decodeObject(entry.value, bucket, key);
   if (record.damage !== undefined) return false;
+  const listed: DamageRecord = { ...damage, ...(record.versionId !== undefined && { versionId: record.versionId }) };
   const outcome = await commitOnce(
     records,
     {
       expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
       put: [
         { key: entry.key, value: encodeObject({ ...record, damage }) },
-        { key: recordKeys.damage(bucket, key), value: encodeRecord(damage) },
+        { key: recordKeys.damage(bucket, key, order), value: encodeRecord(listed) },
       ],
     },
     random,
@@ -55,7 +56,7 @@ export async function quarantine(
 /** Releases an object that was found whole. Returns false when the object was changed meanwhile, or is not quarantined. */
 export async function release(
   records: RecordStore,
-  { bucket, key }: Place,
+  { bucket, key, order }: VersionPlace,
   entry: Entry,
   random: (size: number) => Buffer,
 ): Promise<boolean> {
@@ -66,39 +67,47 @@ export async function release(
     {
       expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
       put: [{ key: entry.key, value: encodeObject(record) }],
-      delete: [recordKeys.damage(bucket, key)],
+      delete: [recordKeys.damage(bucket, key, order)],
     },
     random,
   );
   return outcome.kind === 'committed';
 }
 
-/** Quarantines an object that a read found damaged. ETag and time identify the object that was read. */
+/** Quarantines a version that a read found damaged. ETag and time identify the object that was read. */
 export async function quarantineRead(
   context: Pick<ObjectContext, 'records' | 'random' | 'digests'>,
-  read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified'>,
+  read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified' | 'versionId'>,
   damage: Damage,
 ): Promise<boolean> {
-  const { bucket, key } = read;
-  const entry = await context.records.get(recordKeys.object(bucket, key));
-  if (entry === undefined) return false;
-  const record = decodeObject(entry.value, bucket, key);
-  const { etag } = await openDigests(context, { bucket, id: record.id, part: 0 }, { etag: record.etag });
-  if (etag !== read.etag || record.modified !== read.lastModified.getTime()) return false;
-  return quarantine(context.records, { bucket, key }, entry, damage, context.random);
+  const { bucket, key, versionId } = read;
+  // The version may have moved since the read.
+  const places = [{ bucket, key }, ...(versionId === undefined ? [] : [{ bucket, key, order: orderOf(versionId) }])];
+  const entries = await context.records.getAll(places.map((place) => objectRecordKey(place)));
+  for (const [index, place] of places.entries()) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    const record = decodeObject(entry.value, bucket, key);
+    if (record.deleteMarker === true || record.modified !== read.lastModified.getTime()) continue;
+    const { etag } = await openDigests(context, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+    if (etag === read.etag) return quarantine(context.records, place, entry, damage, context.random);
+  }
+  return false;
 }
 
-/** Yields the quarantined objects in the order of buckets and keys, after one of them. */
+/** Yields the quarantined objects in the order of buckets, keys and orders, after one of them. */
 export async function* quarantined(
   records: RecordStore,
-  after?: Place,
+  after?: VersionPlace,
   limit?: number,
 ): AsyncGenerator<QuarantinedObject> {
   const range = within('d');
-  const start = after === undefined ? range.start : afterKey(recordKeys.damage(after.bucket, after.key));
+  const start = after === undefined ? range.start : afterKey(recordKeys.damage(after.bucket, after.key, after.order));
   for await (const item of records.scan({ ...range, start, ...(limit === undefined ? {} : { limit }) })) {
     if (item.kind !== 'entry') continue;
-    const [, bucket, key] = decodeKey(item.key).map(String);
-    yield { bucket: bucket ?? '', key: key ?? '', ...(decodeRecord(item.value, 'a damaged object') as Damage) };
+    const [, bucket, key, order] = decodeKey(item.key);
+    const damage = decodeRecord(item.value, 'a damaged object') as DamageRecord;
+    const noncurrent = order && { order, versionId: versionIdOf(order) };
+    yield { bucket: String(bucket), key: String(key), ...damage, ...noncurrent };
   }
 }

@@ -198,6 +198,8 @@ async function moveObject(
   for (const table of tables) {
     const source = table.of(bucket, key, order);
     const entry = await context.records.get(source);
+    // A damaged version moves without the records that it has lost.
+    if (entry === undefined && record.damage !== undefined) continue;
     // Records without this id are of a newer object: the commit would fail.
     if (entry === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
     put.push({ key: table.of(bucket, key, to), value: entry.value });

@@ -54,6 +54,12 @@ export function versionOrder(versionId: string | undefined): VersionOrder {
   return order;
 }
 
+/** The id that clients see of the noncurrent version of an order: 32 hexadecimal digits, or `null`. */
+export function versionIdOf(order: VersionOrder): string {
+  // To invert bits twice is to keep them.
+  return order.length === 0 ? 'null' : versionOrder(order.toString('hex')).toString('hex');
+}
+
 /**
  * The keys of all records of the object layer. Small records are under `b`, `o`, `l` and `v`, which HEAD and listings read; records that
  * may be large have keys of their own. A key has one current version, under `o` or `l`; see docs/decisions/0030-versions.md.

@@ -69,8 +69,9 @@ async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, re
 }
 
 export function conclude(report: Report, where: string, summary: VerifySummary, losses: number): number {
-  const { objects, uploads, blobs, bytes, findings } = summary;
-  const looked = `${objects} objects, ${uploads} uploads, ${blobs} blobs, ${size(bytes)} read`;
+  const { objects, versions, uploads, blobs, bytes, findings } = summary;
+  const ofVersions = versions > 0 ? `, ${versions} noncurrent versions and delete markers` : '';
+  const looked = `${objects} objects${ofVersions}, ${uploads} uploads, ${blobs} blobs, ${size(bytes)} read`;
   const verdict =
     findings === 0
       ? 'nothing is wrong'
