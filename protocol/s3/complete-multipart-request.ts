@@ -1,3 +1,4 @@
+import { type ChecksumAlgorithm, checksumAlgorithms } from './checksum-algorithms.ts';
 import { S3Error } from './s3-error.ts';
 import { childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
@@ -7,15 +8,13 @@ export interface CompletedPart {
   readonly partNumber: number;
   /** Without quotes. */
   readonly etag: string;
-  readonly checksum?: { readonly algorithm: Algorithm; /** Base64. */ readonly value: string };
+  readonly checksum?: { readonly algorithm: ChecksumAlgorithm; /** Base64. */ readonly value: string };
 }
 
 export const mostParts = 10_000;
 /** Bytes. 10,000 parts with number, ETag, checksum, markup and indentation take 400 bytes each. */
 export const maxCompleteDocument = 4 * 1_024 * 1_024;
 const maxElements = 10 * mostParts;
-const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
-type Algorithm = (typeof algorithms)[number];
 
 /**
  * @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidRequest
@@ -61,12 +60,12 @@ function parseChecksum(part: XmlNode, partNumber: number): CompletedPart['checks
   const given = part.children.filter(({ name }) => name.startsWith('Checksum'));
   const [first] = given;
   if (first === undefined) return undefined;
-  const algorithm = algorithms.find((known) => `Checksum${known}` === first.name);
+  const algorithm = checksumAlgorithms.find((known) => `Checksum${known}` === first.name);
   if (algorithm === undefined || given.length > 1) {
     const names = given.map(({ name }) => name.slice(0, 32)).join(', ');
     throw new S3Error(
       'InvalidRequest',
-      `Part ${partNumber} comes with ${names}; a part takes one checksum of ${algorithms.join(', ')}.`,
+      `Part ${partNumber} comes with ${names}; a part takes one checksum of ${checksumAlgorithms.join(', ')}.`,
     );
   }
   return { algorithm, value: first.text.trim() };

@@ -107,7 +107,7 @@ describe('CompleteMultipartUpload', () => {
     ],
     [
       'a checksum that is not known',
-      partsBody(1).replace('</Part>', '<ChecksumSHA512>c2hh</ChecksumSHA512></Part>'),
+      partsBody(1).replace('</Part>', '<ChecksumXXHASH3>c2hh</ChecksumXXHASH3></Part>'),
       'InvalidRequest',
     ],
     [

@@ -1,3 +1,4 @@
+import { checksumAlgorithms, checksumSizes } from '../../protocol/s3/checksum-algorithms.ts';
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { BodySender } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -82,13 +83,12 @@ type Trailing = NonNullable<VerifiedBody['trailing']>;
 
 /** The supported trailers and the sizes of their checksums. */
 const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['algorithm']; readonly bytes: number }> =
-  new Map([
-    ['x-amz-checksum-crc32', { algorithm: 'CRC32', bytes: 4 }],
-    ['x-amz-checksum-crc32c', { algorithm: 'CRC32C', bytes: 4 }],
-    ['x-amz-checksum-crc64nvme', { algorithm: 'CRC64NVME', bytes: 8 }],
-    ['x-amz-checksum-sha1', { algorithm: 'SHA1', bytes: 20 }],
-    ['x-amz-checksum-sha256', { algorithm: 'SHA256', bytes: 32 }],
-  ]);
+  new Map(
+    checksumAlgorithms.map((algorithm) => [
+      `x-amz-checksum-${algorithm.toLowerCase()}`,
+      { algorithm, bytes: checksumSizes[algorithm] },
+    ]),
+  );
 
 /**
  * Returns the body for the object layer: without framing, and failing at its end if it differs from what was signed. `signature` is

@@ -1,4 +1,5 @@
 import type { Pieces } from '../../platform/pieces.ts';
+import type { ChecksumAlgorithm } from '../../protocol/s3/checksum-algorithms.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
@@ -197,7 +198,7 @@ export interface ObjectHeaders {
 
 /** Additional checksums of S3, base64. `type` as in `x-amz-checksum-type`. */
 export interface Checksum {
-  readonly algorithm: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256';
+  readonly algorithm: ChecksumAlgorithm;
   readonly value: string;
   readonly type: 'FULL_OBJECT' | 'COMPOSITE';
 }

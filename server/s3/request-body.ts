@@ -1,3 +1,4 @@
+import { checksumAlgorithms, checksumSizes } from '../../protocol/s3/checksum-algorithms.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { S3Call } from './operation.ts';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -22,10 +23,6 @@ export function uploadSize(call: S3Call, max: number): number {
 }
 
 type Algorithm = Checksum['algorithm'];
-
-/** The size of each checksum in bytes. */
-const lengths: Readonly<Record<Algorithm, number>> = { CRC32: 4, CRC32C: 4, CRC64NVME: 8, SHA1: 20, SHA256: 32 };
-const algorithms = Object.keys(lengths) as readonly Algorithm[];
 
 /**
  * Reads the digests that the headers of an upload declare for its body.
@@ -71,7 +68,7 @@ function contentMd5(headers: IncomingHttpHeaders): string | undefined {
  */
 export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): GivenChecksum | undefined {
   let found: GivenChecksum | undefined;
-  for (const algorithm of algorithms) {
+  for (const algorithm of checksumAlgorithms) {
     const value = header(headers, checksumHeader(algorithm));
     if (value === undefined) continue;
     if (found !== undefined) {
@@ -80,12 +77,23 @@ export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): G
         'Expecting a single x-amz-checksum- header. Multiple checksums are not allowed.',
       );
     }
-    if (!isBase64(ofUpload ? value.replace(/-[0-9]{1,5}$/, '') : value, lengths[algorithm])) {
+    if (!isBase64(ofUpload ? value.replace(/-[0-9]{1,5}$/, '') : value, checksumSizes[algorithm])) {
       throw new S3Error('InvalidRequest', `Value for ${checksumHeader(algorithm)} header is invalid.`);
     }
     found = { algorithm, value };
   }
   return found;
+}
+
+/**
+ * Reads `x-amz-checksum-type`.
+ *
+ * @throws S3Error InvalidRequest for another type
+ */
+export function givenChecksumType(headers: IncomingHttpHeaders): Checksum['type'] | undefined {
+  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
+  if (type === undefined || type === 'FULL_OBJECT' || type === 'COMPOSITE') return type;
+  throw new S3Error('InvalidRequest', 'Value for x-amz-checksum-type header is invalid.');
 }
 
 /** Reads `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
@@ -100,11 +108,11 @@ export function checksumAlgorithmOf(headers: IncomingHttpHeaders): Algorithm | u
 
 function algorithmNamed(name: string | undefined): Algorithm | undefined {
   if (name === undefined) return undefined;
-  const found = algorithms.find((algorithm) => algorithm === name.toUpperCase());
+  const found = checksumAlgorithms.find((algorithm) => algorithm === name.toUpperCase());
   if (found !== undefined) return found;
   throw new S3Error(
     'InvalidRequest',
-    `The checksum algorithm "${name.slice(0, 40)}" is not supported; use one of ${algorithms.join(', ')}.`,
+    `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${checksumAlgorithms.join(', ')}]`,
   );
 }
 
@@ -118,7 +126,7 @@ export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3
   if (algorithm === undefined || auth.trailing?.algorithm === algorithm) return;
   if (request.headers[checksumHeader(algorithm)] !== undefined) return;
   const another =
-    auth.trailing !== undefined || algorithms.some((one) => request.headers[checksumHeader(one)] !== undefined);
+    auth.trailing !== undefined || checksumAlgorithms.some((one) => request.headers[checksumHeader(one)] !== undefined);
   throw new S3Error(
     'InvalidRequest',
     another

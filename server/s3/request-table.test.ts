@@ -195,6 +195,8 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'x-amz-checksum-crc64nvme': zeros(8),
   'x-amz-checksum-sha1': zeros(20),
   'x-amz-checksum-sha256': zeros(32),
+  'x-amz-checksum-sha512': zeros(64),
+  'x-amz-checksum-md5': zeros(16),
   'x-amz-checksum-mode': 'ENABLED',
   'x-amz-mp-object-size': '1',
   'if-match': '"00000000000000000000000000000000"',

@@ -80,19 +80,20 @@ const encryption: Rows = each(`${sse} ${sse}-aws-kms-key-id ${sse}-context ${sse
 const customerKey: Rows = each(`${sse}-customer-algorithm ${sse}-customer-key ${sse}-customer-key-md5`, honoured);
 
 const checksums: Rows = each(
-  'x-amz-checksum-crc32 x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256',
+  'x-amz-checksum-crc32 x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256 ' +
+    'x-amz-checksum-sha512 x-amz-checksum-md5',
   honoured,
 );
-const newerChecksums: Rows = each(
-  'x-amz-checksum-sha512 x-amz-checksum-md5 x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
-  refused('this checksum is not computed here; use CRC32, CRC32C, CRC64NVME, SHA1 or SHA256'),
+const xxHashes: Rows = each(
+  'x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
+  refused('this checksum is not computed here; use CRC32, CRC32C, CRC64NVME, SHA1, SHA256, SHA512 or MD5'),
 );
 /** Digests of the body of any request. */
 const bodyDigests: Rows = {
   'content-md5': honoured,
   'x-amz-sdk-checksum-algorithm': { kind: 'honoured', check: checkChecksumAlgorithm },
   ...checksums,
-  ...newerChecksums,
+  ...xxHashes,
 };
 
 const readConditions: Rows = each('if-match if-none-match if-modified-since if-unmodified-since', honoured);
@@ -289,7 +290,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     // Some clients repeat the encryption of the upload. It must be the same.
     ...encryption,
     ...checksums,
-    ...newerChecksums,
+    ...xxHashes,
     ...writeConditions,
     ...each('content-md5 x-amz-checksum-type x-amz-mp-object-size ?uploadId', honoured),
   },
@@ -334,7 +335,7 @@ const noGuard = refused('this operation does not test it');
 export const guardsElsewhere: Rows = {
   ...keptWithObjects,
   ...unlocking,
-  ...newerChecksums,
+  ...xxHashes,
   ...each(
     [...Object.keys(encryption), ...Object.keys(customerKey), ...Object.keys(copySource).filter(isCopyKey)].join(' '),
     refused('this operation does not encrypt', { code: 'InvalidArgument' }),

@@ -86,6 +86,8 @@ const emptyBodyChecksums: ReadonlySet<string> = new Set([
   'AAAAAAAAAAA=',
   '2jmj7l5rSw0yVb/vlWAYkK/YBwk=',
   '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+  'z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==',
+  '1B2M2Y8AsgTpgAmY7PhCfg==',
 ]);
 
 /**

@@ -65,6 +65,10 @@ export function hasherOf(algorithm: Checksum['algorithm']): Hasher {
       return createHash('sha1');
     case 'SHA256':
       return createHash('sha256');
+    case 'SHA512':
+      return createHash('sha512');
+    case 'MD5':
+      return createHash('md5');
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { Checksum } from '../object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
 import { crc32c, Crc64Nvme, hasherOf } from './body-digests.ts';
@@ -47,7 +48,11 @@ function digestWith(algorithm: Checksum['algorithm'], part: Buffer): { digest: B
 describe('checksums', () => {
   const bytes = randomBytes(1000);
 
-  for (const algorithm of ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const) {
+  it.each(checksumAlgorithms)('have the size that is said of them: %s', (algorithm) => {
+    expect(hasherOf(algorithm).digest().length).toBe(checksumSizes[algorithm]);
+  });
+
+  for (const algorithm of checksumAlgorithms) {
     it(`do not depend on how a body is cut: ${algorithm}`, () => {
       const whole = hasherOf(algorithm);
       whole.update(bytes);

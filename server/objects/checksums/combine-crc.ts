@@ -1,3 +1,4 @@
+import type { Checksum } from '../object-layer.ts';
 import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from './body-digests.ts';
 
 /** A reflected CRC that starts and ends with an exclusive or of all ones. */
@@ -12,7 +13,11 @@ const kinds = {
   CRC64NVME: { polynomial: CRC64NVME_POLYNOMIAL, bits: 64 },
 } as const satisfies Record<string, CrcKind>;
 
-export type CrcAlgorithm = keyof typeof kinds;
+type CrcAlgorithm = keyof typeof kinds;
+
+export function isCrc(algorithm: Checksum['algorithm']): algorithm is CrcAlgorithm {
+  return Object.hasOwn(kinds, algorithm);
+}
 
 /**
  * Computes the CRC of a body from those of its parts: appending n bytes multiplies by x^8n, so no byte is read again. Digests are

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { combineCrcs } from '../checksums/combine-crc.ts';
+import { combineCrcs, isCrc } from '../checksums/combine-crc.ts';
 import { hasherOf } from '../checksums/body-digests.ts';
 import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload, GivenChecksum } from '../object-layer.ts';
 import type { Digests } from '../records/stored-digests.ts';
@@ -129,7 +129,7 @@ export function checksumOfParts(
     digest: Buffer.from(digests.checksum?.value ?? '', 'base64'),
     size: record.size,
   }));
-  if (type === 'FULL_OBJECT' && algorithm !== 'SHA1' && algorithm !== 'SHA256') {
+  if (type === 'FULL_OBJECT' && isCrc(algorithm)) {
     return { algorithm, type, value: combineCrcs(algorithm, sums).toString('base64') };
   }
   const hasher = hasherOf(algorithm);

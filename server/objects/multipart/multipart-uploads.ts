@@ -3,6 +3,7 @@ import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
 import { commitChange, newId } from '../operations/commit-change.ts';
 import { checkLockOfNew } from '../operations/object-lock.ts';
+import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
@@ -51,18 +52,19 @@ export async function createMultipartUpload(
   return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
 }
 
-/** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html */
+/**
+ * CRCs of parts combine to that of the object; CRC64NVME is only so. All others are the checksum of the checksums of the parts.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
+ */
 function checkChecksumType(checksum: CreateMultipartUpload['checksum']): void {
   if (checksum === undefined) return;
   const { algorithm, type } = checksum;
-  const impossible =
-    type === 'FULL_OBJECT' ? algorithm === 'SHA1' || algorithm === 'SHA256' : algorithm === 'CRC64NVME';
-  if (impossible) {
-    throw new S3Error(
-      'InvalidRequest',
-      `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
-    );
-  }
+  if (type === 'FULL_OBJECT' ? isCrc(algorithm) : algorithm !== 'CRC64NVME') return;
+  throw new S3Error(
+    'InvalidRequest',
+    `The ${type} checksum type cannot be used with the ${algorithm.toLowerCase()} checksum algorithm.`,
+  );
 }
 
 /** Aborts an upload, also below the reserve of free space. Throws `NoSuchUpload`, also when the upload was completed. */

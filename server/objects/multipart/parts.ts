@@ -158,7 +158,7 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): Expected
   if (given !== undefined && given !== algorithm) {
     throw new S3Error(
       'InvalidRequest',
-      `The upload was started with ${algorithm} checksums; the part came with ${given}.`,
+      `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: ${given.toLowerCase()}`,
     );
   }
   return { ...digests, compute: algorithm };

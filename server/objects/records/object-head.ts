@@ -41,7 +41,15 @@ const RESERVED = 0b1110_0000;
 const VERSION_ID_SIZE = 16;
 
 /** The order defines the bits in the head: it must never change. 0 is none. */
-const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const satisfies Checksum['algorithm'][];
+const algorithms = [
+  'CRC32',
+  'CRC32C',
+  'CRC64NVME',
+  'SHA1',
+  'SHA256',
+  'SHA512',
+  'MD5',
+] as const satisfies Checksum['algorithm'][];
 
 export type ListedChecksum = Pick<Checksum, 'algorithm' | 'type'>;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DigestSeal } from '../../encryption/digest-seal.ts';
+import { checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { Checksum } from '../object-layer.ts';
 import {
   md5InRecord,
@@ -50,8 +51,7 @@ describe('a sealed ETag', () => {
 });
 
 describe('a sealed checksum', () => {
-  const sizes = { CRC32: 4, CRC32C: 4, CRC64NVME: 8, SHA1: 20, SHA256: 32 };
-  const checksums = Object.entries(sizes).flatMap(([algorithm, size]) => {
+  const checksums = Object.entries(checksumSizes).flatMap(([algorithm, size]) => {
     const value = createHash('sha512').update(algorithm).digest().subarray(0, size).toString('base64');
     return [
       { algorithm, type: 'FULL_OBJECT', value },

@@ -49,6 +49,8 @@ const algorithms: readonly { readonly name: Checksum['algorithm']; readonly size
   { name: 'CRC64NVME', size: 8 },
   { name: 'SHA1', size: 20 },
   { name: 'SHA256', size: 32 },
+  { name: 'SHA512', size: 64 },
+  { name: 'MD5', size: 16 },
 ];
 const MD5_SIZE = 16;
 

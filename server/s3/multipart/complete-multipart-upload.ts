@@ -7,7 +7,7 @@ import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { createdVersion, quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
 import { writeConditions } from '../object-headers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
-import { checksumElement, documentMd5, givenChecksum, readDocument } from '../request-body.ts';
+import { checksumElement, documentMd5, givenChecksum, givenChecksumType, readDocument } from '../request-body.ts';
 import { header } from '../request.ts';
 import { uploadIdOf, checkRepeatedEncryption, uploadContext } from './upload-request.ts';
 import type { Operation, S3Call, Explicit } from '../operation.ts';
@@ -63,16 +63,9 @@ function wholeObject(
       'Value for x-amz-mp-object-size header is invalid: it must be a number of bytes.',
     );
   }
-  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
-  if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
-    throw new S3Error(
-      'InvalidRequest',
-      'Value for x-amz-checksum-type header is invalid: use FULL_OBJECT or COMPOSITE.',
-    );
-  }
   return {
     checksum: givenChecksum(headers, true),
-    checksumType: type,
+    checksumType: givenChecksumType(headers),
     size: size === undefined ? undefined : Number(size),
   };
 }

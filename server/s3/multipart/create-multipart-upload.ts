@@ -1,12 +1,11 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
+import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { checkWriteConditions } from '../../objects/operations/get-object.ts';
 import { xmlAnswer } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
-import { announcedAlgorithm } from '../request-body.ts';
+import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { header } from '../request.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
@@ -54,25 +53,16 @@ async function checkConditions(call: S3Call): Promise<void> {
   checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);
 }
 
-/** CRC-64 is always of the full object, and SHA is always composite. The other algorithms are composite by default. */
-function uploadChecksum(call: S3Call): CreateMultipartUpload['checksum'] {
-  const { headers } = call.request;
+/** CRC-64 is always of the full object. The other algorithms are composite by default. */
+function uploadChecksum({ request: { headers } }: S3Call): CreateMultipartUpload['checksum'] {
   const algorithm = announcedAlgorithm(headers);
-  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
-  if (algorithm === undefined) {
-    if (type === undefined) return undefined;
-    throw new S3Error('InvalidRequest', 'x-amz-checksum-type needs x-amz-checksum-algorithm.');
+  const type = givenChecksumType(headers);
+  if (algorithm !== undefined) {
+    return { algorithm, type: type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE') };
   }
-  const chosen = type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE');
-  if (isType(chosen) && offers(algorithm, chosen)) return { algorithm, type: chosen };
-  throw new S3Error('InvalidRequest', `The ${chosen.slice(0, 40)} checksum type cannot be used with ${algorithm}.`);
-}
-
-function isType(text: string): text is Checksum['type'] {
-  return text === 'FULL_OBJECT' || text === 'COMPOSITE';
-}
-
-function offers(algorithm: Checksum['algorithm'], type: Checksum['type']): boolean {
-  if (type === 'FULL_OBJECT') return algorithm.startsWith('CRC');
-  return algorithm !== 'CRC64NVME';
+  if (type === undefined) return undefined;
+  throw new S3Error(
+    'InvalidRequest',
+    'The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.',
+  );
 }

@@ -1,0 +1,14 @@
+/** The checksums of S3 that are computed here, with their sizes in bytes. XXHASH64, XXHASH3 and XXHASH128 are not. */
+export const checksumSizes = {
+  CRC32: 4,
+  CRC32C: 4,
+  CRC64NVME: 8,
+  SHA1: 20,
+  SHA256: 32,
+  SHA512: 64,
+  MD5: 16,
+} as const;
+
+export type ChecksumAlgorithm = keyof typeof checksumSizes;
+
+export const checksumAlgorithms = Object.keys(checksumSizes) as readonly ChecksumAlgorithm[];

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
+import { hasherOf } from '../../objects/checksums/body-digests.ts';
+import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
+
+type Headers = Readonly<Record<string, string>>;
+type Algorithm = (typeof checksumAlgorithms)[number];
+
+const content = Buffer.from('a short secret');
+const customerKey = Buffer.alloc(32, 5);
+const encryptions: Readonly<Record<string, Headers>> = {
+  none: {},
+  'SSE-S3': { 'x-amz-server-side-encryption': 'AES256' },
+  'SSE-KMS': { 'x-amz-server-side-encryption': 'aws:kms' },
+  'SSE-C': {
+    'x-amz-server-side-encryption-customer-algorithm': 'AES256',
+    'x-amz-server-side-encryption-customer-key': customerKey.toString('base64'),
+    'x-amz-server-side-encryption-customer-key-md5': createHash('md5').update(customerKey).digest('base64'),
+  },
+};
+
+function digestOf(algorithm: Algorithm, ...bytes: Buffer[]): Buffer {
+  const hasher = hasherOf(algorithm);
+  for (const each of bytes) hasher.update(each);
+  return hasher.digest();
+}
+
+const nameOf = (algorithm: Algorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
+/** What a request reads an object of this encryption with. */
+const keyOf = (encryption: string) => (encryption === 'SSE-C' ? encryptions['SSE-C'] : {});
+
+let calls: TestCalls;
+beforeEach(async () => {
+  calls = await testCalls();
+});
+
+async function stored(): Promise<Buffer> {
+  const values: Buffer[] = [];
+  for await (const item of calls.records.scan({ start: Buffer.of(0), end: Buffer.of(255) })) {
+    if (item.kind === 'entry') values.push(item.value);
+  }
+  return Buffer.concat(values);
+}
+
+const everyCase = checksumAlgorithms.flatMap((algorithm) =>
+  Object.keys(encryptions).map((encryption) => [algorithm, encryption] as const),
+);
+
+describe.each(everyCase)('%s with encryption %s', (algorithm, encryption) => {
+  const digest = digestOf(algorithm, content);
+  const name = nameOf(algorithm);
+  const read = { ...keyOf(encryption), 'x-amz-checksum-mode': 'ENABLED' };
+
+  it('is stored with an object and returned, and is not readable where the object is encrypted', async () => {
+    const value = digest.toString('base64');
+    const headers = { ...encryptions[encryption], [name]: value };
+    const put = await calls.call('PUT', '/bucket/key', { body: content, headers });
+    expect(put.headers).toMatchObject({ [name]: value, 'x-amz-checksum-type': 'FULL_OBJECT' });
+    const { headers: seen } = await calls.call('GET', '/bucket/key', { headers: read });
+    expect(seen).toMatchObject({ [name]: value, 'x-amz-checksum-type': 'FULL_OBJECT' });
+    const records = await stored();
+    const readable = [digest, value, digest.toString('hex')].some((form) => records.includes(form));
+    expect(readable).toBe(encryption === 'none');
+  });
+
+  it('of parts is the checksum of the object, or is combined', async () => {
+    const created = { ...encryptions[encryption], 'x-amz-checksum-algorithm': algorithm };
+    const begun = await calls.call('POST', '/bucket/key?uploads', { headers: created });
+    const type = algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE';
+    expect(begun.headers).toMatchObject({ 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': type });
+    const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(begun.body)?.[1] ?? '';
+    const target = `/bucket/key?uploadId=${uploadId}`;
+    const part = await calls.call('PUT', `${target}&partNumber=1`, { body: content, headers: keyOf(encryption) ?? {} });
+    const value = digest.toString('base64');
+    expect(part.headers[name]).toBe(value);
+    const of = `<ETag>${part.headers['etag'] ?? ''}</ETag><Checksum${algorithm}>${value}</Checksum${algorithm}>`;
+    const body = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>${of}</Part></CompleteMultipartUpload>`;
+    const whole = type === 'FULL_OBJECT' ? value : `${digestOf(algorithm, digest).toString('base64')}-1`;
+    const done = await calls.call('POST', target, { body, headers: keyOf(encryption) ?? {} });
+    expect(done.body).toContain(
+      `<Checksum${algorithm}>${whole}</Checksum${algorithm}><ChecksumType>${type}</ChecksumType>`,
+    );
+    const { headers: seen } = await calls.call('HEAD', '/bucket/key', { headers: read });
+    expect(seen).toMatchObject({ [name]: whole, 'x-amz-checksum-type': type });
+    const { body: listed } = await calls.call('GET', '/bucket?list-type=2');
+    expect(listed).toContain(`<ChecksumAlgorithm>${algorithm}</ChecksumAlgorithm><ChecksumType>${type}</ChecksumType>`);
+  });
+});
+
+describe('a copy', () => {
+  it.each(checksumAlgorithms)('has the checksum that it asks for: %s', async (algorithm) => {
+    await calls.call('PUT', '/bucket/key', { body: content });
+    const headers = { 'x-amz-copy-source': '/bucket/key', 'x-amz-checksum-algorithm': algorithm };
+    const { body } = await calls.call('PUT', '/bucket/copy', { headers });
+    expect(body).toContain(`<Checksum${algorithm}>${digestOf(algorithm, content).toString('base64')}<`);
+  });
+});
+
+const value = (algorithm: Algorithm, of = content) => digestOf(algorithm, of).toString('base64');
+const several = 'Expecting a single x-amz-checksum- header. Multiple checksums are not allowed.';
+const unsupported =
+  'Checksum algorithm provided is unsupported. Please try again with any of the valid types: ' +
+  `[${checksumAlgorithms.join(', ')}]`;
+const sdk = 'x-amz-sdk-checksum-algorithm';
+const noValue = `${sdk} specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.`;
+const wrongType = 'Value for x-amz-checksum-type header is invalid.';
+const onlyWith = 'The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.';
+const cannot = (type: string, algorithm: string) =>
+  `The ${type} checksum type cannot be used with the ${algorithm.toLowerCase()} checksum algorithm.`;
+const chosen = (algorithm: string, type?: string): Headers => ({
+  'x-amz-checksum-algorithm': algorithm,
+  ...(type && { 'x-amz-checksum-type': type }),
+});
+
+/** Requests that S3 refuses, with what it answers. */
+describe.each<[method: string, target: string, headers: Headers, status: number, code: string, message: string]>([
+  ...checksumAlgorithms.flatMap((algorithm): [string, string, Headers, number, string, string][] => [
+    [
+      'PUT',
+      'key',
+      { [nameOf(algorithm)]: Buffer.alloc(checksumSizes[algorithm], 1).toString('base64') },
+      400,
+      'BadDigest',
+      `The ${algorithm} that you specified`,
+    ],
+    [
+      'PUT',
+      'key',
+      { [nameOf(algorithm)]: Buffer.alloc(checksumSizes[algorithm] + 1).toString('base64') },
+      400,
+      'InvalidRequest',
+      `Value for ${nameOf(algorithm)} header is invalid.`,
+    ],
+    ['PUT', 'key', { [nameOf(algorithm)]: '' }, 400, 'InvalidRequest', `Value for ${nameOf(algorithm)} header`],
+  ]),
+  ...['SHA1', 'SHA256', 'SHA512', 'MD5'].map((algorithm): [string, string, Headers, number, string, string] => [
+    'POST',
+    'key?uploads',
+    chosen(algorithm, 'FULL_OBJECT'),
+    400,
+    'InvalidRequest',
+    cannot('FULL_OBJECT', algorithm),
+  ]),
+  ...['xxhash64', 'xxhash3', 'xxhash128'].flatMap((name): [string, string, Headers, number, string, string][] => [
+    [
+      'PUT',
+      'key',
+      { [`x-amz-checksum-${name}`]: 'AAAA' },
+      501,
+      'NotImplemented',
+      `The header x-amz-checksum-${name} is not implemented`,
+    ],
+    ['POST', 'key?uploads', chosen(name.toUpperCase()), 400, 'InvalidRequest', unsupported],
+    ['PUT', 'key', { [sdk]: name.toUpperCase() }, 400, 'InvalidRequest', unsupported],
+  ]),
+  ['POST', 'key?uploads', chosen('CRC64NVME', 'COMPOSITE'), 400, 'InvalidRequest', cannot('COMPOSITE', 'CRC64NVME')],
+  ['POST', 'key?uploads', chosen('CRC32', 'PARTS'), 400, 'InvalidRequest', wrongType],
+  ['POST', 'key?uploads', { 'x-amz-checksum-type': 'COMPOSITE' }, 400, 'InvalidRequest', onlyWith],
+  ['POST', 'key?uploads', { 'x-amz-checksum-type': 'FULL_OBJECT' }, 400, 'InvalidRequest', onlyWith],
+  ['POST', 'key?uploads', chosen('MD4'), 400, 'InvalidRequest', unsupported],
+  ['PUT', 'key', { [nameOf('SHA1')]: value('SHA1'), [nameOf('MD5')]: value('MD5') }, 400, 'InvalidRequest', several],
+  ['PUT', 'key', { [sdk]: 'SHA512' }, 400, 'InvalidRequest', noValue],
+  ['PUT', 'key', { [sdk]: 'MD5', [nameOf('SHA1')]: value('SHA1') }, 400, 'InvalidRequest', `Value for ${sdk} header`],
+  ['PUT', 'key', { 'content-md5': 'short' }, 400, 'InvalidDigest', 'The Content-MD5 that you specified'],
+  ['PUT', 'key', { 'content-md5': value('MD5', Buffer.of()) }, 400, 'BadDigest', 'The Content-MD5 that you'],
+  ['PUT', 'key', { 'x-amz-checksum-type': 'COMPOSITE' }, 400, 'InvalidRequest', 'The header x-amz-checksum-type'],
+])('%s %s with %o', (method, target, headers, status, code, message) => {
+  it(`is refused with ${status} ${code}, and nothing is stored`, async () => {
+    const reply = await calls.call(method, `/bucket/${target}`, { body: method === 'PUT' ? content : '', headers });
+    expect([reply.status, reply.code]).toEqual([status, code]);
+    expect(reply.refusal).toContain(`<Code>${code}</Code><Message>${message}`);
+    expect((await calls.call('GET', '/bucket/key')).code).toBe('NoSuchKey');
+    expect((await calls.call('GET', '/bucket?uploads')).body).not.toContain('<Upload>');
+  });
+});
+
+describe('a part', () => {
+  it('is refused with another checksum than that of its upload', async () => {
+    const begun = await calls.call('POST', '/bucket/key?uploads', { headers: chosen('SHA256') });
+    const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(begun.body)?.[1] ?? '';
+    const headers = { [nameOf('CRC32')]: value('CRC32') };
+    const target = `/bucket/key?uploadId=${uploadId}&partNumber=1`;
+    expect((await calls.call('PUT', target, { body: content, headers })).refusal).toContain(
+      '<Code>InvalidRequest</Code><Message>Checksum Type mismatch occurred, expected checksum Type: sha256, ' +
+        'actual checksum Type: crc32</Message>',
+    );
+  });
+});
