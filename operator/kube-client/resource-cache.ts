@@ -21,7 +21,7 @@ export interface ResourceCacheOptions {
   /** Answers what to keep of an object; the default keeps all. Managed fields and kubectl's copy of the manifest are always dropped. */
   readonly keep?: (object: KubeObject) => KubeObject;
   /** Keeps, of the managed fields, the spec fields that others than the operator wrote. */
-  readonly foreignFields?: true;
+  readonly foreignFields?: true | undefined;
   /** Namespaces that are listed one by one; `synced` waits for all of them. Undefined means one list of all namespaces. */
   readonly namespaces?: readonly string[];
   /** Called when a listener throws. */

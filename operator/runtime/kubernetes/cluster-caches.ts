@@ -98,7 +98,7 @@ export class ClusterCaches {
     for (const [name, what] of Object.entries<Watched>(watched) as [CacheName, Watched][]) {
       const cache = new ResourceCache(what.type, {
         keep: what.keep,
-        foreignFields: true,
+        foreignFields: what.foreignFields,
         namespaces: options.namespaces,
         failed: (error) => options.failed(error),
       });

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { KubeApi, KubeList, WatchEvent } from '../../kube-client/kube-api.ts';
+import type { ResourceType } from '../../kube-client/kube-api.ts';
+import { ClusterCaches } from './cluster-caches.ts';
+
+/** One object of each type. Another field manager has written into its spec, as the volume controller does with a claim. */
+const api: Pick<KubeApi, 'list' | 'watch'> = {
+  list: (type: ResourceType): Promise<KubeList> => {
+    const managedFields = [{ manager: 'other', operation: 'Update', fieldsV1: { 'f:spec': { 'f:volumeName': {} } } }];
+    const metadata = { name: 'one', namespace: 'default', managedFields };
+    return Promise.resolve({
+      items: [{ apiVersion: type.apiVersion, kind: type.kind, metadata }],
+      resourceVersion: '1',
+    });
+  },
+  async *watch(_type, { signal }): AsyncGenerator<WatchEvent> {
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  },
+};
+
+it('remembers the fields of others only for types whose spec the operator keeps as rendered', async () => {
+  const caches = new ClusterCaches({
+    api: api as KubeApi,
+    namespaces: undefined,
+    random: () => 0,
+    restarted: () => undefined,
+    failed: (error) => {
+      throw error;
+    },
+  });
+  caches.start();
+  const remembered: string[] = [];
+  for (const [name, cache] of caches.entries()) {
+    await cache.synced();
+    if (cache.get('default', 'one')?.metadata.foreign !== undefined) remembered.push(name);
+  }
+  await caches.stop();
+  expect(remembered).toEqual(
+    expect.arrayContaining(['statefulSets', 'services', 'networkPolicies', 'ingresses', 'podDisruptionBudgets']),
+  );
+  expect(remembered).not.toContain('persistentVolumeClaims');
+  expect(remembered).not.toContain('pods');
+});
