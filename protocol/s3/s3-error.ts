@@ -29,6 +29,7 @@ export const s3ErrorCodes = {
   InvalidPartOrder: [400, 'The list of parts was not in ascending order.'],
   InvalidPartNumber: [416, 'The requested partnumber is not satisfiable'],
   InvalidRange: [416, 'The requested range is not satisfiable.'],
+  InvalidRedirectLocation: [400, "The website redirect location must have a prefix of 'http://' or 'https://' or '/'."],
   InvalidRequest: [400, 'Invalid request.'],
   InvalidRetentionPeriod: [400, 'The retention period that you specified is not valid.'],
   InvalidStorageClass: [400, 'The storage class that you specified is not valid.'],

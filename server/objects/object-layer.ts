@@ -192,6 +192,8 @@ export interface ObjectHeaders {
   readonly cacheControl?: string;
   readonly expires?: string;
   readonly storageClass?: string;
+  /** `x-amz-website-redirect-location`, which no copy takes over. */
+  readonly websiteRedirect?: string;
   /** `x-amz-meta-*`, names in lower case without the prefix. */
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -345,6 +347,8 @@ export interface CopyObject {
   readonly headers?: ObjectHeaders | undefined;
   /** Absent: the source's, or that of `headers` where they are given. */
   readonly storageClass?: string | undefined;
+  /** That of the new object, where `headers` are absent. */
+  readonly websiteRedirect?: string | undefined;
   readonly encryption?: RequestedEncryption | undefined;
   /** Absent: the source's, if any. */
   readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;

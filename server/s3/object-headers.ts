@@ -9,6 +9,7 @@ import type {
   ObjectHeaders,
 } from '../objects/object-layer.ts';
 import { header } from './request.ts';
+import { addMetadataHeaders, userMetadata } from './user-metadata.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import { checksumHeaders } from './request-body.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
@@ -128,13 +129,6 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : `${value}`;
 }
 
-const metadataPrefix = 'x-amz-meta-';
-/**
- * The limit for names and values together, as in AWS.
- *
- * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
- */
-const maxMetadataBytes = 2_048;
 const defaultContentType = 'binary/octet-stream';
 
 /** The fields of `ObjectHeaders` that are one header each, with the name of the header. */
@@ -157,6 +151,8 @@ export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   if (contentEncoding !== undefined) stored['contentEncoding'] = contentEncoding;
   const storageClass = checkStorageClass(header(headers, 'x-amz-storage-class'));
   if (storageClass !== undefined) stored['storageClass'] = storageClass;
+  const websiteRedirect = checkRedirect(header(headers, 'x-amz-website-redirect-location'));
+  if (websiteRedirect !== undefined) stored['websiteRedirect'] = websiteRedirect;
   return { ...stored, metadata: userMetadata(headers) };
 }
 
@@ -173,6 +169,22 @@ function withoutChunking(text: string | undefined): string | undefined {
   return rest === '' ? undefined : rest;
 }
 
+/**
+ * Checks the page to which a website redirects. It is stored and returned; no website is served.
+ *
+ * @throws S3Error InvalidRedirectLocation
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/how-to-page-redirect.html
+ */
+function checkRedirect(location: string | undefined): string | undefined {
+  if (location === undefined) return undefined;
+  if (!/^(?:https?:\/\/|\/)/.test(location)) throw new S3Error('InvalidRedirectLocation');
+  if (location.length <= 2_048) return location;
+  throw new S3Error(
+    'InvalidRedirectLocation',
+    'The length of website redirect location cannot exceed 2,048 characters.',
+  );
+}
+
 function checkStorageClass(name: string | undefined): string | undefined {
   if (name === undefined || name === 'STANDARD') return undefined;
   if (name === 'REDUCED_REDUNDANCY') return name;
@@ -180,24 +192,6 @@ function checkStorageClass(name: string | undefined): string | undefined {
     'InvalidStorageClass',
     `The storage class "${name.slice(0, 40)}" is not offered; use STANDARD or REDUCED_REDUNDANCY.`,
   );
-}
-
-function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
-  const metadata: Record<string, string> = {};
-  let bytes = 0;
-  for (const name of Object.keys(headers)) {
-    if (!name.startsWith(metadataPrefix)) continue;
-    const value = header(headers, name) ?? '';
-    bytes += name.length - metadataPrefix.length + value.length;
-    // Defines an own property also for a name like __proto__.
-    Object.defineProperty(metadata, name.slice(metadataPrefix.length), { value, enumerable: true, configurable: true });
-  }
-  if (bytes > maxMetadataBytes) {
-    throw new S3Error('MetadataTooLarge', undefined, {
-      details: { Size: String(bytes), MaxSizeAllowed: String(maxMetadataBytes) },
-    });
-  }
-  return metadata;
 }
 
 /** Returns the headers that describe an object in answers to GET and HEAD. */
@@ -218,7 +212,8 @@ export function describingHeaders(
   if (info.expires !== undefined) headers['expires'] = info.expires;
   if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
-  for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';
+  if (info.websiteRedirect !== undefined) headers['x-amz-website-redirect-location'] = info.websiteRedirect;
+  addMetadataHeaders(headers, info.metadata);
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
   if (options.checksum !== undefined) Object.assign(headers, checksumHeaders(options.checksum));
   return headers;

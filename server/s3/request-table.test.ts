@@ -176,6 +176,7 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   expires: 'Thu, 01 Dec 2033 16:00:00 GMT',
   'x-amz-meta-*': 'blue',
   'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+  'x-amz-website-redirect-location': '/elsewhere',
   'x-amz-server-side-encryption': 'AES256',
   'x-amz-server-side-encryption-aws-kms-key-id': 'another-key',
   'x-amz-server-side-encryption-context': 'e30=',

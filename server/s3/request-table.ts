@@ -39,7 +39,8 @@ const common: Rows = {
 };
 
 const describing: Rows = each(
-  'cache-control content-disposition content-encoding content-language content-type expires x-amz-meta-* x-amz-storage-class',
+  'cache-control content-disposition content-encoding content-language content-type expires x-amz-meta-* x-amz-storage-class ' +
+    'x-amz-website-redirect-location',
   honoured,
 );
 
@@ -70,7 +71,6 @@ const unlocking: Rows = {
 /** Settings of an object that its headers do not describe. */
 const keptWithObjects: Rows = {
   'x-amz-tagging': refused('objects have no tags', { except: [''] }),
-  'x-amz-website-redirect-location': refused('buckets are no websites'),
   ...lock,
   ...acl,
 };
@@ -333,6 +333,7 @@ const noGuard = refused('this operation does not test it');
  * that sends one relies on it, so this server refuses it.
  */
 export const guardsElsewhere: Rows = {
+  'x-amz-website-redirect-location': refused('this operation stores no object'),
   ...keptWithObjects,
   ...unlocking,
   ...xxHashes,

@@ -27,9 +27,7 @@ async function ask(method: string, path: string, headers: Record<string, string>
 
 describe('what an object is described by leaves as the bytes that came', () => {
   it.each([
-    ['x-amz-meta-latin', 'caf\u00e9 \u00a0\u0085\u00ff'],
-    ['x-amz-meta-utf8', Buffer.from('grün 中').toString('latin1')],
-    ['x-amz-meta-blank', '\u00a0\u0085 a\u00a0'],
+    ['x-amz-meta-plain', 'a b'],
     ['x-amz-meta-encoded', '=?UTF-8?B?w6k=?='],
     ['content-disposition', 'attachment; filename="caf\u00e9.txt"'],
     ['content-encoding', 'deflate, gzip'],
@@ -47,15 +45,28 @@ describe('what an object is described by leaves as the bytes that came', () => {
     }
   });
 
-  it('through a copy too, and with the AWS SDK', async () => {
-    const value = 'caf\u00e9 \u00ff';
-    await ask('PUT', '/source', { 'x-amz-meta-a': value });
+  it('but for metadata that is not ASCII, which is encoded as in RFC 2047, through a copy too', async () => {
+    const sent = {
+      'x-amz-meta-latin': 'caf\u00e9',
+      'x-amz-meta-utf8': Buffer.from('grün 中').toString('latin1'),
+      'x-amz-meta-quoted': '=?ISO-8859-1?Q?caf=E9?=',
+    };
+    const seen = [`=?UTF-8?B?${base64('café')}?=`, `=?UTF-8?B?${base64('grün 中')}?=`, `=?UTF-8?B?${base64('café')}?=`];
+    await ask('PUT', '/source', sent);
     await ask('PUT', '/copy', { 'x-amz-copy-source': `/${Bucket}/source` });
-    expect((await ask('HEAD', '/copy')).head).toContain(`\r\nx-amz-meta-a: ${value}\r\n`);
+    for (const path of ['/source', '/copy']) {
+      const { head } = await ask('HEAD', path);
+      for (const [index, name] of Object.keys(sent).entries())
+        expect(head).toContain(`\r\n${name}: ${seen[index]}\r\n`);
+    }
+  });
+
+  it('with the AWS SDK, which does not decode them', async () => {
     const s3 = s3Client(server);
     const Metadata = { a: 'é' };
     await s3.send(new PutObjectCommand({ Bucket, Key: 'by-sdk', Metadata, Body: Buffer.from('x') }));
-    expect((await s3.send(new HeadObjectCommand({ Bucket, Key: 'by-sdk' }))).Metadata).toEqual(Metadata);
+    const head = await s3.send(new HeadObjectCommand({ Bucket, Key: 'by-sdk' }));
+    expect(head.Metadata).toEqual({ a: `=?UTF-8?B?${base64('é')}?=` });
   });
 
   it('without aws-chunked, which is the framing of the request', async () => {
@@ -71,3 +82,7 @@ describe('what an object is described by leaves as the bytes that came', () => {
     }
   });
 });
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

@@ -22,7 +22,8 @@ import { bodyFrom } from '../bodies/body-source.ts';
 export async function copyObject(context: ObjectContext, request: CopyObject): Promise<ObjectInfo & CopiedVersion> {
   const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
   const onItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
-  const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm, request.tags];
+  const { storageClass, websiteRedirect, tags } = request;
+  const changes = [headers, storageClass, websiteRedirect, encryption, source.customerKey, checksumAlgorithm, tags];
   if (onItself && changes.every((change) => change === undefined)) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
@@ -34,7 +35,7 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     body: bodyFrom(keptPieces(read({ start: 0, end: info.size }))),
     size: info.size,
     digests: compute === undefined ? {} : { compute },
-    headers: headers ?? headersOf(info, request.storageClass),
+    headers: headers ?? { ...headersOf(info, storageClass), ...(websiteRedirect !== undefined && { websiteRedirect }) },
     encryption,
     conditions: request.conditions,
     tags: request.tags ?? info.tags,

@@ -24,7 +24,9 @@ export const copyObject: Operation = {
     const checksumAlgorithm = checksumAlgorithmOf(headers);
     const keepsEncryption = encryption === undefined && source.customerKey === undefined;
     const storageClass = header(headers, 'x-amz-storage-class');
-    const changesNothing = !replace && keepsEncryption && storageClass === undefined && checksumAlgorithm === undefined;
+    const { websiteRedirect } = stored;
+    const changes = [storageClass, checksumAlgorithm, websiteRedirect];
+    const changesNothing = !replace && keepsEncryption && changes.every((change) => change === undefined);
     const onItself = source.bucket === call.bucket && source.key === call.key && source.versionId === undefined;
     if (onItself && changesNothing) {
       throw new S3Error(
@@ -42,6 +44,7 @@ export const copyObject: Operation = {
         lock: undefined,
         headers: replace ? stored : undefined,
         storageClass,
+        websiteRedirect,
         encryption,
         checksumAlgorithm,
       }),
