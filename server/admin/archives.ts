@@ -31,7 +31,7 @@ export const bucketArchiveRoutes: readonly Route[] = [
 ];
 
 async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
-  const entries = readZip(await call.body(maxArchiveBytes), bucketArchiveLimits);
+  const entries = await readZip(await call.body(maxArchiveBytes), bucketArchiveLimits);
   const { server } = call.services;
   const only = call.query.get('bucket') || undefined;
   const buckets = await importBuckets(bucketsOf(call.services), entries, {
@@ -80,7 +80,7 @@ async function exported(call: AdminCall): Promise<AdminAnswer> {
 }
 
 async function importIdentityArchive(call: AdminCall): Promise<ImportReport> {
-  const archive = readIdentityArchive(await call.body(maxArchiveBytes));
+  const archive = await readIdentityArchive(await call.body(maxArchiveBytes));
   const { identities, root } = call.services;
   return importIdentities(archive, { identities, rootUser: root.user, caller: call });
 }

@@ -29,7 +29,7 @@ const entry = (name: string, text: string) => ({ name, content: Buffer.from(text
 
 describe('an archive of buckets', () => {
   it('holds what is set for each, by the names of MinIO', async () => {
-    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     expect(archive.map(({ name }) => name)).toEqual([
       'photos/policy.json',
       'photos/tagging.xml',
@@ -39,12 +39,12 @@ describe('an archive of buckets', () => {
 
   it('is of one bucket where one is asked for, which must be there', async () => {
     const layer = await store();
-    expect(readZip(await exportBuckets(layer, 'plain', now), limits)).toEqual([]);
+    expect(await readZip(await exportBuckets(layer, 'plain', now), limits)).toEqual([]);
     await expect(exportBuckets(layer, 'nix', now)).rejects.toMatchObject({ code: 'NoSuchBucket' });
   });
 
   it('makes the same buckets elsewhere', async () => {
-    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
       photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true } },
@@ -55,7 +55,7 @@ describe('an archive of buckets', () => {
   });
 
   it('takes for each part the right of the operation that sets it', async () => {
-    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     await layer.createBucket('photos', { location: region });
     const options = { only: undefined, region, require: tagsAlone };
@@ -110,7 +110,7 @@ describe('an archive of buckets', () => {
   });
 
   it('leaves the other buckets alone where one is asked for', async () => {
-    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     expect(await importBuckets(layer, archive, { only: 'plain', region, require })).toEqual({});
     expect(await layer.listBuckets()).toEqual([]);

@@ -55,9 +55,9 @@ type ArchivePart = keyof typeof archiveFiles;
 
 export type Archive = { readonly [Part in ArchivePart]?: z.infer<(typeof archiveSchemas)[Part]> };
 
-/** Reads an archive; throws before any change if it is none. Unknown files are ignored. */
-export function readIdentityArchive(bytes: Buffer): Archive {
-  const entries = readZip(bytes, archiveLimits);
+/** Reads an archive; it rejects before any change if it is none. Unknown files are ignored. */
+export async function readIdentityArchive(bytes: Buffer): Promise<Archive> {
+  const entries = await readZip(bytes, archiveLimits);
   const found: Record<string, unknown> = {};
   for (const [part, name] of Object.entries(archiveFiles)) {
     const entry = entries.find((one) => one.name === name);
