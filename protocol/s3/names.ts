@@ -23,6 +23,11 @@ export function bucketNameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** Reports if a text has the form of a version ID: 32 hexadecimal digits, or `null`. */
+export function isVersionId(text: string): boolean {
+  return text === 'null' || /^[0-9a-f]{32}$/.test(text);
+}
+
 /** The last valid name. Most requests name the bucket of the request before them. */
 let lastGood: string | undefined;
 

@@ -1,5 +1,5 @@
 import { decodePrefix, endOf, escape, partialPrefix, prefixOf, after as afterKey } from '../../store/keys.ts';
-import { type ScanItem, type ScanRange, scanPages } from '../../store/record-store.ts';
+import { type Entry, type ScanItem, type ScanRange, scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ListedVersion, ListObjectVersions, VersionListing } from '../object-layer.ts';
@@ -59,34 +59,45 @@ async function startOf(context: ObjectContext, request: ListObjectVersions): Pro
   const wholeKey = prefixOf(keyMarker);
   const latest = (start: Buffer) => (start.compare(first) > 0 ? start : first);
   if (versionIdMarker !== undefined && groupEnd < 0 && keyMarker.startsWith(prefix)) {
-    const { order, nullVersion } = await afterVersion(context, request, versionIdMarker);
-    const noncurrent = Buffer.concat([wholeKey, order]);
-    return { current: latest(afterKey(wholeKey)), noncurrent: latest(noncurrent), ...(nullVersion && { nullVersion }) };
+    const { order, nullVersion, currentFollows } = await afterVersion(context, request, versionIdMarker);
+    const noncurrent = latest(Buffer.concat([wholeKey, order]));
+    const current = latest(currentFollows ? wholeKey : afterKey(wholeKey));
+    return { current, noncurrent, ...(nullVersion && { nullVersion }) };
   }
   const end = groupEnd >= 0 ? endOf(escape(keyMarker.slice(0, groupEnd + delimiter.length))) : endOf(wholeKey);
   return { current: latest(groupEnd >= 0 ? end : afterKey(wholeKey)), noncurrent: latest(end) };
 }
 
-/** Returns where the versions of a key begin that are older than one of them: the encoded order, and the null version if it follows. */
+/**
+ * Returns where the versions of a key begin that are older than one of them: the encoded order, the null version if it follows, and if
+ * the current version follows. The current one follows where the client has removed the newer ones since it read the page before.
+ */
 async function afterVersion(
   context: ObjectContext,
   { bucket, keyMarker }: ListObjectVersions,
   versionId: string,
-): Promise<{ readonly order: Buffer; readonly nullVersion?: Start['nullVersion'] }> {
-  const nullKey = recordKeys.version(bucket, keyMarker, versionOrder(undefined));
+): Promise<{ readonly order: Buffer; readonly nullVersion?: Start['nullVersion']; readonly currentFollows: boolean }> {
   const marked = orderOf(versionId);
+  const [object, marker, nullVersion] = await context.records.getAll([
+    recordKeys.object(bucket, keyMarker),
+    recordKeys.marker(bucket, keyMarker),
+    recordKeys.version(bucket, keyMarker, versionOrder(undefined)),
+  ]);
+  const timeOf = (entry: Entry | undefined) =>
+    entry === undefined ? Infinity : decodeObject(entry.value, bucket, keyMarker).modified;
   if (versionId === NULL_VERSION) {
     const found = await findVersion(context, bucket, keyMarker, versionId);
     // Without the null version, its time is not known: the others are listed again.
-    if (found === undefined) return { order: afterKey(prefixOf(marked)) };
+    if (found === undefined) return { order: afterKey(prefixOf(marked)), currentFollows: true };
     const older = found.stored.record.modified.toString(16).padStart(12, '0') + '0'.repeat(20);
-    return { order: prefixOf(versionOrder(older)) };
+    return { order: prefixOf(versionOrder(older)), currentFollows: false };
   }
-  const entry = await context.records.get(nullKey);
   const time = Number.parseInt(versionId.slice(0, 12), 16);
-  const follows = entry !== undefined && decodeObject(entry.value, bucket, keyMarker).modified < time;
+  const currentFollows = timeOf(object ?? marker) < time;
   const order = afterKey(prefixOf(marked));
-  return follows ? { order, nullVersion: { key: keyMarker, value: entry.value } } : { order };
+  return timeOf(nullVersion) < time && nullVersion !== undefined
+    ? { order, currentFollows, nullVersion: { key: keyMarker, value: nullVersion.value } }
+    : { order, currentFollows };
 }
 
 /** The items of one table, by pages. */

@@ -137,6 +137,24 @@ describe('a bucket with versions', () => {
     expect((await list()).versions.map(short)).toEqual(['key null latest marker', `key ${second}`, `key ${first}`]);
   });
 
+  it.each([1, 2, 3])(
+    'lists all in pages of %i to a client that removes each page before it reads the next',
+    async (limit) => {
+      await write('null');
+      await enable();
+      for (let at = 0; at < 4; at += 1) await write(`${at}`);
+      await test.layer.deleteObject('bucket', 'key');
+      await write('null', 'later');
+      let next: { key: string; versionId?: string } | undefined = { key: '' };
+      while (next !== undefined) {
+        const page = await list({ limit, keyMarker: next.key, versionIdMarker: next.versionId });
+        for (const { key, versionId } of page.versions) await test.layer.deleteObject('bucket', key, { versionId });
+        next = page.next;
+      }
+      expect((await list()).versions).toEqual([]);
+    },
+  );
+
   it('lists in pages of any size', async () => {
     await write('null', 'a');
     await enable();

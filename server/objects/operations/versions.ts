@@ -1,3 +1,4 @@
+import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { after, prefixOf, within } from '../../store/keys.ts';
 import type { Entry, Key } from '../../store/record-store.ts';
@@ -303,8 +304,7 @@ export function shownVersionId({ versionId }: Pick<ObjectRecord, 'versionId'>): 
 
 /** Converts the version id of a client. Throws `InvalidArgument`. */
 export function orderOf(versionId: string): VersionOrder {
-  if (versionId === NULL_VERSION) return versionOrder(undefined);
-  if (/^[0-9a-f]{32}$/.test(versionId)) return versionOrder(versionId);
+  if (isVersionId(versionId)) return versionOrder(versionId === NULL_VERSION ? undefined : versionId);
   throw new S3Error('InvalidArgument', 'Invalid version id specified', {
     details: { ArgumentName: 'versionId', ArgumentValue: versionId.slice(0, 100) },
   });
