@@ -48,6 +48,7 @@ export const s3ErrorCodes = {
     'The XML that you provided was not well formed or did not validate against our published schema.',
   ],
   MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
+  IllegalVersioningConfigurationException: [400, 'The versioning configuration specified in the request is invalid.'],
   InvalidBucketState: [409, 'The request is not valid with the current state of the bucket.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],

@@ -11,8 +11,6 @@ const maxInteger = 2_147_483_647;
 
 const standard = element('StorageClass', 'STANDARD');
 const none = xmlText('');
-/** Buckets are not versioned. Each object is its only version. */
-const theVersion = markup`<VersionId>null</VersionId><IsLatest>true</IsLatest>`;
 const theOwner = owner('Owner');
 
 /** The form of the keys in an answer: plain, or percent-encoded with `encoding-type=url`. */
@@ -36,30 +34,28 @@ export function pageSize(call: S3Call, parameter: string): number {
   return Math.min(maxPage, integerParameter(call.query, parameter, { min: 0, max: maxInteger, absent: maxPage }));
 }
 
-/** Writes the entries of a listing of objects or, with `version`, of versions. The parts that are equal in all entries are made once. */
+/** Writes the entries of a listing of objects. The parts that are equal in all entries are made once. */
 export function objectElements(
   objects: readonly ListedObject[],
-  options: {
-    readonly name: string;
-    readonly encoding: KeyEncoding;
-    readonly owner: boolean;
-    readonly version?: boolean;
-  },
+  options: { readonly name: string; readonly encoding: KeyEncoding; readonly owner: boolean },
 ): readonly Xml[] {
   const { name, encoding } = options;
-  const version = options.version === true ? theVersion : none;
   const ownerHere = options.owner ? theOwner : none;
   return objects.map(({ key, size, etag, modified, checksum, storageClass }) =>
     element(name, [
-      markup`<Key>${xmlText(encoding.encode(key))}</Key>${version}<LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
-      checksum && checksumOf(checksum),
+      markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
+      checksum && checksumMarkup(checksum),
       markup`<Size>${size}</Size>${ownerHere}`,
-      storageClass === undefined ? standard : element('StorageClass', storageClass),
+      storageClassElement(storageClass),
     ]),
   );
 }
 
-function checksumOf({ algorithm, type }: NonNullable<ListedObject['checksum']>): Xml {
+export function storageClassElement(storageClass: string | undefined): Xml {
+  return storageClass === undefined ? standard : element('StorageClass', storageClass);
+}
+
+export function checksumMarkup({ algorithm, type }: NonNullable<ListedObject['checksum']>): Xml {
   return markup`<ChecksumAlgorithm>${xmlText(algorithm)}</ChecksumAlgorithm><ChecksumType>${xmlText(type)}</ChecksumType>`;
 }
 

@@ -109,6 +109,8 @@ function baseOf(name: string): Base {
       return { ...base, path: '/empty' };
     case 'PutBucketEncryption':
       return { ...base, body: encryptionDocument };
+    case 'PutBucketVersioning':
+      return { ...base, body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' };
     case 'PutBucketTagging':
       return { ...base, body: taggingDocument };
     case 'PutBucketPolicy':
@@ -206,6 +208,8 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-if-match-last-modified-time': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-if-match-size': '1',
+  'x-amz-bucket-object-lock-enabled': 'neither',
+  'x-minio-force-delete': 'neither',
   'x-amz-copy-source': '/bucket/absent',
   'x-amz-copy-source-if-match': '"00000000000000000000000000000000"',
   'x-amz-copy-source-if-none-match': '*',
@@ -247,7 +251,6 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
 /** Values of refused and harmless rows; any other is `anything`. */
 const samples: Readonly<Record<string, string>> = {
   'x-amz-acl': 'public-read',
-  'x-amz-bucket-object-lock-enabled': 'true',
   'x-amz-bypass-governance-retention': 'true',
   'x-amz-grant-read': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
   'x-amz-object-ownership': 'ObjectWriter',

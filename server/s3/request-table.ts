@@ -140,7 +140,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...common,
     ...acl,
     ...bodyDigests,
-    'x-amz-bucket-object-lock-enabled': refused('objects cannot be locked', { except: ['false'] }),
+    'x-amz-bucket-object-lock-enabled': honoured,
     'x-amz-object-ownership': refused('every object belongs to the owner of its bucket', {
       except: ['bucketownerenforced'],
     }),
@@ -205,6 +205,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetBucketReplication: common,
   GetBucketRequestPayment: common,
   GetBucketVersioning: common,
+  PutBucketVersioning: { ...common, ...bodyDigests, 'x-amz-mfa': refused('a second factor is not checked') },
   GetBucketWebsite: common,
 
   GetObject: { ...common, ...reading },
@@ -247,7 +248,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...unlocking,
     ...version,
     ...each('if-match x-amz-if-match-last-modified-time x-amz-if-match-size', honoured),
-    'x-minio-force-delete': refused('the objects below a prefix are deleted one by one', { except: ['false'] }),
+    'x-minio-force-delete': honoured,
   },
   GetObjectAttributes: {
     ...common,
@@ -319,7 +320,7 @@ export const notServed: readonly string[] = (
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
   'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
-  'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketVersioning PutBucketWebsite PutObjectAcl ' +
+  'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
   'PutObjectAnnotation PutObjectLegalHold PutObjectLockConfiguration PutObjectRetention PutObjectTagging PutPublicAccessBlock ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +

@@ -16,7 +16,9 @@ import { getObjectAttributes } from './object/object-attributes.ts';
 import { getObject, headObject } from './object/read-object.ts';
 import { listBuckets } from './bucket/list-buckets.ts';
 import { listMultipartUploads, listParts } from './multipart/list-uploads.ts';
-import { listObjectVersions, listObjects, listObjectsV2 } from './bucket/list-objects.ts';
+import { listObjectVersions } from './bucket/list-object-versions.ts';
+import { listObjects, listObjectsV2 } from './bucket/list-objects.ts';
+import { getBucketVersioning, putBucketVersioning } from './configuration/bucket-versioning.ts';
 import { putBucketNotification } from './configuration/unconfigured.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
@@ -48,6 +50,9 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'bucket', 'tagging', putBucketTagging],
   ['DELETE', 'bucket', 'tagging', deleteBucketTagging],
 
+  ['GET', 'bucket', 'versioning', getBucketVersioning],
+  ['PUT', 'bucket', 'versioning', putBucketVersioning],
+
   ['GET', 'bucket', '', listObjects],
   ['GET', 'bucket', 'list-type', listObjectsV2],
   ['GET', 'bucket', 'versions', listObjectVersions],
@@ -66,7 +71,6 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'publicAccessBlock', none.getPublicAccessBlock],
   ['GET', 'bucket', 'replication', none.getBucketReplication],
   ['GET', 'bucket', 'requestPayment', none.getBucketRequestPayment],
-  ['GET', 'bucket', 'versioning', none.getBucketVersioning],
   ['GET', 'bucket', 'website', none.getBucketWebsite],
 
   ['GET', 'object', '', getObject],

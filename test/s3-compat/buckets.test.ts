@@ -14,7 +14,7 @@ import {
   GetObjectLockConfigurationCommand,
   HeadBucketCommand,
   ListBucketsCommand,
-  PutBucketVersioningCommand,
+  PutBucketAccelerateConfigurationCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -116,10 +116,10 @@ describe('what a bucket does not have', () => {
   });
 
   it('cannot be set', async () => {
-    const versioning = new PutBucketVersioningCommand({
+    const acceleration = new PutBucketAccelerateConfigurationCommand({
       Bucket: 'first',
-      VersioningConfiguration: { Status: 'Enabled' },
+      AccelerateConfiguration: { Status: 'Enabled' },
     });
-    expect(await refusal(s3.send(versioning))).toEqual({ code: 'NotImplemented', status: 501 });
+    expect(await refusal(s3.send(acceleration))).toEqual({ code: 'NotImplemented', status: 501 });
   });
 });

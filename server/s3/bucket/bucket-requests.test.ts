@@ -52,16 +52,6 @@ describe('PutBucketNotificationConfiguration', () => {
   });
 });
 
-describe('DeleteObject', () => {
-  it('refuses to delete all below a prefix, and deletes nothing', async () => {
-    const { call, layer } = await testCalls();
-    await layer.putObject(put('bucket', 'folder/key', 'text'));
-    const headers = { 'x-minio-force-delete': 'true' };
-    expect(await call('DELETE', '/bucket/folder/', { headers })).toMatchObject({ status: 501, code: 'NotImplemented' });
-    await expect(layer.headObject('bucket', 'folder/key')).resolves.toBeDefined();
-  });
-});
-
 describe('CopyObject', () => {
   it('computes the checksum that is asked for instead of the source', async () => {
     const { call, layer } = await testCalls();

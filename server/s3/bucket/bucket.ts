@@ -15,6 +15,11 @@ export const createBucket: Operation = {
   action: undefined,
   async handle(call) {
     const location = await authorizedLocation(call);
+    const objectLock = wantsObjectLock(call);
+    if (objectLock) {
+      await call.require('s3:PutBucketObjectLockConfiguration', call.bucket);
+      await call.require('s3:PutBucketVersioning', call.bucket);
+    }
     await refuseBucketInHost(call);
     if (location !== '' && location !== call.region) {
       throw new S3Error(
@@ -22,10 +27,20 @@ export const createBucket: Operation = {
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
       );
     }
-    await call.objects.createBucket(call.bucket, { location: call.region });
+    await call.objects.createBucket(call.bucket, { location: call.region, objectLock });
     return emptyAnswer(200, { location: `/${call.bucket}` });
   },
 };
+
+/** @throws S3Error InvalidArgument unless the header is absent, true or false */
+function wantsObjectLock({ request }: S3Call): boolean {
+  const name = 'x-amz-bucket-object-lock-enabled';
+  const value = header(request.headers, name)?.toLowerCase() ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new S3Error('InvalidArgument', `${name} is true or false.`, {
+    details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },
+  });
+}
 
 /**
  * Reads the location from the body. It first checks that a policy could allow the caller to create the bucket, so that the body of any

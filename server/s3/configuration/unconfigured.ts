@@ -51,9 +51,6 @@ function privateAcl(): string {
   return xmlDocument('AccessControlPolicy', [owner('Owner'), element('AccessControlList', [grant])]);
 }
 
-export const getBucketVersioning = bucketHasNone('GetBucketVersioning', 's3:GetBucketVersioning', () =>
-  empty('VersioningConfiguration'),
-);
 export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
 export const getBucketCors = bucketHasNone('GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration');
 export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');

@@ -2,6 +2,7 @@ import type { DeleteConditions, DeletedObject } from '../../objects/object-layer
 import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
 import { deleteConditions } from '../object-headers.ts';
 import { type Operation, readActions, type S3Call, type VersionActions } from '../operation.ts';
+import { forceDelete, isForceDelete } from './force-delete.ts';
 import { checkVersion } from '../request.ts';
 import {
   maxDeleteDocument,
@@ -20,6 +21,10 @@ export const deleteObject: Operation = {
   name: 'DeleteObject',
   ...deleteActions,
   async handle(call) {
+    if (isForceDelete(call)) {
+      await forceDelete(call, deleteActions);
+      return emptyAnswer(204);
+    }
     const versionId = call.query.get('versionId');
     const conditions = deleteConditions(call.request.headers);
     await requireReadPermission(call, { key: call.key, versionId, conditions });

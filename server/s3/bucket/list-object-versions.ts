@@ -1,0 +1,94 @@
+import { isVersionId } from '../../../protocol/s3/names.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, isoTime, markup, xmlDocument, xmlText, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import type { ListedVersion } from '../../objects/object-layer.ts';
+import { xmlAnswer } from '../answers.ts';
+import {
+  checksumMarkup,
+  commonPrefixes,
+  keyElement,
+  type KeyEncoding,
+  keyEncoding,
+  pageSize,
+  storageClassElement,
+} from '../listing.ts';
+import type { Operation } from '../operation.ts';
+import { owner } from '../owner.ts';
+import type { Query } from '../request.ts';
+
+/**
+ * Versions and delete markers come in one order: keys by their UTF-8 bytes, the versions of a key from the newest to the oldest.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html
+ */
+export const listObjectVersions: Operation = {
+  name: 'ListObjectVersions',
+  action: 's3:ListBucketVersions',
+  async handle(call) {
+    const { bucket, query } = call;
+    const limit = pageSize(call, 'max-keys');
+    const { keyMarker, versionIdMarker } = markers(query);
+    const encoding = keyEncoding(call);
+    const prefix = query.get('prefix') ?? '';
+    const delimiter = query.get('delimiter') ?? '';
+    const listing = await call.objects.listObjectVersions({
+      bucket,
+      prefix,
+      delimiter,
+      keyMarker,
+      versionIdMarker,
+      limit,
+    });
+    const next = limit === 0 ? undefined : listing.next;
+    return xmlAnswer(
+      xmlDocument('ListVersionsResult', [
+        element('Name', bucket),
+        element('Prefix', encoding.encode(prefix)),
+        element('KeyMarker', encoding.encode(keyMarker)),
+        element('VersionIdMarker', versionIdMarker ?? ''),
+        keyElement('NextKeyMarker', next?.key, encoding),
+        next?.versionId === undefined ? undefined : element('NextVersionIdMarker', next.versionId),
+        element('MaxKeys', limit),
+        keyElement('Delimiter', delimiter, encoding),
+        encoding.element,
+        element('IsTruncated', next !== undefined),
+        ...listing.versions.map((version) => versionElement(version, encoding)),
+        ...commonPrefixes(listing.commonPrefixes, encoding),
+      ]),
+    );
+  },
+};
+
+/** @throws S3Error InvalidArgument with the texts of AWS */
+function markers(query: Query): { readonly keyMarker: string; readonly versionIdMarker: string | undefined } {
+  const keyMarker = query.get('key-marker') ?? '';
+  const versionIdMarker = query.get('version-id-marker');
+  if (versionIdMarker === undefined) return { keyMarker, versionIdMarker };
+  if (keyMarker === '') throw invalid('A version-id marker cannot be specified without a key marker.', versionIdMarker);
+  if (versionIdMarker === '') throw invalid('A version-id marker cannot be empty.', versionIdMarker);
+  if (!isVersionId(versionIdMarker)) throw invalid('Invalid version id specified', versionIdMarker);
+  return { keyMarker, versionIdMarker };
+}
+
+function invalid(message: string, value: string): S3Error {
+  return new S3Error('InvalidArgument', message, {
+    details: { ArgumentName: 'version-id-marker', ArgumentValue: value.slice(0, 100) },
+  });
+}
+
+const theOwner = owner('Owner');
+
+function versionElement(version: ListedVersion, encoding: KeyEncoding): Xml {
+  const { key, versionId, isLatest, modified, deleteMarker } = version;
+  const latest = xmlText(String(isLatest));
+  const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${latest}</IsLatest><LastModified>${xmlText(isoTime(modified))}</LastModified>`;
+  if (deleteMarker) return element('DeleteMarker', [place, theOwner]);
+  const { etag, checksum, size, storageClass } = version;
+  return element('Version', [
+    place,
+    markup`<ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
+    checksum && checksumMarkup(checksum),
+    markup`<Size>${size}</Size>${theOwner}`,
+    storageClassElement(storageClass),
+  ]);
+}
