@@ -15,6 +15,7 @@ const api: Pick<KubeApi, 'list' | 'watch'> = {
   },
   async *watch(_type, { signal }): AsyncGenerator<WatchEvent> {
     await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+    yield* [];
   },
 };
 
