@@ -480,6 +480,7 @@ export interface PartListing {
   readonly next?: number;
   readonly initiated: Date;
   readonly storageClass?: string;
+  readonly checksum?: CreateMultipartUpload['checksum'];
 }
 
 export interface ListMultipartUploads {
@@ -492,7 +493,10 @@ export interface ListMultipartUploads {
 }
 
 export interface UploadListing {
-  readonly uploads: readonly { readonly key: string; readonly uploadId: string; readonly initiated: Date }[];
+  readonly uploads: readonly (Pick<PartListing, 'initiated' | 'storageClass' | 'checksum'> & {
+    readonly key: string;
+    readonly uploadId: string;
+  })[];
   readonly commonPrefixes: readonly string[];
   readonly next?: { readonly key: string; readonly uploadId: string };
 }

@@ -125,6 +125,8 @@ export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3
   const algorithm = announcedAlgorithm({ 'x-amz-sdk-checksum-algorithm': value });
   if (algorithm === undefined || auth.trailing?.algorithm === algorithm) return;
   if (request.headers[checksumHeader(algorithm)] !== undefined) return;
+  // The SDK for JavaScript sends MD5 under its old name.
+  if (algorithm === 'MD5' && request.headers['content-md5'] !== undefined) return;
   const another =
     auth.trailing !== undefined || checksumAlgorithms.some((one) => request.headers[checksumHeader(one)] !== undefined);
   throw new S3Error(

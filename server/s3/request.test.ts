@@ -35,7 +35,7 @@ describe('a header in the query of a presigned URL', () => {
   it('is the object’s metadata', async () => {
     const { code, head } = await put(`${presigned}&x-amz-meta-colour=gr%C3%BCn`, 'hello');
     expect(code).toBeUndefined();
-    expect((await head()).headers['x-amz-meta-colour']).toBe(Buffer.from('grün').toString('latin1'));
+    expect((await head()).headers['x-amz-meta-colour']).toBe(`=?UTF-8?B?${Buffer.from('grün').toString('base64')}?=`);
   });
 
   it.each(['x-amz-checksum-crc32=AAAAAA==&x-amz-sdk-checksum-algorithm=CRC32', 'x-amz-sdk-checksum-algorithm=SHA256'])(

@@ -53,7 +53,7 @@ export function integerParameter(
   if (text === undefined || text === '') return range.absent;
   const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
-  throw new S3Error('InvalidArgument', `${name} must be a whole number from ${range.min} to ${range.max}.`, {
+  throw new S3Error('InvalidArgument', `Argument ${name} must be an integer between ${range.min} and ${range.max}`, {
     details: { ArgumentName: name, ArgumentValue: text.slice(0, 100) },
   });
 }

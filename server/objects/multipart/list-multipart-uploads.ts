@@ -2,7 +2,7 @@ import { after, decodeKey, endOf, key as recordKey, partialPrefix } from '../../
 import type { ObjectContext } from '../context.ts';
 import type { ListMultipartUploads, UploadListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
-import { decodeUpload } from '../records/upload-record.ts';
+import { decodeUpload, shownUpload } from '../records/upload-record.ts';
 
 type Mutable = { uploads: UploadListing['uploads'][number][]; commonPrefixes: string[] };
 
@@ -38,7 +38,7 @@ export async function listMultipartUploads(
       }
       const uploadId = String(idBytes);
       last = { key, uploadId };
-      listing.uploads.push({ ...last, initiated: new Date(decodeUpload(item.value, uploadId).initiated) });
+      listing.uploads.push({ ...last, ...shownUpload(decodeUpload(item.value, uploadId)) });
     }
     start = groupEnd;
   }

@@ -27,6 +27,7 @@ import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format
 import type { Digests } from '../records/stored-digests.ts';
 import {
   getUpload,
+  shownUpload,
   type PartRecord,
   recordOfDigests,
   type UploadRecord,
@@ -168,8 +169,7 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): Expected
 export async function listParts(context: ObjectContext, request: ListParts): Promise<PartListing> {
   const { bucket, key, uploadId, after, limit, customerKey } = request;
   const { record } = await getUpload(context.records, bucket, key, uploadId);
-  const { storageClass } = record.headers;
-  const shown = { initiated: new Date(record.initiated), ...(storageClass !== undefined && { storageClass }) };
+  const shown = shownUpload(record);
   const objectKey = customerKey && openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
   const parts: PartInfo[] = [];
   if (limit <= 0) return { ...shown, parts };

@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
-import type { CreateMultipartUpload, ObjectHeaders, ObjectTags } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectHeaders, ObjectTags, PartListing } from '../object-layer.ts';
 import { getBucket } from './bucket-record.ts';
 import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
@@ -17,6 +17,19 @@ export interface UploadRecord {
   readonly tags?: ObjectTags;
   /** The lock that the request asked for. The default retention of the bucket is added at the completion. */
   readonly lock?: ObjectLock;
+}
+
+/** Returns what listings show of an upload. */
+export function shownUpload({
+  initiated,
+  headers: { storageClass },
+  checksum,
+}: UploadRecord): Pick<PartListing, 'initiated' | 'storageClass' | 'checksum'> {
+  return {
+    initiated: new Date(initiated),
+    ...(storageClass !== undefined && { storageClass }),
+    ...(checksum && { checksum }),
+  };
 }
 
 export interface StoredUpload {

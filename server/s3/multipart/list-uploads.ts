@@ -1,4 +1,5 @@
-import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { xmlAnswer, quoted } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';
@@ -42,14 +43,15 @@ export const listMultipartUploads: Operation = {
         element('MaxUploads', limit),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...listing.uploads.map(({ key, uploadId, initiated }) =>
+        ...listing.uploads.map(({ key, uploadId, initiated, storageClass, checksum }) =>
           element('Upload', [
             element('Key', encoding.encode(key)),
             element('UploadId', uploadId),
             owner('Initiator'),
             owner('Owner'),
-            element('StorageClass', 'STANDARD'),
+            element('StorageClass', storageClass ?? 'STANDARD'),
             element('Initiated', initiated),
+            ...checksumOf(checksum),
           ]),
         ),
         ...commonPrefixes(listing.commonPrefixes, encoding),
@@ -87,8 +89,9 @@ export const listParts: Operation = {
         owner('Initiator'),
         owner('Owner'),
         element('StorageClass', listing.storageClass ?? 'STANDARD'),
+        ...checksumOf(listing.checksum),
         element('PartNumberMarker', after),
-        next === undefined ? undefined : element('NextPartNumberMarker', next),
+        element('NextPartNumberMarker', listing.parts.at(-1)?.partNumber ?? after),
         element('MaxParts', limit),
         encoding.element,
         element('IsTruncated', next !== undefined),
@@ -107,3 +110,8 @@ export const listParts: Operation = {
     );
   },
 };
+
+function checksumOf(checksum: CreateMultipartUpload['checksum']): readonly Xml[] {
+  if (checksum === undefined) return [];
+  return [element('ChecksumAlgorithm', checksum.algorithm), element('ChecksumType', checksum.type)];
+}

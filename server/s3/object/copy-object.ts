@@ -71,7 +71,7 @@ async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer
 function replacesMetadata(directive: string | undefined): boolean {
   if (directive === undefined || directive === 'COPY') return false;
   if (directive === 'REPLACE') return true;
-  throw new S3Error('InvalidArgument', 'x-amz-metadata-directive must be COPY or REPLACE.', {
+  throw new S3Error('InvalidArgument', 'Unknown metadata directive.', {
     details: { ArgumentName: 'x-amz-metadata-directive', ArgumentValue: directive.slice(0, 100) },
   });
 }

@@ -125,7 +125,7 @@ describe.each<
   ),
   [put, { 'x-amz-write-offset-bytes': '1' }, 501, 'NotImplemented', 'The header x-amz-write-offset-bytes'],
   [copy, { 'x-amz-source-expected-bucket-owner': '123456789012' }, 403, 'AccessDenied', owner],
-  [copy, { 'x-amz-metadata-directive': 'replace' }, 400, 'InvalidArgument', 'x-amz-metadata-directive'],
+  [copy, { 'x-amz-metadata-directive': 'replace' }, 400, 'InvalidArgument', 'Unknown metadata directive.'],
   [copy, { 'x-amz-metadata-directive': '' }, 400, 'InvalidArgument', 'x-amz-metadata-directive'],
   [(headers) => copy(headers, 'key'), {}, 400, 'InvalidRequest', onItself],
   [(headers) => copy(headers, 'key'), { 'x-amz-metadata-directive': 'COPY' }, 400, 'InvalidRequest', onItself],
