@@ -45,8 +45,12 @@ export interface S3Call {
   readonly servedNames: readonly string[];
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
-  /** Reports if the caller may do this on `bucket` or `bucket/key`. */
-  allows(action: string, resource: string): Promise<boolean>;
+  /** The time of the server's clock. */
+  readonly now: Date;
+  /** Reports if the caller may do this on `bucket` or `bucket/key`. `context` adds condition keys. */
+  allows(action: string, resource: string, context?: PolicyContext): Promise<boolean>;
+  /** Reports what `requireVersion` decides. */
+  allowsVersion(actions: VersionActions, resource: string, versionId: string | undefined): Promise<boolean>;
   /**
    * Authorizes the caller. `context` adds condition keys.
    *
@@ -59,7 +63,12 @@ export interface S3Call {
    *
    * @throws S3Error AccessDenied
    */
-  requireVersion(actions: VersionActions, resource: string, versionId: string | undefined): Promise<void>;
+  requireVersion(
+    actions: VersionActions,
+    resource: string,
+    versionId: string | undefined,
+    context?: PolicyContext,
+  ): Promise<void>;
   /**
    * Refuses a caller whom no policy could allow one of the actions, for actions that depend on the body. It runs before the body is read.
    *
@@ -75,6 +84,11 @@ export interface VersionActions {
 }
 
 export const readActions: VersionActions = { action: 's3:GetObject', versionAction: 's3:GetObjectVersion' };
+
+export const readTagsActions: VersionActions = {
+  action: 's3:GetObjectTagging',
+  versionAction: 's3:GetObjectVersionTagging',
+};
 
 /** A request in which each field is present; undefined marks an absent value. */
 export type Explicit<T> = { readonly [Field in keyof Required<T>]: T[Field] };

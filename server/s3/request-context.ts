@@ -1,6 +1,9 @@
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
+import { requestTagContext } from '../../protocol/policy/tag-context.ts';
+import { lockHeaderContext } from './lock-headers.ts';
+import { taggingHeader } from './object/object-tagging.ts';
 import { header, type Query } from './request.ts';
 
 /** The query parameters that are condition keys. */
@@ -43,6 +46,11 @@ export function requestContext(
     const value = header(request.headers, name) ?? '';
     context[`s3:${name}`] = name === keyIdHeader ? keyIdValues(value) : [value];
   }
+  // Most requests have neither tags nor a lock.
+  if (request.headers['x-amz-tagging'] !== undefined) {
+    Object.assign(context, requestTagContext(taggingHeader(request.headers) ?? {}));
+  }
+  Object.assign(context, lockHeaderContext(request.headers, now));
   return context;
 }
 

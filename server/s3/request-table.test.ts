@@ -113,6 +113,17 @@ function baseOf(name: string): Base {
       return { ...base, body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' };
     case 'PutBucketTagging':
       return { ...base, body: taggingDocument };
+    case 'PutObjectTagging':
+      return { ...base, body: taggingDocument };
+    case 'PutObjectLegalHold':
+      return { ...base, body: '<LegalHold><Status>ON</Status></LegalHold>' };
+    case 'PutObjectRetention':
+      return { ...base, body: '<Retention/>' };
+    case 'PutObjectLockConfiguration':
+      return {
+        ...base,
+        body: '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>',
+      };
     case 'PutBucketPolicy':
       return { ...base, body: policyDocument };
     case 'DeleteObjects':
@@ -217,6 +228,12 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'x-amz-copy-source-if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-copy-source-range': 'bytes=0-1',
   'x-amz-metadata-directive': 'NEITHER',
+  'x-amz-tagging': 'a=b',
+  'x-amz-tagging-directive': 'NEITHER',
+  'x-amz-object-lock-mode': 'NEITHER',
+  'x-amz-object-lock-retain-until-date': 'tomorrow',
+  'x-amz-object-lock-legal-hold': 'NEITHER',
+  'x-amz-bypass-governance-retention': 'NEITHER',
   'x-amz-object-attributes': 'ObjectSize',
   'x-amz-max-parts': 'none',
   'x-amz-part-number-marker': 'none',
@@ -251,7 +268,6 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
 /** Values of refused and harmless rows; any other is `anything`. */
 const samples: Readonly<Record<string, string>> = {
   'x-amz-acl': 'public-read',
-  'x-amz-bypass-governance-retention': 'true',
   'x-amz-grant-read': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
   'x-amz-object-ownership': 'ObjectWriter',
   'x-amz-request-payer': 'requester',
@@ -296,6 +312,8 @@ describe('on a server', () => {
     if (/^(?:cache-control|content-(?!length|md5)|expires|x-amz-meta-)/.test(name) && operation === 'CopyObject') {
       base = withRow(base, 'x-amz-metadata-directive', 'REPLACE');
     }
+    if (operation === 'CopyObject' && name === 'x-amz-tagging')
+      base = withRow(base, 'x-amz-tagging-directive', 'REPLACE');
     for (const [other, its] of Object.entries(beside ?? {})) base = withRow(base, other, its);
     if (operation === 'CopyObject' && name === 'if-none-match') base = { ...base, path: '/bucket/other/key' };
     if (operation === 'CreateMultipartUpload' && name === 'if-none-match') base = { ...base, path: '/bucket/key' };

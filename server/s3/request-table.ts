@@ -1,6 +1,7 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import { checkChecksumAlgorithm } from './request-body.ts';
 import type { S3Call } from './operation.ts';
+import { checkBypass } from './lock-headers.ts';
 import { checkOwner } from './owner.ts';
 import { checkVersion } from './request.ts';
 
@@ -56,22 +57,18 @@ const acl: Rows = {
   ),
 };
 
-const lock: Rows = {
-  ...each(
-    'x-amz-object-lock-mode x-amz-object-lock-retain-until-date x-amz-object-lock-legal-hold x-amz-object-lock-event-hold ' +
-      'x-amz-object-lock-event-hold-duration-days x-amz-object-lock-event-hold-duration-years',
-    refused('objects cannot be locked'),
-  ),
-};
-const unlocking: Rows = {
-  'x-amz-bypass-governance-retention': refused('objects cannot be locked', { except: ['false'] }),
-  'x-amz-mfa': refused('a second factor is not checked'),
-};
+const lockNames = 'x-amz-object-lock-mode x-amz-object-lock-retain-until-date x-amz-object-lock-legal-hold';
+const eventHold: Rows = each(
+  'x-amz-object-lock-event-hold x-amz-object-lock-event-hold-duration-days x-amz-object-lock-event-hold-duration-years',
+  refused('objects have no event holds'),
+);
+const bypass: Rows = { 'x-amz-bypass-governance-retention': { kind: 'honoured', check: checkBypass } };
+const unlocking: Rows = { ...bypass, 'x-amz-mfa': refused('a second factor is not checked') };
 
 /** Settings of an object that its headers do not describe. */
 const keptWithObjects: Rows = {
-  'x-amz-tagging': refused('objects have no tags', { except: [''] }),
-  ...lock,
+  ...each(`x-amz-tagging ${lockNames}`, honoured),
+  ...eventHold,
   ...acl,
 };
 
@@ -200,6 +197,11 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ),
   },
   GetObjectLockConfiguration: common,
+  PutObjectLockConfiguration: {
+    ...common,
+    ...bodyDigests,
+    'x-amz-bucket-object-lock-token': refused('object lock needs no token'),
+  },
   GetBucketOwnershipControls: common,
   GetPublicAccessBlock: common,
   GetBucketReplication: common,
@@ -237,10 +239,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...writeConditions,
     'x-amz-checksum-algorithm': honoured,
     'x-amz-metadata-directive': honoured,
-    'x-amz-tagging-directive': refused('the values are COPY and REPLACE; objects have no tags', {
-      code: 'InvalidArgument',
-      except: ['copy', 'replace'],
-    }),
+    'x-amz-tagging-directive': honoured,
     'x-amz-object-annotation-directive': harmless('objects have no annotations that could be copied'),
   },
   DeleteObject: {
@@ -260,8 +259,12 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   GetObjectAcl: { ...common, ...version },
   GetObjectTagging: { ...common, ...version },
+  PutObjectTagging: { ...common, ...version, ...bodyDigests },
+  DeleteObjectTagging: { ...common, ...version },
   GetObjectRetention: { ...common, ...version },
+  PutObjectRetention: { ...common, ...version, ...bypass, ...bodyDigests },
   GetObjectLegalHold: { ...common, ...version },
+  PutObjectLegalHold: { ...common, ...version, ...bodyDigests },
 
   CreateMultipartUpload: {
     ...common,
@@ -312,7 +315,7 @@ export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
   'DeleteBucketCors DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
-  'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation DeleteObjectTagging ' +
+  'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
   'DeletePublicAccessBlock GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
   'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
@@ -321,7 +324,7 @@ export const notServed: readonly string[] = (
   'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
-  'PutObjectAnnotation PutObjectLegalHold PutObjectLockConfiguration PutObjectRetention PutObjectTagging PutPublicAccessBlock ' +
+  'PutObjectAnnotation PutPublicAccessBlock ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
   'WriteGetObjectResponse'
@@ -336,7 +339,10 @@ const noGuard = refused('this operation does not test it');
 export const guardsElsewhere: Rows = {
   'x-amz-website-redirect-location': refused('this operation stores no object'),
   ...keptWithObjects,
-  ...unlocking,
+  'x-amz-tagging': refused('this operation sets no tags by a header', { except: [''] }),
+  ...each(lockNames, refused('this operation creates no object')),
+  'x-amz-bypass-governance-retention': refused('this operation does not change a lock', { except: ['false'] }),
+  'x-amz-mfa': refused('a second factor is not checked'),
   ...xxHashes,
   ...each(
     [...Object.keys(encryption), ...Object.keys(customerKey), ...Object.keys(copySource).filter(isCopyKey)].join(' '),

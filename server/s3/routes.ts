@@ -14,6 +14,14 @@ import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
 import { deleteObject, deleteObjects } from './object/delete-object.ts';
 import { getObjectAttributes } from './object/object-attributes.ts';
 import { getObject, headObject } from './object/read-object.ts';
+import { getObjectLockConfiguration, putObjectLockConfiguration } from './configuration/object-lock.ts';
+import {
+  getObjectLegalHold,
+  getObjectRetention,
+  putObjectLegalHold,
+  putObjectRetention,
+} from './object/object-lock.ts';
+import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
 import { listBuckets } from './bucket/list-buckets.ts';
 import { listMultipartUploads, listParts } from './multipart/list-uploads.ts';
 import { listObjectVersions } from './bucket/list-object-versions.ts';
@@ -52,6 +60,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
 
   ['GET', 'bucket', 'versioning', getBucketVersioning],
   ['PUT', 'bucket', 'versioning', putBucketVersioning],
+  ['GET', 'bucket', 'object-lock', getObjectLockConfiguration],
+  ['PUT', 'bucket', 'object-lock', putObjectLockConfiguration],
 
   ['GET', 'bucket', '', listObjects],
   ['GET', 'bucket', 'list-type', listObjectsV2],
@@ -66,7 +76,6 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'logging', none.getBucketLogging],
   ['GET', 'bucket', 'notification', none.getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],
-  ['GET', 'bucket', 'object-lock', none.getObjectLockConfiguration],
   ['GET', 'bucket', 'ownershipControls', none.getBucketOwnershipControls],
   ['GET', 'bucket', 'publicAccessBlock', none.getPublicAccessBlock],
   ['GET', 'bucket', 'replication', none.getBucketReplication],
@@ -80,9 +89,13 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['DELETE', 'object', '', deleteObject],
   ['GET', 'object', 'attributes', getObjectAttributes],
   ['GET', 'object', 'acl', none.getObjectAcl],
-  ['GET', 'object', 'tagging', none.getObjectTagging],
-  ['GET', 'object', 'retention', none.getObjectRetention],
-  ['GET', 'object', 'legal-hold', none.getObjectLegalHold],
+  ['GET', 'object', 'tagging', getObjectTagging],
+  ['PUT', 'object', 'tagging', putObjectTagging],
+  ['DELETE', 'object', 'tagging', deleteObjectTagging],
+  ['GET', 'object', 'retention', getObjectRetention],
+  ['PUT', 'object', 'retention', putObjectRetention],
+  ['GET', 'object', 'legal-hold', getObjectLegalHold],
+  ['PUT', 'object', 'legal-hold', putObjectLegalHold],
 
   ['POST', 'object', 'uploads', createMultipartUpload],
   ['PUT', 'object', 'uploadId', uploadPart],

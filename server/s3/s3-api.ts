@@ -8,7 +8,7 @@ import { parseResourcePath } from '../../protocol/s3/names.ts';
 import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
 import type { Access, Principal } from '../auth/principal.ts';
-import { type AuthorizationContext, authorizeRequest, requireRight } from '../auth/authorize.ts';
+import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation, type Level } from './routes.ts';
 import { requestContext } from './request-context.ts';
@@ -189,9 +189,20 @@ class Call implements S3Call, AuthorizationContext {
     return { ...requestContext(this.request, this.query, this.#services.clock()), ...this.#context };
   }
 
-  async allows(action: string, resource: string): Promise<boolean> {
-    const decided = await authorizeRequest(this.#services.access, this, { action, resource });
-    return decided?.decision.kind === 'allow';
+  get now(): Date {
+    return this.#services.clock();
+  }
+
+  allows(action: string, resource: string, conditions?: PolicyContext): Promise<boolean> {
+    return this.#isAllowed({ action, resource, conditions });
+  }
+
+  allowsVersion(actions: VersionActions, resource: string, versionId: string | undefined): Promise<boolean> {
+    return this.#isAllowed(rightToVersion(actions, resource, versionId));
+  }
+
+  async #isAllowed(right: Right): Promise<boolean> {
+    return (await authorizeRequest(this.#services.access, this, right))?.decision.kind === 'allow';
   }
 
   require(action: string, resource: string, conditions?: PolicyContext): Promise<void> {
@@ -199,17 +210,26 @@ class Call implements S3Call, AuthorizationContext {
   }
 
   requireVersion(
-    { action, versionAction }: VersionActions,
+    actions: VersionActions,
     resource: string,
     versionId: string | undefined,
+    context?: PolicyContext,
   ): Promise<void> {
-    if (versionId === undefined) return this.require(action, resource);
-    const conditions = { 's3:versionid': [versionId] };
-    const right = { action: versionAction, alsoDeniedBy: action, resource, conditions };
-    return requireRight(this.#services.access, this, right);
+    return requireRight(this.#services.access, this, rightToVersion(actions, resource, versionId, context));
   }
 
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void> {
     return requireRight(this.#services.access, this, { action, resource, unknown });
   }
+}
+
+function rightToVersion(
+  { action, versionAction }: VersionActions,
+  resource: string,
+  versionId: string | undefined,
+  context?: PolicyContext,
+): Right {
+  if (versionId === undefined) return { action, resource, conditions: context };
+  const conditions = { ...context, 's3:versionid': [versionId] };
+  return { action: versionAction, alsoDeniedBy: action, resource, conditions };
 }

@@ -1,3 +1,4 @@
+import { checkRetentionEnd } from '../../../protocol/s3/object-lock.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLock, Retention } from '../object-layer.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
@@ -23,10 +24,14 @@ export function checkRemovable({ lock }: ObjectRecord, now: number, bypassGovern
  */
 export function checkLockOfNew({ objectLock }: BucketRecord, requested: ObjectLock | undefined, now: number): void {
   if (requested === undefined) return;
-  if (objectLock === undefined) throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
-  if (requested.retention !== undefined && requested.retention.until.getTime() <= now) {
-    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
+  if (requested.retention !== undefined) {
+    checkRetentionEnd(requested.retention.until, now, 'x-amz-object-lock-retain-until-date');
   }
+  if (objectLock === undefined) throw missingLock();
+}
+
+function missingLock(): S3Error {
+  return new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
 }
 
 /**
@@ -38,6 +43,8 @@ export function lockOfNew(
   requested: ObjectLock | undefined,
   modified: number,
 ): StoredLock | undefined {
+  // The bucket may be another one than that which was checked.
+  if (objectLock === undefined && requested !== undefined) throw missingLock();
   if (objectLock === undefined) return undefined;
   const { defaultRetention } = objectLock;
   const mode = requested?.retention?.mode ?? defaultRetention?.mode;
@@ -58,22 +65,18 @@ function retentionMs({ days = 0, years = 0 }: { readonly days?: number; readonly
 }
 
 /**
- * Refuses a change that would end a retention earlier or weaken its mode. Nothing does that to COMPLIANCE before its end; a caller with
- * the permission may do it to GOVERNANCE. Throws `AccessDenied`, and `InvalidArgument` for a retention that ends before `now`.
+ * Refuses a change that would end a retention earlier or change its mode. Nothing does that to COMPLIANCE before its end; a caller with the
+ * permission may do it to GOVERNANCE. Throws `AccessDenied`, and `InvalidArgument` for a retention that ends before `now` or after 100
+ * years.
  */
 export function checkRetentionChange(
-  { lock }: ObjectRecord,
+  { lock }: Pick<ObjectRecord, 'lock'>,
   retention: Retention | undefined,
   { now, bypassGovernance }: { readonly now: number; readonly bypassGovernance: boolean },
 ): void {
-  if (retention !== undefined && retention.until.getTime() <= now) {
-    throw new S3Error('InvalidArgument', 'The retain until date must be in the future!');
-  }
+  if (retention !== undefined) checkRetentionEnd(retention.until, now, 'RetainUntilDate');
   if (lock?.until === undefined || lock.until <= now) return;
   if (lock.mode === 'GOVERNANCE' && bypassGovernance) return;
-  const isStronger =
-    retention !== undefined &&
-    retention.until.getTime() >= lock.until &&
-    (lock.mode === 'GOVERNANCE' || retention.mode === 'COMPLIANCE');
-  if (!isStronger) throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
+  if (retention !== undefined && retention.mode === lock.mode && retention.until.getTime() >= lock.until) return;
+  throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
 }

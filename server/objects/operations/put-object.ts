@@ -56,7 +56,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
       body: bodyOf(received),
       ...(made && { sealed: made.sealed }),
       ...(kept.checksum && { checksum: kept.checksum }),
-      ...(request.tags && { tags: request.tags }),
+      ...(request.tags && Object.keys(request.tags).length > 0 && { tags: request.tags }),
     };
     // A large body takes time, in which the object has likely changed: read again. A small one came with its request.
     const { record, versionId } = await commitObject(

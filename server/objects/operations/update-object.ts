@@ -70,8 +70,8 @@ export async function getObjectLock(
   key: string,
   versionId?: string,
 ): Promise<ObjectLock> {
-  requireObjectLock((await getBucket(context.records, bucket)).record);
   const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  requireObjectLock((await getBucket(context.records, bucket)).record);
   return shownLock(stored.record.lock ?? {});
 }
 

@@ -64,11 +64,6 @@ export const getBucketReplication = bucketHasNone(
   's3:GetReplicationConfiguration',
   'ReplicationConfigurationNotFoundError',
 );
-export const getObjectLockConfiguration = bucketHasNone(
-  'GetObjectLockConfiguration',
-  's3:GetBucketObjectLockConfiguration',
-  'ObjectLockConfigurationNotFoundError',
-);
 export const getBucketNotification = bucketHasNone(
   'GetBucketNotificationConfiguration',
   's3:GetBucketNotification',
@@ -97,19 +92,6 @@ export const getBucketOwnershipControls = bucketHasNone(
 );
 
 export const getObjectAcl = objectHasNone('GetObjectAcl', 's3:GetObjectAcl', privateAcl);
-export const getObjectTagging = objectHasNone('GetObjectTagging', 's3:GetObjectTagging', () =>
-  empty('Tagging', [element('TagSet', [])]),
-);
-export const getObjectRetention = objectHasNone(
-  'GetObjectRetention',
-  's3:GetObjectRetention',
-  'NoSuchObjectLockConfiguration',
-);
-export const getObjectLegalHold = objectHasNone(
-  'GetObjectLegalHold',
-  's3:GetObjectLegalHold',
-  'NoSuchObjectLockConfiguration',
-);
 
 const maxBytes = 64 * 1024;
 

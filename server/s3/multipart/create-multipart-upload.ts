@@ -6,6 +6,8 @@ import { xmlAnswer } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { lockOfRequest } from '../lock-headers.ts';
+import { tagsOfNew } from '../object/object-tagging.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
@@ -15,6 +17,8 @@ export const createMultipartUpload: Operation = {
   async handle(call) {
     const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);
+    const tags = await tagsOfNew(call);
+    const lock = await lockOfRequest(call);
     await checkConditions(call);
     const upload = await call.objects.createMultipartUpload({
       bucket: call.bucket,
@@ -22,8 +26,8 @@ export const createMultipartUpload: Operation = {
       headers: storedHeaders(call.request.headers),
       encryption,
       checksum,
-      tags: undefined,
-      lock: undefined,
+      tags,
+      lock,
     });
     return xmlAnswer(
       xmlDocument('InitiateMultipartUploadResult', [

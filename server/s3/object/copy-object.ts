@@ -7,6 +7,8 @@ import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { lockOfRequest } from '../lock-headers.ts';
+import { tagsOfCopy } from './object-tagging.ts';
 import { header } from '../request.ts';
 import { readActions, type Operation, type S3Call, type Explicit } from '../operation.ts';
 
@@ -25,8 +27,11 @@ export const copyObject: Operation = {
     const keepsEncryption = encryption === undefined && source.customerKey === undefined;
     const storageClass = header(headers, 'x-amz-storage-class');
     const { websiteRedirect } = stored;
-    const changes = [storageClass, checksumAlgorithm, websiteRedirect];
-    const changesNothing = !replace && keepsEncryption && changes.every((change) => change === undefined);
+    const { tags, replaced } = await tagsOfCopy(call, source);
+    const lock = await lockOfRequest(call);
+    const changes = [storageClass, checksumAlgorithm, websiteRedirect, lock];
+    const keepsAll = !replace && keepsEncryption && !replaced;
+    const changesNothing = keepsAll && changes.every((change) => change === undefined);
     const onItself = source.bucket === call.bucket && source.key === call.key && source.versionId === undefined;
     if (onItself && changesNothing) {
       throw new S3Error(
@@ -40,8 +45,8 @@ export const copyObject: Operation = {
         bucket: call.bucket,
         key: call.key,
         conditions: writeConditions(headers),
-        tags: undefined,
-        lock: undefined,
+        tags,
+        lock,
         headers: replace ? stored : undefined,
         storageClass,
         websiteRedirect,

@@ -11,6 +11,7 @@ import {
 } from '../../../protocol/s3/delete-objects-request.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { bypassesGovernance } from '../lock-headers.ts';
 import { readDocument } from '../request-body.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
 
@@ -31,7 +32,7 @@ export const deleteObject: Operation = {
     const deleted = await call.objects.deleteObject(call.bucket, call.key, {
       conditions,
       versionId,
-      bypassGovernance: false,
+      bypassGovernance: await bypassesGovernance(call, call.key, versionId),
     });
     return emptyAnswer(204, {
       ...(deleted.versionId !== undefined && { 'x-amz-version-id': deleted.versionId }),
@@ -91,7 +92,7 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
     const deleted = await call.objects.deleteObject(call.bucket, key, {
       conditions,
       versionId,
-      bypassGovernance: false,
+      bypassGovernance: await bypassesGovernance(call, key, versionId),
     });
     return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);
   } catch (error) {

@@ -1,3 +1,7 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ExpectedDigests } from '../../objects/object-layer.ts';
+import { lockOfRequest } from '../lock-headers.ts';
+import { tagsOfNew } from './object-tagging.ts';
 import { createdVersion, emptyAnswer, quoted } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
@@ -14,17 +18,21 @@ export const putObject: Operation = {
   async handle(call) {
     const { headers } = call.request;
     const encryption = requestedEncryption(call);
+    const tags = await tagsOfNew(call);
+    const lock = await lockOfRequest(call);
+    const digests = expectedDigests(headers, call.auth.trailing);
+    if (lock !== undefined) requireDigest(digests);
     const info = await call.objects.putObject({
       bucket: call.bucket,
       key: call.key,
       size: uploadSize(call, maxObject),
-      digests: expectedDigests(headers, call.auth.trailing),
+      digests,
       headers: storedHeaders(headers),
       encryption,
       conditions: writeConditions(headers),
       body: call.auth.body,
-      tags: undefined,
-      lock: undefined,
+      tags,
+      lock,
     });
     return emptyAnswer(200, {
       etag: quoted(info.etag),
@@ -34,3 +42,12 @@ export const putObject: Operation = {
     });
   },
 };
+
+/** A locked version cannot be replaced by what the client meant, so that S3 requires a digest of its body. */
+function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {
+  if (md5 !== undefined || checksum !== undefined || trailing !== undefined) return;
+  throw new S3Error(
+    'InvalidRequest',
+    'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
+  );
+}

@@ -1,3 +1,4 @@
+import { permittedHeaders } from './permitted-headers.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { readActions, type S3Call, type Operation } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
@@ -147,6 +148,8 @@ export const getObject: Operation = {
         parts,
       });
       const { status, headers, start, end } = planFor(object.info);
+      const permitted = permittedHeaders(call, object.info);
+      if (permitted !== undefined) Object.assign(headers, await permitted);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
       const body = object.read({ start, end });
       if (Buffer.isBuffer(body)) return { status, headers, body: { kind: 'bytes', bytes: body } };
@@ -169,6 +172,8 @@ export const headObject: Operation = {
         parts,
       });
       const { status, headers, start, end } = planFor(info);
+      const permitted = permittedHeaders(call, info);
+      if (permitted !== undefined) Object.assign(headers, await permitted);
       headers['content-length'] = String(end - start);
       return emptyAnswer(status, headers);
     });

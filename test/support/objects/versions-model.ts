@@ -238,7 +238,7 @@ export class VersionsModel {
       const isWeaker =
         retention === undefined ||
         retention.until.getTime() < (held?.until.getTime() ?? 0) ||
-        (held?.mode === 'COMPLIANCE' && retention.mode === 'GOVERNANCE');
+        held?.mode !== retention.mode;
       if (!this.#lock) expected = 'InvalidRequest';
       else if (isHeld && isWeaker && !(held.mode === 'GOVERNANCE' && bypassGovernance)) expected = 'AccessDenied';
       else {

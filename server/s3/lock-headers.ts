@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { legalHoldStatus, parseLockHeaders } from '../../protocol/s3/object-lock.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectLock } from '../objects/object-layer.ts';
+import type { PolicyContext, S3Call } from './operation.ts';
+import { header } from './request.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * Reads the lock of a new object from its headers; undefined without any.
+ *
+ * @throws S3Error InvalidArgument
+ */
+function lockHeaders(headers: IncomingHttpHeaders): ObjectLock | undefined {
+  return parseLockHeaders({
+    mode: header(headers, 'x-amz-object-lock-mode'),
+    until: header(headers, 'x-amz-object-lock-retain-until-date'),
+    legalHold: header(headers, 'x-amz-object-lock-legal-hold'),
+  });
+}
+
+/** Returns the condition keys of the lock that the headers of a request ask for. */
+export function lockHeaderContext(headers: IncomingHttpHeaders, now: Date): PolicyContext {
+  return lockContext(lockHeaders(headers) ?? {}, now);
+}
+
+/**
+ * Returns the condition keys of a lock that a request sends.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock-managing.html
+ */
+export function lockContext({ retention, legalHold }: ObjectLock, now: Date): PolicyContext {
+  return {
+    ...(retention && {
+      's3:object-lock-mode': [retention.mode],
+      's3:object-lock-retain-until-date': [retention.until.toISOString()],
+      's3:object-lock-remaining-retention-days': [
+        String(Math.ceil((retention.until.getTime() - now.getTime()) / dayMs)),
+      ],
+    }),
+    ...(legalHold !== undefined && { 's3:object-lock-legal-hold': [legalHoldStatus(legalHold)] }),
+  };
+}
+
+/**
+ * Reads the lock of a new object from its headers, and requires the permissions to set it.
+ *
+ * @throws S3Error AccessDenied, InvalidArgument
+ */
+export async function lockOfRequest(call: S3Call): Promise<ObjectLock | undefined> {
+  const lock = lockHeaders(call.request.headers);
+  const resource = `${call.bucket}/${call.key}`;
+  if (lock?.retention !== undefined) await call.require('s3:PutObjectRetention', resource);
+  if (lock?.legalHold !== undefined) await call.require('s3:PutObjectLegalHold', resource);
+  return lock;
+}
+
+/**
+ * Reports if the request asks to bypass GOVERNANCE for a version and may do so. A caller without the permission is treated as one who did
+ * not ask, as in S3: consoles send the header with every delete.
+ */
+export async function bypassesGovernance(call: S3Call, key: string, versionId: string | undefined): Promise<boolean> {
+  if (header(call.request.headers, 'x-amz-bypass-governance-retention')?.toLowerCase() !== 'true') return false;
+  const context: PolicyContext = versionId === undefined ? {} : { 's3:versionid': [versionId] };
+  return call.allows('s3:BypassGovernanceRetention', `${call.bucket}/${key}`, context);
+}
+
+/** @throws S3Error InvalidArgument for a value other than true and false */
+export function checkBypass(value: string): void {
+  if (/^(?:true|false)$/i.test(value)) return;
+  throw new S3Error('InvalidArgument', 'x-amz-bypass-governance-retention must be true or false.', {
+    details: { ArgumentName: 'x-amz-bypass-governance-retention', ArgumentValue: value.slice(0, 100) },
+  });
+}
