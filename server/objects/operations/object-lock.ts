@@ -10,7 +10,7 @@ import type { ObjectLock as StoredLock, ObjectRecord } from '../records/object-r
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
  */
-export function checkRemovable({ lock }: ObjectRecord, now: number, bypassGovernance: boolean): void {
+export function checkRemovable({ lock }: Pick<ObjectRecord, 'lock'>, now: number, bypassGovernance: boolean): void {
   if (lock === undefined) return;
   const retained = lock.until !== undefined && lock.until > now && !(lock.mode === 'GOVERNANCE' && bypassGovernance);
   if (lock.legalHold === true || retained) {

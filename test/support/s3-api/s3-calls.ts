@@ -32,7 +32,7 @@ export interface CallOptions {
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
 export async function testCalls(
   options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
-    readonly authorize?: (request: AccessRequest) => boolean;
+    readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
     readonly layer?: Parameters<typeof testLayer>[0];
   } = {},
 ): Promise<TestCalls> {
@@ -51,11 +51,10 @@ export async function testCalls(
         })),
     access: {
       credentials: () => Promise.resolve(undefined),
-      authorize: (request) =>
-        Promise.resolve({
-          kind: options.authorize?.(request) === false ? 'deny' : 'allow',
-          reason: 'the test says so',
-        }),
+      authorize: async (request) => ({
+        kind: (await options.authorize?.(request)) === false ? 'deny' : 'allow',
+        reason: 'the test says so',
+      }),
     },
     ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),

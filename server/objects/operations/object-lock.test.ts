@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { ObjectLock } from '../object-layer.ts';
+import type { ObjectLock as StoredLock } from '../records/object-record.ts';
+import { checkLockOfNew, checkRemovable, checkRetentionChange, lockOfNew } from './object-lock.ts';
+
+const dayMs = 86_400_000;
+const now = Date.UTC(2026, 0, 1);
+const bucket = (objectLock?: object) => ({ created: 0, location: '', ...(objectLock && { objectLock }) });
+const byDefault = (period: object) => bucket({ defaultRetention: { mode: 'GOVERNANCE', ...period } });
+const retention = (mode: 'GOVERNANCE' | 'COMPLIANCE', days: number): ObjectLock => ({
+  retention: { mode, until: new Date(now + days * dayMs) },
+});
+const stored = (mode: 'GOVERNANCE' | 'COMPLIANCE', days: number): StoredLock => ({ mode, until: now + days * dayMs });
+
+describe('lockOfNew', () => {
+  it.each<[string, ReturnType<typeof bucket>, ObjectLock | undefined, StoredLock | undefined]>([
+    ['nothing in a bucket without object lock', bucket(), undefined, undefined],
+    ['nothing without a default', bucket({}), undefined, undefined],
+    ['the default in days', byDefault({ days: 2 }), undefined, stored('GOVERNANCE', 2)],
+    ['the default in years of 365 days', byDefault({ years: 4 }), undefined, stored('GOVERNANCE', 1_460)],
+    ['the request over the default', byDefault({ days: 2 }), retention('COMPLIANCE', 1), stored('COMPLIANCE', 1)],
+    ['the request without a default', bucket({}), retention('GOVERNANCE', 1), stored('GOVERNANCE', 1)],
+    ['a legal hold alone', bucket({}), { legalHold: true }, { legalHold: true }],
+    ['a legal hold that is off', bucket({}), { legalHold: false }, { legalHold: false }],
+    [
+      'a legal hold beside the default',
+      byDefault({ days: 2 }),
+      { legalHold: true },
+      { ...stored('GOVERNANCE', 2), legalHold: true },
+    ],
+    [
+      'both of the request',
+      bucket({}),
+      { ...retention('COMPLIANCE', 1), legalHold: true },
+      { ...stored('COMPLIANCE', 1), legalHold: true },
+    ],
+    ['a retention that ended while the body came', bucket({}), retention('COMPLIANCE', -1), stored('COMPLIANCE', -1)],
+  ])('is %s', (_, record, requested, expected) => {
+    expect(lockOfNew(record, requested, now)).toEqual(expected);
+  });
+
+  it('refuses a lock where the bucket has become another one', () => {
+    expect(() => lockOfNew(bucket(), { legalHold: true }, now)).toThrow(
+      expect.objectContaining({ code: 'InvalidRequest' }),
+    );
+  });
+});
+
+describe('checkLockOfNew', () => {
+  it.each<[string, ReturnType<typeof bucket>, ObjectLock, string]>([
+    ['a retention without object lock', bucket(), retention('GOVERNANCE', 1), 'InvalidRequest'],
+    ['a legal hold without object lock', bucket(), { legalHold: false }, 'InvalidRequest'],
+    ['a past retention', bucket({}), retention('GOVERNANCE', -1), 'InvalidArgument'],
+    ['a retention that ends now', bucket({}), retention('GOVERNANCE', 0), 'InvalidArgument'],
+    ['a retention of more than 100 years', bucket({}), retention('GOVERNANCE', 36_501), 'InvalidArgument'],
+    ['a past retention without object lock', bucket(), retention('GOVERNANCE', -1), 'InvalidArgument'],
+  ])('refuses %s', (_, record, requested, code) => {
+    expect(() => checkLockOfNew(record, requested, now)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('takes the longest retention', () => {
+    expect(() => checkLockOfNew(bucket({}), retention('COMPLIANCE', 36_500), now)).not.toThrow();
+  });
+});
+
+describe('checkRemovable', () => {
+  it.each<[string, StoredLock | undefined, boolean, boolean]>([
+    ['no lock', undefined, false, true],
+    ['GOVERNANCE', stored('GOVERNANCE', 1), false, false],
+    ['GOVERNANCE with a bypass', stored('GOVERNANCE', 1), true, true],
+    ['GOVERNANCE at its end', stored('GOVERNANCE', 0), false, true],
+    ['COMPLIANCE', stored('COMPLIANCE', 1), false, false],
+    ['COMPLIANCE with a bypass', stored('COMPLIANCE', 1), true, false],
+    ['COMPLIANCE at its end', stored('COMPLIANCE', 0), false, true],
+    ['a legal hold', { legalHold: true }, true, false],
+    ['a legal hold that is off', { legalHold: false }, false, true],
+    ['a legal hold after the end of a retention', { ...stored('GOVERNANCE', -1), legalHold: true }, true, false],
+    ['a legal hold beside GOVERNANCE, with a bypass', { ...stored('GOVERNANCE', 1), legalHold: true }, true, false],
+    ['a removed legal hold beside COMPLIANCE', { ...stored('COMPLIANCE', 1), legalHold: false }, true, false],
+  ])('of %s', (_, lock, bypassGovernance, isRemovable) => {
+    const check = () => checkRemovable(lock === undefined ? {} : { lock }, now, bypassGovernance);
+    if (isRemovable) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code: 'AccessDenied' }));
+  });
+});
+
+describe('checkRetentionChange', () => {
+  it.each<[string, StoredLock | undefined, ObjectLock, boolean, string | undefined]>([
+    ['sets the first', undefined, retention('GOVERNANCE', 1), false, undefined],
+    ['removes none', undefined, {}, false, undefined],
+    ['sets one beside a legal hold', { legalHold: true }, retention('GOVERNANCE', 1), false, undefined],
+    ['keeps the end', stored('COMPLIANCE', 2), retention('COMPLIANCE', 2), false, undefined],
+    ['extends', stored('COMPLIANCE', 2), retention('COMPLIANCE', 3), false, undefined],
+    ['shortens GOVERNANCE', stored('GOVERNANCE', 2), retention('GOVERNANCE', 1), false, 'AccessDenied'],
+    ['shortens GOVERNANCE by a bypass', stored('GOVERNANCE', 2), retention('GOVERNANCE', 1), true, undefined],
+    ['shortens COMPLIANCE by a bypass', stored('COMPLIANCE', 2), retention('COMPLIANCE', 1), true, 'AccessDenied'],
+    ['strengthens GOVERNANCE', stored('GOVERNANCE', 2), retention('COMPLIANCE', 3), false, 'AccessDenied'],
+    ['strengthens GOVERNANCE by a bypass', stored('GOVERNANCE', 2), retention('COMPLIANCE', 1), true, undefined],
+    ['weakens COMPLIANCE', stored('COMPLIANCE', 2), retention('GOVERNANCE', 3), true, 'AccessDenied'],
+    ['removes GOVERNANCE', stored('GOVERNANCE', 2), {}, false, 'AccessDenied'],
+    ['removes GOVERNANCE by a bypass', stored('GOVERNANCE', 2), {}, true, undefined],
+    ['removes COMPLIANCE', stored('COMPLIANCE', 2), {}, true, 'AccessDenied'],
+    ['sets one after the end', stored('COMPLIANCE', -1), retention('GOVERNANCE', 1), false, undefined],
+    ['removes one after the end', stored('COMPLIANCE', -1), {}, false, undefined],
+    ['sets a past one by a bypass', stored('GOVERNANCE', 2), retention('GOVERNANCE', -1), true, 'InvalidArgument'],
+    ['sets one of more than 100 years', undefined, retention('GOVERNANCE', 36_501), true, 'InvalidArgument'],
+  ])('%s', (_, lock, { retention: asked }, bypassGovernance, code) => {
+    const check = () => checkRetentionChange(lock === undefined ? {} : { lock }, asked, { now, bypassGovernance });
+    if (code === undefined) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code }));
+  });
+});
