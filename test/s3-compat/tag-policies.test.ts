@@ -74,6 +74,7 @@ beforeEach(async () => {
 
 const code = async (method: string, target: string, more: CallOptions = {}) =>
   (await calls.call(method, target, more)).code;
+const copy = (name: string) => code('PUT', '/bucket/copy', { headers: { 'x-amz-copy-source': `/bucket/${name}` } });
 const tagging = (key: string, value: string) =>
   `<Tagging><TagSet><Tag><Key>${key}</Key><Value>${value}</Value></Tag></TagSet></Tagging>`;
 const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -97,7 +98,6 @@ describe('a policy of MinIO with a Deny on a tag', () => {
   });
 
   it('holds on the source of a copy', async () => {
-    const copy = (name: string) => code('PUT', '/bucket/copy', { headers: { 'x-amz-copy-source': `/bucket/${name}` } });
     expect(await copy('secret')).toBe('AccessDenied');
     expect(await copy('public')).toBeUndefined();
   });
