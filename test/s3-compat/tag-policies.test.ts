@@ -39,7 +39,7 @@ beforeEach(async () => {
     users: { ann: { secretKey: 'ann-password', status: 'enabled' } },
     user_mappings: { ann: { version: 0, policy: 'no-secrets' } },
   };
-  const archive = writeZip(
+  const archive = await writeZip(
     Object.entries(files).map(([name, value]) => ({
       name: `iam-assets/${name}.json`,
       content: Buffer.from(JSON.stringify(value)),
