@@ -179,8 +179,8 @@ describe('ListObjectVersions', () => {
     ['&key-marker=a&version-id-marker=', 'A version-id marker cannot be empty.'],
     ['&key-marker=a&version-id-marker=none', 'Invalid version id specified'],
     ['&prefix=b&key-marker=a&version-id-marker=none', 'Invalid version id specified'],
-    ['&max-keys=-1', 'max-keys must be a whole number from 0 to 2147483647.'],
-    ['&max-keys=many', 'max-keys must be a whole number from 0 to 2147483647.'],
+    ['&max-keys=-1', 'Argument max-keys must be an integer between 0 and 2147483647'],
+    ['&max-keys=many', 'Argument max-keys must be an integer between 0 and 2147483647'],
     ['&encoding-type=xml', 'Invalid Encoding Method specified in Request.'],
   ])('refuses %s', async (query, message) => {
     const reply = await test.call('GET', `/bucket?versions${query}`);
