@@ -9,7 +9,8 @@ import {
   type ObjectToDelete,
   parseDeleteObjects,
 } from '../../../protocol/s3/delete-objects-request.ts';
-import { checkObjectKey } from '../../../protocol/s3/names.ts';
+import { checkObjectKey, isVersionId } from '../../../protocol/s3/names.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import { bypassesGovernance } from '../lock-headers.ts';
 import { readDocument } from '../request-body.ts';
@@ -88,6 +89,8 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
     checkObjectKey(key);
     checkVersion(versionId);
     await call.requireVersion(deleteActions, `${call.bucket}/${key}`, versionId);
+    // DeleteObject answers InvalidArgument. S3 differs here.
+    if (versionId !== undefined && !isVersionId(versionId)) throw new S3Error('NoSuchVersion');
     await requireReadPermission(call, object);
     const deleted = await call.objects.deleteObject(call.bucket, key, {
       conditions,

@@ -260,8 +260,8 @@ describe('deleting', () => {
       `<Deleted><Key>key</Key><VersionId>${ids.marker}</VersionId><DeleteMarker>true</DeleteMarker>` +
         `<DeleteMarkerVersionId>${ids.marker}</DeleteMarkerVersionId></Deleted>`,
       '<Deleted><Key>key</Key><VersionId>null</VersionId></Deleted>',
-      '<Error><Key>key</Key><VersionId>none</VersionId><Code>InvalidArgument</Code>' +
-        '<Message>Invalid version id specified</Message></Error>',
+      '<Error><Key>key</Key><VersionId>none</VersionId><Code>NoSuchVersion</Code>' +
+        '<Message>The specified version does not exist.</Message></Error>',
       expect.stringMatching(
         /^<Deleted><Key>new<\/Key><DeleteMarker>true<\/DeleteMarker><DeleteMarkerVersionId>[0-9a-f]{32}</,
       ) as string,
