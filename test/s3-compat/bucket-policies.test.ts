@@ -111,8 +111,8 @@ describe('the tags of a bucket', () => {
     ]);
     const { TagSet } = await s3.send(new GetBucketTaggingCommand({ Bucket }));
     expect(TagSet).toEqual([
-      { Key: 'team', Value: 'photos' },
       { Key: 'cost', Value: '' },
+      { Key: 'team', Value: 'photos' },
     ]);
     const twice = [
       { Key: 'a', Value: '1' },
