@@ -92,6 +92,17 @@ describe('an archive of buckets', () => {
     });
   });
 
+  it('exports and imports the versioning of a bucket', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('a-bucket', { location: region });
+    await layer.putBucketVersioning('a-bucket', { status: 'Enabled', excludedPrefixes: ['tmp/'] });
+    const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
+    const { layer: other } = testLayer();
+    const report = await importBuckets(other, archive, { only: undefined, region, require });
+    expect(report).toEqual({ 'a-bucket': { versioning: { isSet: true } } });
+    expect(await other.getBucketVersioning('a-bucket')).toEqual({ status: 'Enabled', excludedPrefixes: ['tmp/'] });
+  });
+
   it('says of each part why it could not be set, and goes on', async () => {
     const { layer } = testLayer();
     const archive = [

@@ -1,4 +1,5 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
+import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
@@ -12,6 +13,7 @@ const bucketFiles = {
   policy: 'policy.json',
   tagging: 'tagging.xml',
   encryption: 'bucket-encryption.xml',
+  versioning: 'versioning.xml',
 } as const;
 
 type BucketPart = keyof typeof bucketFiles;
@@ -19,7 +21,6 @@ type BucketPart = keyof typeof bucketFiles;
 /** Files that Coffer cannot import, with their names in the report. */
 const foreignFiles: Readonly<Record<string, string>> = {
   'object-lock.xml': 'olock',
-  'versioning.xml': 'versioning',
   'lifecycle.xml': 'lifecycle',
   'notification.xml': 'notification',
   'quota.json': 'quota',
@@ -31,6 +32,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   policy: 'policy',
   tagging: 'tagging',
   encryption: 'sse',
+  versioning: 'versioning',
 };
 
 /** Bytes of the uncompressed archive; a bucket has some KiB. */
@@ -38,7 +40,7 @@ export const bucketArchiveLimits = { entries: 20_000, size: 64 * 1024 * 1024 } a
 
 export type ExportedBuckets = Pick<
   ObjectLayer,
-  'listBuckets' | 'headBucket' | 'getBucketPolicy' | 'getBucketTags' | 'getBucketEncryption'
+  'listBuckets' | 'headBucket' | 'getBucketPolicy' | 'getBucketTags' | 'getBucketEncryption' | 'getBucketVersioning'
 >;
 
 /** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
@@ -54,13 +56,15 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.policy, await objects.getBucketPolicy(name));
     add(bucketFiles.tagging, tags && writeTagging(tags));
     add(bucketFiles.encryption, encryption && writeBucketEncryption(encryption));
+    const versioning = await objects.getBucketVersioning(name);
+    add(bucketFiles.versioning, versioning && writeVersioning(versioning));
   }
   return writeZip(entries, now);
 }
 
 export type ImportingBuckets = Pick<
   ObjectLayer,
-  'createBucket' | 'headBucket' | 'putBucketPolicy' | 'putBucketTags' | 'putBucketEncryption'
+  'createBucket' | 'headBucket' | 'putBucketPolicy' | 'putBucketTags' | 'putBucketEncryption' | 'putBucketVersioning'
 >;
 
 type RequireForBucket = (action: string, bucket: string) => Promise<void>;
@@ -130,6 +134,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   policy: 's3:PutBucketPolicy',
   tagging: 's3:PutBucketTagging',
   encryption: 's3:PutEncryptionConfiguration',
+  versioning: 's3:PutBucketVersioning',
 };
 
 async function importBucket(
@@ -146,12 +151,15 @@ async function importBucket(
     },
     tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),
     encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
+    versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
   };
   const parts: Record<string, PartReport> = {};
   for (const [part, put] of Object.entries(puts)) {
     // `Object.entries` loses the type of the keys.
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
+    // MinIO writes an empty document for a bucket that never had versions.
+    if (part === 'versioning' && setsNothing(content)) continue;
     parts[reportNames[part as BucketPart]] = await reported(async () => {
       await require(rightOf[part as BucketPart], bucket);
       await put(content);
