@@ -6,6 +6,7 @@ import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { entries } from '../verify/object-records.ts';
+import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
 import { unsealedKeyLimits } from '../../encryption/key-service-keys.ts';
 import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/decide-encryption.ts';
@@ -14,6 +15,7 @@ import { MaintenanceError } from '../maintenance-error.ts';
 
 /** What a named key encrypts, and what it will encrypt. */
 interface KeyUsage {
+  /** Objects, noncurrent versions among them. */
   readonly objects: number;
   /** Multipart uploads in progress. */
   readonly uploads: number;
@@ -57,12 +59,15 @@ export async function keyUsage({ records, signal, onProgress }: UsageOptions): P
     count(sealed.keyName, (usage) => ({ ...usage, uploads: usage.uploads + 1 }));
   }
   let looked = 0;
-  for await (const { key, value } of entries(records, within('o'))) {
-    signal?.throwIfAborted();
+  const counted = new Set<string>();
+  for await (const { entry, position } of versionPass(records, {}, signal)) {
     looked += 1;
     if (looked % 1_000 === 0) onProgress?.(looked);
-    const keyName = keyOfObject(key, value);
-    if (keyName !== undefined) count(keyName, (usage) => ({ ...usage, objects: usage.objects + 1 }));
+    const keyName = keyOfObject(entry.key, entry.value);
+    // The second look at current objects finds those that moved. They count where nothing else has the key: then it must not be removed.
+    if (keyName === undefined || (position.table === 'again' && counted.has(keyName))) continue;
+    if (position.table !== 'again') counted.add(keyName);
+    count(keyName, (usage) => ({ ...usage, objects: usage.objects + 1 }));
   }
   onProgress?.(looked);
   return found;

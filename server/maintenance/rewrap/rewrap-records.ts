@@ -9,8 +9,9 @@ import {
   type SealedKeys,
   type ServiceSealedKeys,
 } from '../../objects/records/object-record.ts';
-import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
+import { encodeRecord } from '../../objects/records/record-format.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
+import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { commitOnce } from '../../store/batch.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
@@ -37,16 +38,17 @@ export function hasOldKey(
 const ATTEMPTS = 10;
 
 /**
- * Rewraps the key of an object. Its body, ETag and time do not change. The commit expects the record that was read, so that a
+ * Rewraps the key of a version. Its body, ETag and time do not change. The commit expects the record that was read, so that a
  * concurrent write is not lost. Returns false where there is nothing to do.
  */
 export async function rewrapObject(rewrapKeys: RewrapKeys, place: Place): Promise<boolean> {
-  const recordKey = recordKeys.object(place.bucket, place.key);
+  const { bucket, key } = place;
+  const recordKey = objectRecordKey(place);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const entry = await rewrapKeys.records.get(recordKey);
     if (entry === undefined) return false;
-    const record = decodeObject(entry.value, place.bucket, place.key);
-    const sealed = await rewrappedKeys(rewrapKeys, record.sealed, { ...place, id: record.id });
+    const record = decodeObject(entry.value, bucket, key);
+    const sealed = await rewrappedKeys(rewrapKeys, record.sealed, { bucket, key, id: record.id });
     if (sealed === undefined) return false;
     if (await replaced(rewrapKeys, entry, encodeObject({ ...record, sealed }), sealed, attempt)) return true;
   }

@@ -2,10 +2,10 @@ import { decodeRecord, encodeRecord } from '../../objects/records/record-format.
 import { commitOnce } from '../../store/batch.ts';
 import { key } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import type { Place } from '../verify/object-records.ts';
+import type { PassPosition } from './version-pass.ts';
 
 /** The progress of a rotation. Times are milliseconds since 1970. */
-export interface RewrapState {
+export interface RewrapState extends PassPosition {
   /** The key that objects have, and the key that they get. Both are the same where objects get its newest version. */
   readonly from: string;
   readonly to: string;
@@ -21,14 +21,17 @@ export interface RewrapState {
   readonly objectsPerSecond: number;
   readonly started: number;
   readonly finished?: number;
-  /** The last object of the pass so far. */
-  readonly after?: Place;
   readonly looked: number;
   /** The count of objects and uploads that got the new key. */
   readonly done: number;
   readonly failed: number;
   /** The first failure. */
-  readonly failure?: Place & { readonly message: string };
+  readonly failure?: {
+    readonly bucket: string;
+    readonly key: string;
+    readonly versionId?: string;
+    readonly message: string;
+  };
 }
 
 const stateKey = key('system', 'reseal');

@@ -53,6 +53,20 @@ async function blobsOf({ blobs }: TestLayer): Promise<Buffer[]> {
   return found;
 }
 
+async function versioned(names: readonly string[]) {
+  const test = await prepared();
+  await test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+  for (const name of names) {
+    await test.layer.putObject(put('bucket', name, `first of ${name}`, kms('old')));
+    await test.layer.putObject(put('bucket', name, `second of ${name}`, kms('old')));
+  }
+  return test;
+}
+const versionsOf = async ({ layer }: Pick<TestLayer, 'layer'>, key: string): Promise<readonly string[]> =>
+  (
+    await layer.listObjectVersions({ bucket: 'bucket', prefix: key, delimiter: '', keyMarker: '', limit: 9 })
+  ).versions.map(({ versionId }) => versionId);
+
 describe('a change of keys', () => {
   it('gives every object of the old key the new one, and touches no body, no ETag, no time', async () => {
     const test = await prepared();
@@ -85,6 +99,74 @@ describe('a change of keys', () => {
     await layer.completeMultipartUpload({ bucket: 'bucket', key: 'parts', uploadId, parts });
     expect(await body(layer, 'bucket', 'parts')).toEqual(Buffer.from(large));
     expect([...(await keyUsage(test)).keys()].toSorted()).toEqual(['default-key', 'new']);
+  });
+
+  describe('with versions', () => {
+    it('gives noncurrent versions the new key too, and keeps their ids', async () => {
+      const test = await versioned(['a', 'b']);
+      await test.layer.deleteObject('bucket', 'b');
+      const before = await versionsOf(test, '');
+      await test.ask();
+      expect(await test.round()).toMatchObject({ done: 4, failed: 0 });
+      expect([...(await keyUsage(test)).keys()]).toEqual(['new']);
+      expect(await versionsOf(test, '')).toEqual(before);
+      test.keyService.keys.delete('old');
+      const fresh = testLayer({ ...test, inlineLimit: 1_000, keys: test.keys });
+      const [, older] = await versionsOf(test, 'a');
+      const { info, read } = await fresh.layer.getObject('bucket', 'a', { versionId: older });
+      expect(String(await readAll(read({ start: 0, end: info.size })))).toBe('first of a');
+    });
+
+    it.each(['becomes noncurrent', 'becomes current'])('misses no version that %s behind the pass', async (how) => {
+      const test = await versioned(['a', 'b', 'c', 'd']);
+      await test.ask();
+      let unsealed = 0;
+      const moving: KeySource = {
+        ...test.keys,
+        async unseal(sealed, context) {
+          unsealed += 1;
+          // All of the first table was listed: the pass is at the second object, or at the first noncurrent version.
+          if (unsealed === 2 && how === 'becomes noncurrent')
+            await test.layer.putObject(put('bucket', 'd', 'x', kms('new')));
+          if (unsealed === 4 && how === 'becomes current') {
+            const [newest] = await versionsOf(test, 'a');
+            await test.layer.deleteObject('bucket', 'a', { versionId: newest });
+          }
+          return test.keys.unseal(sealed, context);
+        },
+      };
+      expect(await test.round({ keys: moving })).toMatchObject({ failed: 0, finished: expect.any(Number) });
+      expect((await keyUsage(test)).has('old')).toBe(false);
+    });
+
+    it('goes on between versions where it was stopped', async () => {
+      const test = await versioned(['a', 'b', 'c']);
+      await test.ask();
+      for (let stops = 0; stops < 20; stops += 1) {
+        const stop = new AbortController();
+        const stopping: KeySource = {
+          ...test.keys,
+          unseal(sealed, context) {
+            stop.abort();
+            return test.keys.unseal(sealed, context);
+          },
+        };
+        if ((await test.round({ signal: stop.signal, keys: stopping }).catch(() => undefined))?.finished) break;
+      }
+      expect(await readRewrapState(test.records)).toMatchObject({ looked: 6, done: 6, finished: expect.any(Number) });
+    });
+
+    it('by rewriting says that a version is not written again', async () => {
+      const test = await versioned(['a']);
+      await test.ask({ mode: 'rewrite' });
+      const message = expect.stringContaining('use mode=reseal');
+      expect(await test.round()).toMatchObject({
+        done: 0,
+        failed: 2,
+        failure: { bucket: 'bucket', key: 'a', message },
+      });
+      expect(await versionsOf(test, 'a')).toHaveLength(2);
+    });
   });
 
   it('gives new objects of a bucket whose default it was the new key', async () => {

@@ -3,13 +3,14 @@ import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectEncryption, ObjectLayer, RequestedEncryption } from '../../objects/object-layer.ts';
-import { type Place, entries } from '../verify/object-records.ts';
+import { type Place, entries, namedPlace } from '../verify/object-records.ts';
+import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../platform/logger.ts';
 import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
-import { decodeKey, key, within } from '../../store/keys.ts';
+import { decodeKey, within } from '../../store/keys.ts';
 import { StoreUnavailable, type Entry, type RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
 import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
@@ -33,15 +34,17 @@ function withoutCachedDataKeys(keys: KeySource, clock: () => number): KeySource 
 /**
  * Encrypts the body of an object again under a new key, if the object has not changed since it was listed. This is a copy of the object
  * onto itself: its time is new, its ETag too where that is not the MD5, and a multipart object becomes one body. Returns false where
- * the object was replaced or deleted.
+ * the object was replaced or deleted. Throws for a bucket with versions: a copy would be a new version, and the old body would stay.
  */
 async function rewriteObject(
   objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>,
-  { bucket, key }: Place,
+  { bucket, key, order }: Place,
   to: string,
 ): Promise<boolean> {
+  if (order !== undefined) throw cannotRewrite();
   try {
-    const { encryption, etag } = await objects.headObject(bucket, key);
+    const { encryption, etag, versionId } = await objects.headObject(bucket, key);
+    if (versionId !== undefined) throw cannotRewrite();
     const wanted = encryption && under(encryption, to);
     if (wanted === undefined) return false;
     const conditions = { ifMatch: [etag] };
@@ -51,6 +54,10 @@ async function rewriteObject(
     if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'PreconditionFailed')) return false;
     throw error;
   }
+}
+
+function cannotRewrite(): Error {
+  return new Error('a version is not written again: use mode=reseal for its key, or delete the version');
 }
 
 function under(encryption: ObjectEncryption, keyName: string): RequestedEncryption | undefined {
@@ -97,7 +104,7 @@ export async function rewrapRound(options: RewrapOptions): Promise<RewrapState |
   } finally {
     await writeRewrapState(records, job.state, random).catch(() => undefined);
   }
-  const { after: _, againAfter, ...done } = job.state;
+  const { after: _after, table: _table, againAfter, ...done } = job.state;
   if (done.version !== undefined && againAfter === undefined) {
     const state = { ...done, againAfter: done.started + DATA_KEY_LIFETIME };
     await writeRewrapState(records, state, random);
@@ -153,15 +160,12 @@ class Rewrap {
 
   async objects(): Promise<void> {
     const { records, signal } = this.#options;
-    const { after } = this.state;
-    const range = within('o');
-    const start = after === undefined ? range.start : Buffer.concat([key('o', after.bucket, after.key), Buffer.of(0)]);
-    for await (const entry of entries(records, { ...range, start })) {
-      signal?.throwIfAborted();
-      const [, bucket = '', name = ''] = decodeKey(entry.key).map(String);
-      const place = { bucket, key: name };
-      if (this.#concerns(entry, place)) await this.#change(place, () => this.#changeObject(place));
-      this.state = { ...this.state, after: place, looked: this.state.looked + 1 };
+    for await (const { entry, place, position } of versionPass(records, this.state, signal)) {
+      // To look again finds moved versions, which are not written again anyway.
+      const due = this.state.mode !== 'rewrite' || position.table !== 'again';
+      if (due && this.#concerns(entry, place)) await this.#change(place, () => this.#changeObject(place));
+      const looked = this.state.looked + (position.table === 'again' ? 0 : 1);
+      this.state = { ...this.state, ...position, looked };
       await this.#save();
     }
   }
@@ -196,9 +200,9 @@ class Rewrap {
         this.state = {
           ...this.state,
           failed: this.state.failed + 1,
-          failure: this.state.failure ?? { ...place, message },
+          failure: this.state.failure ?? { ...namedPlace(place), message },
         };
-        this.#options.log.error({ err: error, ...place }, 'the key of an object could not be changed');
+        this.#options.log.error({ err: error, ...namedPlace(place) }, 'the key of an object could not be changed');
         return;
       }
     }

@@ -30,21 +30,20 @@ import {
   recordOfDigests,
 } from '../../objects/records/upload-record.ts';
 import { commitOnce } from '../../store/batch.ts';
-import { after as afterKey, decodeKey, key, within } from '../../store/keys.ts';
+import { decodeKey, key, within } from '../../store/keys.ts';
 import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
-import { entries, type Place } from '../verify/object-records.ts';
+import { entries, namedPlace, type Place } from '../verify/object-records.ts';
+import { type PassPosition, versionPass } from './version-pass.ts';
 import { pace } from '../pace.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */
-interface OldDigestsState {
+interface OldDigestsState extends PassPosition {
   readonly started: number;
   /** The end of the last complete pass. */
   readonly finished?: number;
   /** Set when a whole pass found nothing: then no other pass follows. */
   readonly clean?: true;
-  /** The last object of the pass so far. */
-  readonly after?: Place;
   /** The count of records whose digests this pass sealed. */
   readonly sealed: number;
   /** The count of records that lost a checksum in this pass, since no key can seal it. */
@@ -97,7 +96,7 @@ export async function sealOldDigests(options: OldDigestsOptions): Promise<OldDig
     await writeState(records, pass.state, random).catch(() => undefined);
     throw error;
   }
-  const { after: _, ...done } = pass.state;
+  const { after: _after, table: _table, ...done } = pass.state;
   const clean = done.sealed + done.dropped + done.failed === 0;
   const finished = { ...done, finished: clock(), ...(clean && { clean }) };
   await writeState(records, finished, random);
@@ -163,17 +162,11 @@ class Pass {
 
   async objects(): Promise<void> {
     const { records, signal } = this.#options;
-    const { after } = this.state;
-    const range = within('o');
-    const start = after === undefined ? range.start : afterKey(recordKeys.object(after.bucket, after.key));
-    for await (const object of entries(records, { ...range, start })) {
-      signal?.throwIfAborted();
-      const [, bucket = '', name = ''] = decodeKey(object.key).map(String);
-      const place = { bucket, key: name };
+    for await (const { entry: object, place, position } of versionPass(records, this.state, signal)) {
       await this.#counted(place, async () =>
         isPlainObject(object, place) ? 'nothing' : this.#replaced(object, (entry) => this.#object(entry, place)),
       );
-      this.state = { ...this.state, after: place };
+      this.state = { ...this.state, ...position };
       if (this.#clock() - this.#saved < SAVE_INTERVAL) continue;
       this.#saved = this.#clock();
       await writeState(records, this.state, this.#random);
@@ -181,7 +174,7 @@ class Pass {
   }
 
   /** Logs and skips a record that cannot be read. */
-  async #counted({ bucket, key: name }: Place, change: () => Promise<Change>): Promise<void> {
+  async #counted(place: Place, change: () => Promise<Change>): Promise<void> {
     try {
       const changed = await change();
       if (changed === 'nothing') return;
@@ -190,7 +183,7 @@ class Pass {
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       this.state = { ...this.state, failed: this.state.failed + 1 };
-      this.#options.log.error({ err: error, bucket, key: name }, 'the digests of an object could not be sealed');
+      this.#options.log.error({ err: error, ...namedPlace(place) }, 'the digests of an object could not be sealed');
     }
   }
 
@@ -226,11 +219,12 @@ class Pass {
     return { change: changeBy(seal), batch: { put: [{ key: entry.key, value }] } };
   }
 
-  async #object(entry: Entry, { bucket, key: name }: Place) {
+  async #object(entry: Entry, place: Place) {
+    const { bucket, key: name } = place;
     const record = decodeObject(entry.value, bucket, name);
     const { sealed, id, body } = record;
     if (sealed === undefined) return { change: 'nothing' } as const;
-    const manifest = body.kind === 'parts' ? await this.#manifest(record, { bucket, key: name }) : undefined;
+    const manifest = body.kind === 'parts' ? await this.#manifest(record, place) : undefined;
     if (manifest === undefined && !hasPlainDigest(sealed, record)) return { change: 'nothing' } as const;
     const seal = await this.#options.digests.ofBucket(bucket);
     const { checksum, ...rest } = record;
@@ -252,8 +246,8 @@ class Pass {
   }
 
   /** Returns the manifest where it has plain checksums; undefined also where it is missing or belongs to another object. */
-  async #manifest({ id, body }: ObjectRecord, { bucket, key: name }: Place) {
-    const entry = await this.#options.records.get(recordKeys.manifest(bucket, name));
+  async #manifest({ id, body }: ObjectRecord, { bucket, key: name, order }: Place) {
+    const entry = await this.#options.records.get(recordKeys.manifest(bucket, name, order));
     const bytes = entry && decodeBody(entry.value, id);
     if (entry === undefined || bytes === undefined || body.kind !== 'parts') return undefined;
     const parts = decodeManifest(bytes, body.crc);
