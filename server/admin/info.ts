@@ -63,8 +63,8 @@ function infoMessage(sources: InfoSources): Record<string, unknown> {
     deploymentID: server.deploymentId,
     buckets: { count: buckets },
     objects: { count: usage?.objects ?? 0, ...notYet },
-    versions: { count: 0 },
-    deletemarkers: { count: 0 },
+    versions: { count: usage?.versions ?? 0, ...notYet },
+    deletemarkers: { count: usage?.deleteMarkers ?? 0, ...notYet },
     usage: { size: usage?.bytes ?? 0, ...notYet },
     services: {
       kms: { status: keyService, encrypt: keyService, decrypt: keyService },

@@ -3,7 +3,8 @@ import type { Usage } from '../observability/usage/usage.ts';
 import { adminTest } from '../../test/support/admin/admin.ts';
 
 const sizes = [1, 0, 0, 0, 1];
-const photos = { bucket: 'photos', objects: 2, bytes: 1_000_000, uploads: 1, uploadBytes: 5, sizes };
+const versions = { versions: 5, deleteMarkers: 1 };
+const photos = { bucket: 'photos', objects: 2, bytes: 1_000_000, ...versions, uploads: 1, uploadBytes: 5, sizes };
 const usage: Usage = {
   began: Date.parse('2026-01-01T00:00:00Z'),
   ended: Date.parse('2026-01-01T00:00:01Z'),
@@ -22,13 +23,16 @@ describe('datausageinfo', () => {
     expect((await call('root', 'GET', 'datausageinfo')).value).toMatchObject({
       lastUpdate: '2026-01-01T00:00:01.000Z',
       objectsCount: 2,
+      versionsCount: 5,
+      deleteMarkersCount: 1,
       objectsTotalSize: 1_000_000,
       bucketsCount: 1,
       bucketsUsageInfo: {
         photos: {
           size: 1_000_000,
           objectsCount: 2,
-          versionsCount: 0,
+          versionsCount: 5,
+          deleteMarkersCount: 1,
           objectsSizesHistogram: { LESS_THAN_1024_B: 1, BETWEEN_512_KB_AND_1_MB: 1, BETWEEN_1024B_AND_1_MB: 1 },
         },
       },
@@ -71,7 +75,7 @@ describe("Coffer's own call", () => {
       usage: {
         began: '2026-01-01T00:00:00.000Z',
         ended: '2026-01-01T00:00:01.000Z',
-        buckets: [{ bucket: 'photos', objects: 2, bytes: 1_000_000, uploads: 1, uploadBytes: 5 }],
+        buckets: [{ bucket: 'photos', objects: 2, bytes: 1_000_000, ...versions, uploads: 1, uploadBytes: 5 }],
       },
     });
   });

@@ -17,7 +17,7 @@ export const usageRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('usage'), action: 'admin:DataUsageInfo', slow: true, serve: countNow },
 ];
 
-/** Data usage in MinIO's format. Versions and replicas are 0. */
+/** Data usage in MinIO's format. Replicas are 0. */
 async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const [usage, space] = await Promise.all([services.usage?.last(), services.space()]);
   const buckets = usage?.buckets ?? [];
@@ -25,8 +25,8 @@ async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
     // Go's zero time tells clients that nothing was counted yet.
     lastUpdate: usage === undefined ? '0001-01-01T00:00:00Z' : new Date(usage.ended).toISOString(),
     objectsCount: usage?.objects ?? 0,
-    versionsCount: 0,
-    deleteMarkersCount: 0,
+    versionsCount: usage?.versions ?? 0,
+    deleteMarkersCount: usage?.deleteMarkers ?? 0,
     objectsTotalSize: usage?.bytes ?? 0,
     bucketsCount: buckets.length,
     bucketsUsageInfo: Object.fromEntries(buckets.map((bucket) => [bucket.bucket, bucketUsageInfo(bucket)])),
@@ -35,14 +35,15 @@ async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
   });
 }
 
-function bucketUsageInfo({ objects, bytes, sizes }: StoredSums) {
+function bucketUsageInfo({ objects, bytes, versions, deleteMarkers, sizes }: StoredSums) {
   return {
     size: bytes,
     objectsCount: objects,
-    versionsCount: 0,
-    deleteMarkersCount: 0,
+    versionsCount: versions,
+    deleteMarkersCount: deleteMarkers,
     objectsSizesHistogram: namedSizes(sizes),
-    objectsVersionsHistogram: { UNVERSIONED: objects },
+    // How many versions the keys of a bucket have is not counted.
+    objectsVersionsHistogram: versions === 0 ? { UNVERSIONED: objects } : {},
   };
 }
 
@@ -68,8 +69,9 @@ function shownUsage(usage: Usage | undefined): object | null {
   };
 }
 
-function shownSums({ objects, bytes, uploads, uploadBytes, sizes }: StoredSums): object {
-  return { objects, bytes, uploads, uploadBytes, sizes: namedSizes(sizes) };
+function shownSums({ sizes, ...sums }: StoredSums): object {
+  const { objects, bytes, versions, deleteMarkers, uploads, uploadBytes } = sums;
+  return { objects, bytes, versions, deleteMarkers, uploads, uploadBytes, sizes: namedSizes(sizes) };
 }
 
 function reader({ usage }: AdminServices): UsageReader {

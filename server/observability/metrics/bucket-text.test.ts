@@ -3,8 +3,26 @@ import { describe, expect, it } from 'vitest';
 import type { Usage } from '../usage/usage.ts';
 import { addBucketUsage, addClusterUsage } from './bucket-text.ts';
 
-const photos = { bucket: 'photos', objects: 3, bytes: 5_000, uploads: 1, uploadBytes: 70, sizes: [1, 2] };
-const empty = { bucket: 'empty', objects: 0, bytes: 0, uploads: 0, uploadBytes: 0, sizes: [] };
+const photos = {
+  bucket: 'photos',
+  objects: 3,
+  bytes: 5_000,
+  versions: 6,
+  deleteMarkers: 2,
+  uploads: 1,
+  uploadBytes: 70,
+  sizes: [1, 2],
+};
+const empty = {
+  bucket: 'empty',
+  objects: 0,
+  bytes: 0,
+  versions: 0,
+  deleteMarkers: 0,
+  uploads: 0,
+  uploadBytes: 0,
+  sizes: [],
+};
 const usage: Usage = { ...photos, began: 900, ended: 1_000, answers: 0, unreadable: 0, buckets: [empty, photos] };
 
 async function lines(add: (registry: Registry) => void): Promise<string[]> {

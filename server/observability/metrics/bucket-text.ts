@@ -82,8 +82,10 @@ export function addBuckets(registry: Registry, buckets: readonly BucketSums[]): 
 }
 
 const perBucket = [
-  ['minio_bucket_usage_total_bytes', 'Bytes of the objects in the bucket', ({ bytes }) => bytes],
-  ['minio_bucket_usage_object_total', 'Objects in the bucket', ({ objects }) => objects],
+  ['minio_bucket_usage_total_bytes', 'Bytes of the versions in the bucket', ({ bytes }) => bytes],
+  ['minio_bucket_usage_object_total', 'Current objects in the bucket', ({ objects }) => objects],
+  ['minio_bucket_usage_version_total', 'Versions and delete markers in the bucket', ({ versions }) => versions],
+  ['minio_bucket_usage_deletemarker_total', 'Delete markers in the bucket', ({ deleteMarkers }) => deleteMarkers],
   ['coffer_bucket_incomplete_uploads', 'Uploads that were not completed', ({ uploads }) => uploads],
   ['coffer_bucket_incomplete_upload_bytes', 'Bytes of the parts of those', ({ uploadBytes }) => uploadBytes],
 ] as const satisfies readonly (readonly [string, string, (bucket: BucketUsage) => number])[];
@@ -105,11 +107,17 @@ export function addBucketUsage(registry: Registry, usage: Usage, now: number): v
   addAge(registry, usage, now);
 }
 
+const ofCluster = [
+  ['minio_cluster_usage_total_bytes', 'Bytes of all versions', ({ bytes }) => bytes],
+  ['minio_cluster_usage_object_total', 'Current objects in all buckets', ({ objects }) => objects],
+  ['minio_cluster_usage_version_total', 'Versions and delete markers in all buckets', ({ versions }) => versions],
+  ['minio_cluster_usage_deletemarker_total', 'Delete markers in all buckets', ({ deleteMarkers }) => deleteMarkers],
+] as const satisfies readonly (readonly [string, string, (usage: Usage) => number])[];
+
 /** Adds the content of all buckets together. */
 export function addClusterUsage(registry: Registry, usage: Usage, now: number): void {
   const registers = [registry];
-  new Gauge({ name: 'minio_cluster_usage_total_bytes', help: 'Bytes of all objects', registers }).set(usage.bytes);
-  new Gauge({ name: 'minio_cluster_usage_object_total', help: 'Objects in all buckets', registers }).set(usage.objects);
+  for (const [name, help, valueOf] of ofCluster) new Gauge({ name, help, registers }).set(valueOf(usage));
   const sizes = new Gauge({
     name: 'minio_cluster_objects_size_distribution',
     help: 'Objects by intervals of their sizes',

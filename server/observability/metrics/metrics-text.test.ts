@@ -167,7 +167,16 @@ describe('the text of the metrics', () => {
     expect([...(await names('node'))].filter((name) => name.includes('audit'))).toEqual([]);
   });
   it('has what buckets hold once it was counted, in the groups where MinIO has it', async () => {
-    const bucket = { bucket: 'photos', objects: 3, bytes: 5_000, uploads: 0, uploadBytes: 0, sizes: [3] };
+    const bucket = {
+      bucket: 'photos',
+      objects: 3,
+      bytes: 5_000,
+      versions: 6,
+      deleteMarkers: 2,
+      uploads: 0,
+      uploadBytes: 0,
+      sizes: [3],
+    };
     const usage = { ...bucket, began: 1, ended: 2, answers: 0, unreadable: 0, buckets: [bucket] };
     expect(await names('bucket', { usage })).toContain('minio_bucket_usage_total_bytes');
     expect(await names('cluster', { usage })).toContain('minio_cluster_usage_total_bytes');

@@ -70,6 +70,25 @@ describe('countUsage', () => {
     expect((await countUsage({ records, ...asFastAsItGoes })).buckets).toMatchObject([{ objects: 1, bytes: 3 }]);
   });
 
+  it('counts versions and delete markers where the bucket has some, and the bytes of all', async () => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('b', { location: '' });
+    await layer.createBucket('plain', { location: '' });
+    await layer.putObject(put('plain', 'x', '1'));
+    await layer.putObject(put('b', 'one', '1'));
+    await layer.putObject(put('b', 'two', '22'));
+    await layer.putBucketVersioning('b', { status: 'Enabled' });
+    await layer.putObject(put('b', 'two', '333'));
+    await layer.deleteObject('b', 'two');
+    await layer.deleteObject('b', 'two');
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes });
+    expect(buckets).toMatchObject([
+      // `two`: two versions, and a delete marker before the current one.
+      { bucket: 'b', objects: 1, versions: 5, deleteMarkers: 2, bytes: 1 + 2 + 3 },
+      { bucket: 'plain', objects: 1, versions: 0, deleteMarkers: 0, bytes: 1 },
+    ]);
+  });
+
   it('goes on at a record that it cannot read, and says how many there were', async () => {
     const test = await filledLayer();
     await writeRecord(test, recordKeys.object('bucket', 'large'), Buffer.of(9, 9, 9));

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
-import { objectSize } from '../../objects/records/object-record.ts';
+import { decodeBucket } from '../../objects/records/bucket-record.ts';
+import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
+import { decodeObject, objectSize } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
@@ -21,7 +23,7 @@ interface CountOptions {
 const YIELD_INTERVAL = 1_024;
 
 /**
- * Counts every object and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
+ * Counts every version and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
  * Rejects with the reason of the signal.
  */
 export async function countUsage(
@@ -31,24 +33,12 @@ export async function countUsage(
   const tally = new Tally();
   const passed = rateLimiter(options);
   for await (const items of scanPages(records, within('b'))) {
-    for (const item of items) if (item.kind === 'entry') tally.at(bucketOf(item.key));
+    for (const item of items) if (item.kind === 'entry') tally.addBucket(bucketOf(item.key), item.value);
     await passed(items.length);
   }
-  // Objects of one bucket follow each other: comparing a prefix costs less than decoding each key.
-  let prefix = prefixOf('o');
-  let row: Row | undefined;
-  for await (const items of scanPages(records, within('o'))) {
-    for (const item of items) {
-      if (item.kind !== 'entry') continue;
-      if (row === undefined || !item.key.subarray(0, prefix.length).equals(prefix)) {
-        const bucket = bucketOf(item.key);
-        prefix = prefixOf('o', bucket);
-        row = tally.at(bucket);
-      }
-      tally.addObject(row, item.value);
-    }
-    await passed(items.length);
-  }
+  await countTable(records, 'o', tally, passed, (row, value) => tally.addObject(row, value));
+  await countTable(records, 'l', tally, passed, (row) => tally.addMarker(row));
+  await countTable(records, 'v', tally, passed, (row, value) => tally.addNoncurrent(row, value));
   for await (const items of scanPages(records, within('u'))) {
     for (const item of items) {
       if (item.kind !== 'entry') continue;
@@ -60,6 +50,30 @@ export async function countUsage(
     await passed(items.length);
   }
   return tally.counted();
+}
+
+/** The records of one bucket follow each other: comparing a prefix costs less than decoding each key. */
+async function countTable(
+  records: RecordStore,
+  table: string,
+  tally: Tally,
+  passed: (records: number) => Promise<void>,
+  add: (row: Row, value: Buffer) => void,
+): Promise<void> {
+  let prefix = prefixOf(table);
+  let row: Row | undefined;
+  for await (const items of scanPages(records, within(table))) {
+    for (const item of items) {
+      if (item.kind !== 'entry') continue;
+      if (row === undefined || !item.key.subarray(0, prefix.length).equals(prefix)) {
+        const bucket = bucketOf(item.key);
+        prefix = prefixOf(table, bucket);
+        row = tally.at(bucket);
+      }
+      add(row, item.value);
+    }
+    await passed(items.length);
+  }
 }
 
 /** Returns a function that limits the rate, yields to the event loop, and stops on the signal. */
@@ -78,8 +92,11 @@ function rateLimiter({ recordsPerSecond, signal }: CountOptions): (records: numb
 }
 
 interface Row {
+  hasVersions: boolean;
   objects: number;
   bytes: number;
+  versions: number;
+  deleteMarkers: number;
   uploads: number;
   uploadBytes: number;
   readonly sizes: number[];
@@ -93,18 +110,40 @@ class Tally {
     const known = this.#rows.get(bucket);
     if (known !== undefined) return known;
     const sizes = Array.from<number>({ length: intervalCount }).fill(0);
-    const row = { objects: 0, bytes: 0, uploads: 0, uploadBytes: 0, sizes };
+    const none = { objects: 0, bytes: 0, versions: 0, deleteMarkers: 0, uploads: 0, uploadBytes: 0 };
+    const row = { hasVersions: false, ...none, sizes };
     this.#rows.set(bucket, row);
     return row;
   }
 
+  addBucket(bucket: string, value: Buffer): void {
+    const row = this.at(bucket);
+    row.hasVersions = this.#read(() => decodeBucket(value, bucket))?.versioning !== undefined;
+  }
+
   addObject(row: Row, value: Buffer): void {
     row.objects += 1;
+    if (row.hasVersions) row.versions += 1;
     const size = this.#read(() => objectSize(value));
     if (size === undefined) return;
     row.bytes += size;
     const interval = intervalOf(size);
     row.sizes[interval] = (row.sizes[interval] ?? 0) + 1;
+  }
+
+  addMarker(row: Row): void {
+    row.versions += 1;
+    row.deleteMarkers += 1;
+  }
+
+  addNoncurrent(row: Row, value: Buffer): void {
+    const version = this.#read(() => sizeOfVersion(value));
+    if (version?.deleteMarker === true) {
+      this.addMarker(row);
+      return;
+    }
+    row.versions += 1;
+    row.bytes += version?.size ?? 0;
   }
 
   async addParts(
@@ -123,7 +162,10 @@ class Tally {
   }
 
   counted(): { readonly buckets: readonly BucketUsage[]; readonly unreadable: number } {
-    const buckets = [...this.#rows].map(([bucket, row]) => ({ bucket, ...row }));
+    const buckets = [...this.#rows].map(([bucket, row]) => {
+      const { hasVersions: _, ...sums } = row;
+      return { bucket, ...sums };
+    });
     return { buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)), unreadable: this.#unreadable };
   }
 
@@ -141,6 +183,13 @@ class Tally {
     if (!isUnreadable(error)) throw error;
     this.#unreadable += 1;
   }
+}
+
+/** Returns the size and the kind of a noncurrent version, mostly without decoding its record. */
+function sizeOfVersion(value: Buffer): { readonly size: number; readonly deleteMarker: boolean } {
+  if (hasHead(value)) return decodeHead(value, 'a version');
+  const { size, deleteMarker } = decodeObject(value, '', '');
+  return { size, deleteMarker: deleteMarker === true };
 }
 
 function bucketOf(key: Buffer): string {

@@ -26,6 +26,9 @@ type Row = readonly [
   uploads: number,
   uploadBytes: number,
   sizes: readonly number[],
+  /** Absent in the rows of older servers. */
+  versions?: number,
+  deleteMarkers?: number,
 ];
 
 export interface CountState {
@@ -44,10 +47,12 @@ async function readUsage(records: Pick<RecordStore, 'getAll'>): Promise<Usage | 
   const [last, rows] = await records.getAll([lastKey, bucketsKey]);
   if (last === undefined || rows === undefined) return undefined;
   const buckets = (decodeRecord(rows.value, 'the usage of buckets') as { readonly rows: readonly Row[] }).rows.map(
-    ([bucket, objects, bytes, uploads, uploadBytes, sizes]) => ({
+    ([bucket, objects, bytes, uploads, uploadBytes, sizes, versions = 0, deleteMarkers = 0]) => ({
       bucket,
       objects,
       bytes,
+      versions,
+      deleteMarkers,
       uploads,
       uploadBytes,
       sizes,
@@ -61,13 +66,15 @@ export async function writeUsage(
   { buckets, ...last }: LastRecord & { readonly buckets: readonly BucketUsage[] },
   random: (size: number) => Buffer,
 ): Promise<void> {
-  const rows = buckets.map(({ bucket, objects, bytes, uploads, uploadBytes, sizes }): Row => [
+  const rows = buckets.map(({ bucket, objects, bytes, versions, deleteMarkers, uploads, uploadBytes, sizes }): Row => [
     bucket,
     objects,
     bytes,
     uploads,
     uploadBytes,
     sizes.slice(0, sizes.findLastIndex((count) => count > 0) + 1),
+    versions,
+    deleteMarkers,
   ]);
   const put = [
     { key: lastKey, value: encodeRecord(last) },

@@ -38,13 +38,18 @@ export function namedSizes(counts: readonly number[]): Readonly<Record<string, n
 
 /** The sums of one bucket or the whole store, by its records. */
 export interface StoredSums {
+  /** Current objects. */
   readonly objects: number;
-  /** Bytes as clients uploaded them: encryption and the engine take more. */
+  /** Bytes of all versions as clients uploaded them: encryption and the engine take more. */
   readonly bytes: number;
+  /** As MinIO counts them: all versions in buckets that have some, current ones and delete markers among them. 0 for other buckets. */
+  readonly versions: number;
+  /** Delete markers, current and noncurrent. */
+  readonly deleteMarkers: number;
   /** Multipart uploads in progress, and the bytes of their parts. */
   readonly uploads: number;
   readonly uploadBytes: number;
-  /** Counts of objects by size interval. */
+  /** Counts of current objects by size interval. */
   readonly sizes: readonly number[];
 }
 
@@ -67,13 +72,15 @@ export interface Usage extends StoredSums {
 
 export function sumOf(buckets: readonly BucketUsage[]): StoredSums {
   const sizes = Array.from<number>({ length: intervalCount }).fill(0);
-  let [objects, bytes, uploads, uploadBytes] = [0, 0, 0, 0];
+  let [objects, bytes, versions, deleteMarkers, uploads, uploadBytes] = [0, 0, 0, 0, 0, 0];
   for (const bucket of buckets) {
     objects += bucket.objects;
     bytes += bucket.bytes;
+    versions += bucket.versions;
+    deleteMarkers += bucket.deleteMarkers;
     uploads += bucket.uploads;
     uploadBytes += bucket.uploadBytes;
     for (const [index, count] of bucket.sizes.entries()) sizes[index] = (sizes[index] ?? 0) + count;
   }
-  return { objects, bytes, uploads, uploadBytes, sizes };
+  return { objects, bytes, versions, deleteMarkers, uploads, uploadBytes, sizes };
 }
