@@ -7,6 +7,7 @@ import { openDataFolder } from '../../server/store/data-folder.ts';
 import { verifyFolder } from '../crash/verify-folder.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { expectContents, expectWrites, settings } from './contents.ts';
+import { expectVersions } from './expect-versions.ts';
 import { type StoredFolder, unpackFolder } from './stored-folder.ts';
 
 const here = new URL('./', import.meta.url);
@@ -47,6 +48,8 @@ it.each(formats)('serves, changes and verifies a data folder of format %i', { ti
       await server.stop();
     }
     expect(await formatOf(folder)).toMatchObject({ format: newest });
+    expect((await verifyFolder(folder)).complaints).toEqual([]);
+    await expectVersions(folder);
     expect((await verifyFolder(folder)).complaints).toEqual([]);
   } finally {
     await rm(folder, { recursive: true, force: true });
