@@ -6,6 +6,8 @@ import { type DigestKeys, noDigestKeys } from '../../server/encryption/digest-ke
 import { readOldDigestsState, sealOldDigests } from '../../server/maintenance/rewrap/seal-old-digests.ts';
 import { takeSnapshot } from '../../server/maintenance/snapshot.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
+import { decodeObject } from '../../server/objects/records/object-record.ts';
+import { within } from '../../server/store/keys.ts';
 import { put } from '../support/objects/test-layer.ts';
 import { type DataFolder, openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
@@ -204,6 +206,21 @@ describe('digests in a data folder', () => {
     expect(sealed).toBeGreaterThan(5);
     expect(after).toBeDefined();
     expect(await sealOldDigests({ ...options, digests: store.digests })).toMatchObject({ sealed: 20 });
+  });
+
+  it('of versions that became noncurrent since are sealed too', async () => {
+    await store.layer.createBucket('bucket', { location: '' });
+    for (const name of ['one', 'other']) await store.store(name, Buffer.from(pin(1)), schemes[0], 'CRC32');
+    const before = await store.layer.headObject('bucket', 'one');
+    await writeAsBefore(records, store, customerKey);
+    await store.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    for (const name of ['one', 'other']) await store.store(name, Buffer.from(pin(2)), schemes[0], 'CRC32');
+    expect(await sealOldDigests({ records, digests: store.digests, hasKeys: true, log })).toMatchObject({ sealed: 2 });
+    for await (const item of records.scan(within('v'))) {
+      if (item.kind === 'entry') expect(decodeObject(item.value, 'bucket', 'key').etag).toBeInstanceOf(Buffer);
+    }
+    const { etag, checksum } = await store.layer.headObject('bucket', 'one', { versionId: 'null' });
+    expect({ etag, checksum }).toEqual({ etag: before.etag, checksum: before.checksum });
   });
 
   it('wait while a server of several has no key service, and lose checksums of SSE-C where none has', async () => {
