@@ -336,7 +336,7 @@ describe('deletes', () => {
     const Delete = { Objects: [{ Key: 'quiet' }, { Key: 'quiet', VersionId: 'other' }], Quiet: true };
     const answer = await s3.send(new DeleteObjectsCommand({ Bucket, Delete }));
     expect(answer.Deleted).toBeUndefined();
-    expect(answer.Errors).toMatchObject([{ Key: 'quiet', Code: 'InvalidArgument', VersionId: 'other' }]);
+    expect(answer.Errors).toMatchObject([{ Key: 'quiet', Code: 'NoSuchVersion', VersionId: 'other' }]);
   });
 });
 
