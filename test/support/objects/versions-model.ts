@@ -153,7 +153,8 @@ export class VersionsModel {
     const versionId = this.#versionToAsk(from);
     const found = this.#find(from, versionId);
     const onItself = from === key && versionId === undefined;
-    const expected = onItself ? 'InvalidRequest' : (found.code ?? 'stored');
+    const isRefused = onItself || found.code === 'MethodNotAllowed';
+    const expected = isRefused ? 'InvalidRequest' : (found.code ?? 'stored');
     const real = await outcome(async () => {
       const info = await this.#layer.copyObject({ source: { bucket, key: from, versionId }, bucket, key });
       const { text, tags } = found.version ?? { text: undefined, tags: {} };
