@@ -54,6 +54,24 @@ describe('an archive of buckets', () => {
     expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
   });
 
+  it('makes buckets with versions and object lock elsewhere', async () => {
+    const from = testLayer().layer;
+    await from.createBucket('locked', { location: region, objectLock: true });
+    const rule = { defaultRetention: { mode: 'COMPLIANCE', days: 3 } } as const;
+    await from.putObjectLockConfiguration('locked', rule);
+    await from.createBucket('versions', { location: region });
+    const versioning = { status: 'Enabled', excludedPrefixes: ['tmp/'], excludeFolders: true } as const;
+    await from.putBucketVersioning('versions', versioning);
+    const archive = await readZip(await exportBuckets(from, undefined, now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+      locked: { versioning: { isSet: true }, olock: { isSet: true } },
+      versions: { versioning: { isSet: true } },
+    });
+    expect(await layer.getObjectLockConfiguration('locked')).toEqual(rule);
+    expect(await layer.getBucketVersioning('versions')).toEqual(versioning);
+  });
+
   it('takes for each part the right of the operation that sets it', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();

@@ -1,4 +1,5 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
+import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -14,13 +15,14 @@ const bucketFiles = {
   tagging: 'tagging.xml',
   encryption: 'bucket-encryption.xml',
   versioning: 'versioning.xml',
+  // Object lock needs versioning: it is set after it.
+  objectLock: 'object-lock.xml',
 } as const;
 
 type BucketPart = keyof typeof bucketFiles;
 
 /** Files that Coffer cannot import, with their names in the report. */
 const foreignFiles: Readonly<Record<string, string>> = {
-  'object-lock.xml': 'olock',
   'lifecycle.xml': 'lifecycle',
   'notification.xml': 'notification',
   'quota.json': 'quota',
@@ -33,6 +35,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   tagging: 'tagging',
   encryption: 'sse',
   versioning: 'versioning',
+  objectLock: 'olock',
 };
 
 /** Bytes of the uncompressed archive; a bucket has some KiB. */
@@ -40,7 +43,13 @@ export const bucketArchiveLimits = { entries: 20_000, size: 64 * 1024 * 1024 } a
 
 export type ExportedBuckets = Pick<
   ObjectLayer,
-  'listBuckets' | 'headBucket' | 'getBucketPolicy' | 'getBucketTags' | 'getBucketEncryption' | 'getBucketVersioning'
+  | 'listBuckets'
+  | 'headBucket'
+  | 'getBucketPolicy'
+  | 'getBucketTags'
+  | 'getBucketEncryption'
+  | 'getBucketVersioning'
+  | 'getObjectLockConfiguration'
 >;
 
 /** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
@@ -57,14 +66,22 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.tagging, tags && writeTagging(tags));
     add(bucketFiles.encryption, encryption && writeBucketEncryption(encryption));
     const versioning = await objects.getBucketVersioning(name);
+    const lock = await objects.getObjectLockConfiguration(name);
     add(bucketFiles.versioning, versioning && writeVersioning(versioning));
+    add(bucketFiles.objectLock, lock && writeObjectLockConfiguration(lock));
   }
   return writeZip(entries, now);
 }
 
 export type ImportingBuckets = Pick<
   ObjectLayer,
-  'createBucket' | 'headBucket' | 'putBucketPolicy' | 'putBucketTags' | 'putBucketEncryption' | 'putBucketVersioning'
+  | 'createBucket'
+  | 'headBucket'
+  | 'putBucketPolicy'
+  | 'putBucketTags'
+  | 'putBucketEncryption'
+  | 'putBucketVersioning'
+  | 'putObjectLockConfiguration'
 >;
 
 type RequireForBucket = (action: string, bucket: string) => Promise<void>;
@@ -135,6 +152,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   tagging: 's3:PutBucketTagging',
   encryption: 's3:PutEncryptionConfiguration',
   versioning: 's3:PutBucketVersioning',
+  objectLock: 's3:PutBucketObjectLockConfiguration',
 };
 
 async function importBucket(
@@ -152,6 +170,7 @@ async function importBucket(
     tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),
     encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
+    objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
   };
   const parts: Record<string, PartReport> = {};
   for (const [part, put] of Object.entries(puts)) {
