@@ -76,7 +76,9 @@ describe('a server that may lose what it answered', () => {
     const careless = await startPostgres({ settings: { fsync: 'off' } });
     try {
       const { url, password } = careless;
-      await expect(open({ url, password })).rejects.toThrow(/runs with fsync=off: a power cut would lose acknowledged commits/u);
+      await expect(open({ url, password })).rejects.toThrow(
+        /runs with fsync=off: a power cut would lose acknowledged commits/u,
+      );
       const store = await open({ url: `${url}?trust_fsync_off=true`, password });
       expect((await store.commit(put('1'))).kind).toBe('committed');
       await store.close();
