@@ -100,8 +100,6 @@ describe('subresources', () => {
     ['GET', '/k', 'no-such-subresource='],
     ['PUT', '', 'accelerate='],
     ['PUT', '/k', 'acl='],
-    ['PUT', '/k', 'tagging='],
-    ['DELETE', '/k', 'tagging='],
     ['DELETE', '', 'lifecycle='],
     ['POST', '/k', 'select=&select-type=2'],
     ['POST', '', undefined],
