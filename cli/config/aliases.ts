@@ -11,7 +11,7 @@ export interface Alias {
   readonly secretKey: string;
   readonly sessionToken?: string;
   readonly api: 'S3v4';
-  /** Whether the bucket is in the path. `auto` decides by the host. */
+  /** Says whether the bucket is in the path. `auto` decides by the host. */
   readonly path: 'auto' | 'on' | 'off';
 }
 

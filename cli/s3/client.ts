@@ -175,7 +175,7 @@ export class S3Client {
     };
   }
 
-  /** Whether a refused request names another region for the bucket. */
+  /** Reports whether a refused request names another region for the bucket. */
   #learnRegion(request: S3Request, error: unknown): boolean {
     if (!(error instanceof S3ResponseError) || request.region === 'empty') return false;
     const region = error.fields['Region'] ?? error.fields['x-amz-bucket-region'];

@@ -47,7 +47,7 @@ export async function* allObjects(
   }
 }
 
-/** Whether an object exists below a prefix that ends with `/`. */
+/** Reports whether an object exists below a prefix that ends with `/`. */
 export async function isFolder(client: S3Client, bucket: string, prefix: string): Promise<boolean> {
   for await (const _ of listObjects(client, { bucket, prefix, recursive: true, limit: 1 })) return true;
   return false;

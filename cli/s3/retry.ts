@@ -14,7 +14,7 @@ const transientCodes = new Set([
   'ENETUNREACH',
 ]);
 
-/** Whether a retry may succeed. */
+/** Reports whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof S3ResponseError)
     return (

@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 
 interface Question {
   readonly text: string;
-  /** Whether the terminal shows no echo. */
+  /** True if the terminal shows no echo. */
   readonly secret: boolean;
 }
 

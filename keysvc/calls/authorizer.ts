@@ -35,7 +35,7 @@ export class Authorizer {
     return this.#policies.get(identity);
   }
 
-  /** Whether the identity may call the path. The superuser may call everything, an identity without a policy nothing. */
+  /** Reports whether the identity may call the path. The superuser may call everything, an identity without a policy nothing. */
   allows(identity: Identity, path: string): boolean {
     if (this.isAdmin(identity)) return true;
     const policy = this.#policies.get(identity);

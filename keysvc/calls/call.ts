@@ -18,13 +18,13 @@ export interface Service {
   readonly metrics: ServiceMetrics;
   /** The timeout of a call in milliseconds; undefined for a call that never ends. */
   readonly timeoutOf: (route: Route) => number | undefined;
-  /** Whether a call needs no certificate. */
+  /** Reports whether a call needs no certificate. */
   readonly isOpen: (route: Route) => boolean;
   readonly startedAt: number;
   readonly version: string;
   readonly commit: string;
   readonly now: () => number;
-  /** Whether the service is about to stop. It still answers, but is not ready. */
+  /** Reports whether the service is about to stop. It still answers, but is not ready. */
   readonly leaving: () => boolean;
 }
 

@@ -9,7 +9,7 @@ export class UsageError extends Error {
 /** The input and output of the commands. Tests pass their own. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether the output goes to a terminal. */
+  /** True if the output goes to a terminal. */
   readonly isTerminal: boolean;
   readonly write: (text: string | Uint8Array) => void;
   /** Writes progress and warnings to standard error. */

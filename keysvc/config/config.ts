@@ -23,7 +23,7 @@ export interface Config {
   /** The superuser; undefined when it is disabled. */
   readonly admin: Identity | undefined;
   readonly tls: TlsFiles;
-  /** Whether a trusted authority must have issued a client certificate. */
+  /** True if a trusted authority must have issued a client certificate. */
   readonly verifyClients: boolean;
   /** Trusted TLS proxies. */
   readonly proxies: TlsProxies;

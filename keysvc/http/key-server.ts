@@ -20,7 +20,7 @@ export interface KeyServer {
   readonly server: Server;
   /** Applies new certificates and authorities. Connections under old authorities end when idle, or after their answer. */
   reload(material: TlsMaterial, change: TlsChange): void;
-  /** Whether it is about to stop. It is not ready, but answers every call. */
+  /** True if it is about to stop. It is not ready, but answers every call. */
   readonly leaving: boolean;
   /** Closes each connection after its next answer, so that clients connect to another server. */
   leave(): void;

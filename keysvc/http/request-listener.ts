@@ -67,7 +67,7 @@ export interface ListenerOptions {
   readonly logErrors: () => boolean;
   readonly identifyCaller: (request: IncomingMessage) => Caller;
   readonly streams: EventStreams;
-  /** Whether a connection ends after the current answer. */
+  /** Reports whether a connection ends after the current answer. */
   readonly closes: (socket: TLSSocket) => boolean;
 }
 

@@ -25,7 +25,7 @@ interface SwapFiles {
   readonly limit: string | undefined;
 }
 
-/** Whether the kernel may write the memory of this process to a disk, where keys would outlive the process. */
+/** Reports whether the kernel may write the memory of this process to a disk, where keys would outlive the process. */
 export function maySwap({ swaps, limit }: SwapFiles): boolean {
   const devices = (swaps ?? '').trim().split('\n').slice(1);
   return devices.length > 0 && limit?.trim() !== '0';

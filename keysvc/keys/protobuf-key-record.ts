@@ -71,7 +71,7 @@ function readVarint(data: Buffer, start: number): { value: number; end: number }
 const algorithms: Readonly<Record<number, KeyAlgorithm>> = { 1: 'AES256-GCM_SHA256', 2: 'XCHACHA20-POLY1305' };
 const sha256 = 1;
 
-/** Whether a record is base64. The later releases write their protobuf so. */
+/** Reports whether a record is base64. The later releases write their protobuf so. */
 export function looksLikeProtobufRecord(data: Buffer): boolean {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(data.toString('latin1').trim());
 }

@@ -27,7 +27,7 @@ export function addConfigCommands(admin: CommandGroup): void {
   config.add('history <alias>', {
     description: 'show what was set before',
     options: [
-      ['-n, --count <count>', 'so many changes (10)'],
+      ['-n, --count <count>', 'the number of changes (10)'],
       ['--clear', 'forget them'],
     ],
     examples: ['mine'],

@@ -38,7 +38,7 @@ export function addKmsCommands(admin: CommandGroup): void {
         ['--to <key>', 'the other key'],
         ['--newest', 'no new version: the newest that there is'],
         ['--rewrite', 'encrypt the objects themselves anew'],
-        ['--rate <count>', 'so many objects in a second at most'],
+        ['--rate <count>', 'the maximum of objects in a second'],
         ['--wait', 'until it is done'],
       ],
       examples: [

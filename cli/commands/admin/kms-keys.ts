@@ -97,7 +97,7 @@ interface KeyUsage {
   readonly objects?: number;
   readonly uploads?: number;
   readonly buckets?: readonly string[];
-  /** Whether the identities and settings of the server use the key. */
+  /** True if the identities and settings of the server use the key. */
   readonly backend?: boolean;
 }
 

@@ -56,7 +56,7 @@ export function addServiceCommands(admin: CommandGroup): void {
     .add('logs <alias> [node]', {
       description: 'show the log of a server, its last lines and those that come, until Ctrl-C',
       options: [
-        ['-l, --last <count>', 'so many lines of before (10)'],
+        ['-l, --last <count>', 'the number of earlier lines (10)'],
         ['-t, --type <type>', 'minio (errors of the server), application, all'],
       ],
       examples: ['mine', 'mine --last 100 --type minio'],

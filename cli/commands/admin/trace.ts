@@ -3,7 +3,7 @@ import { adminOf, jsonLines } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 
-/** Whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
+/** Reports whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
 function matchesPattern(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)

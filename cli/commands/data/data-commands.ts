@@ -163,8 +163,8 @@ function addHealth(commands: CommandGroup): void {
   health.add('ping <alias>', {
     description: 'ask a server for a sign of life again and again',
     options: [
-      ['-c, --count <count>', 'so many times'],
-      ['-e, --error-count <count>', 'end after so many errors'],
+      ['-c, --count <count>', 'the number of requests'],
+      ['-e, --error-count <count>', 'end after this number of errors'],
       ['-i, --interval <seconds>', 'time between (1)'],
     ],
     examples: ['mine --count 3'],

@@ -9,7 +9,7 @@ export type Provider = 'builtin' | 'openid' | 'ldap';
 export interface RevokeOptions {
   /** All temporary credentials of the user. */
   readonly all?: boolean;
-  /** Those of the caller. */
+  /** The credentials of the caller. */
   readonly self?: boolean;
   /** Only those with this label. */
   readonly tokenType?: string;

@@ -31,12 +31,12 @@ export function isThrottled(answer: Pick<RemoteAnswer, 'status' | 'text'>): bool
   );
 }
 
-/** Whether the credentials are rejected, which may have been valid before. */
+/** Reports whether the credentials are rejected, which may have been valid before. */
 export function isLoginRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(ExpiredToken|UnrecognizedClient|InvalidClientTokenId)/.test(readAwsFailure(answer).type);
 }
 
-/** Whether the signature is rejected: the key or the clock is wrong. */
+/** Reports whether the signature is rejected: the key or the clock is wrong. */
 export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(
     readAwsFailure(answer).type,

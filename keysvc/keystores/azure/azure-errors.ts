@@ -48,7 +48,7 @@ function conflictOf(code: string | undefined, message: string): string {
   return '';
 }
 
-/** Whether the vault keeps a deleted key until its retention ends. A missing permission may have the same inner code. */
+/** Reports whether the vault keeps a deleted key until its retention ends. A missing permission may have the same inner code. */
 export function isPurgeProtected({ status, inner, message }: AzureFailure): boolean {
   return status === 403 && inner === 'ForbiddenByPolicy' && !/does not have secrets \w+ permission/i.test(message);
 }

@@ -55,7 +55,7 @@ export class AzureTransport implements HttpClient {
   }
 }
 
-/** Whether the failed request had a token. */
+/** Reports whether the failed request had a token. */
 export function carriedToken(error: unknown): boolean {
   return requestOf(error)?.headers.has('authorization') === true;
 }

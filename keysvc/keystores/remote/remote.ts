@@ -55,9 +55,9 @@ export interface RemoteRequest {
   readonly of: string;
   /** Sends the request once, for probes and for writes that must not be late. */
   readonly once?: boolean;
-  /** Whether an answer is a transient failure, in addition to those with a transient status. */
+  /** Reports whether an answer is a transient failure, in addition to those with a transient status. */
   readonly isTransient?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
-  /** Whether an answer is final, although its status is transient. */
+  /** Reports whether an answer is final, although its status is transient. */
   readonly isFinal?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
   /** A shorter timeout for an attempt, in milliseconds. */
   readonly withinMs?: number;
@@ -67,7 +67,7 @@ export interface RemoteAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Whether an earlier attempt, whose answer was lost or a failure, may have succeeded. */
+  /** True if an earlier attempt, whose answer was lost or a failure, may have succeeded. */
   readonly repeated: boolean;
 }
 
