@@ -170,3 +170,22 @@ async function holding(known: number, handle: RequestHandler) {
 
 const put = (size: number) =>
   `PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`;
+
+describe('a client that closes the connection before the answer', () => {
+  it.each(['GET', 'DELETE'])('is reported to an operation that takes long: %s', async (method) => {
+    const noticed = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const url = await serve(async ({ body }) => {
+      expect(body.senderGone?.()).toBe(false);
+      began.resolve();
+      await vi.waitUntil(() => body.senderGone?.() === true, { timeout: 5_000 });
+      noticed.resolve();
+      return { status: 204, headers: {}, body: { kind: 'empty' } };
+    });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`${method} /b HTTP/1.1\r\nHost: test\r\n\r\n`);
+    await began.promise;
+    socket.destroy();
+    await noticed.promise;
+  });
+});

@@ -33,6 +33,10 @@ export class MessageBody implements Body {
     else this.#stranger += bytes;
   }
 
+  senderGone(): boolean {
+    return this.#response.destroyed;
+  }
+
   /** Gives back what was held, once the request is answered. */
   release(): void {
     if (this.#known > 0) this.#memory?.give(this.#known, 'known');

@@ -144,7 +144,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-amz-bucket-namespace': refused('all buckets are in one namespace', { except: ['global'] }),
   },
   HeadBucket: common,
-  DeleteBucket: common,
+  DeleteBucket: { ...common, 'x-minio-force-delete': honoured },
   GetBucketLocation: common,
   GetBucketEncryption: common,
   PutBucketEncryption: { ...common, ...bodyDigests },

@@ -21,6 +21,8 @@ export interface BodySource {
    * @throws S3Error `SlowDown` where the server has too many already
    */
   hold?(bytes: number, sender: BodySender): void;
+  /** Reports if the client closed the connection. Long work stops then; absent where no client waits. */
+  senderGone?(): boolean;
 }
 
 /** Takes a chunk, which belongs to the taker from then on. Returns undefined where the next chunk may come at once. */

@@ -1,5 +1,6 @@
 import { parseCreateBucketConfiguration } from '../../../protocol/s3/bucket-encryption.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
 import { possibleBucketOf, header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
@@ -119,12 +120,7 @@ export const deleteBucket: Operation = {
   name: 'DeleteBucket',
   action: 's3:DeleteBucket',
   async handle(call) {
-    if (header(call.request.headers, 'x-minio-force-delete')?.toLowerCase() === 'true') {
-      throw new S3Error(
-        'NotImplemented',
-        'Deleting a bucket that is not empty (x-minio-force-delete) is not implemented.',
-      );
-    }
+    if (isForceDelete(call)) await emptyBucket(call);
     await call.objects.deleteBucket(call.bucket);
     return emptyAnswer(204);
   },

@@ -1,8 +1,8 @@
 import type { DeleteConditions, DeletedObject } from '../../objects/object-layer.ts';
 import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
 import { deleteConditions } from '../object-headers.ts';
-import { type Operation, readActions, type S3Call, type VersionActions } from '../operation.ts';
-import { forceDelete, isForceDelete } from './force-delete.ts';
+import { type Operation, readActions, type S3Call } from '../operation.ts';
+import { deleteActions, forceDelete, isForceDelete } from './force-delete.ts';
 import { checkVersion } from '../request.ts';
 import {
   maxDeleteDocument,
@@ -16,15 +16,13 @@ import { bypassesGovernance } from '../lock-headers.ts';
 import { readDocument } from '../request-body.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
 
-const deleteActions: VersionActions = { action: 's3:DeleteObject', versionAction: 's3:DeleteObjectVersion' };
-
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject: Operation = {
   name: 'DeleteObject',
   ...deleteActions,
   async handle(call) {
     if (isForceDelete(call)) {
-      await forceDelete(call, deleteActions);
+      await forceDelete(call);
       return emptyAnswer(204);
     }
     const versionId = call.query.get('versionId');

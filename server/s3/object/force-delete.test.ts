@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccessRequest } from '../../auth/principal.ts';
 import { put } from '../../../test/support/objects/test-layer.ts';
 import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
@@ -76,5 +76,86 @@ describe('DELETE with x-minio-force-delete', () => {
   it('needs the permission to delete the prefix itself', async () => {
     allows = ({ action }) => action !== 's3:DeleteObject';
     expect(await force('/bucket/a')).toMatchObject({ code: 'AccessDenied' });
+  });
+});
+
+describe('DELETE of a bucket with x-minio-force-delete', () => {
+  it.each([true, false])(
+    'removes all versions, delete markers and uploads, and the bucket (versions: %s)',
+    async (versions) => {
+      if (versions) await enable();
+      await fill();
+      await test.layer.createMultipartUpload({ bucket: 'bucket', key: 'a', headers: { metadata: {} } });
+      expect(await force('/bucket')).toMatchObject({ status: 204 });
+      await expect(test.layer.headBucket('bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
+      await test.layer.createBucket('bucket', { location: '' });
+      expect(await left()).toEqual([]);
+    },
+  );
+
+  it.each(['s3:DeleteBucket', 's3:ForceDeleteBucket'])('needs %s', async (missing) => {
+    await enable();
+    await fill();
+    allows = ({ action }) => action !== missing;
+    expect(await force('/bucket')).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(await left()).toEqual(keys);
+  });
+
+  it('removes nothing where one version may not be removed', async () => {
+    await enable();
+    await fill();
+    allows = ({ action, resource }) => action !== 's3:DeleteObjectVersion' || resource !== 'bucket/b';
+    expect(await force('/bucket')).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(await left()).toEqual(keys);
+  });
+
+  it('refuses a bucket with object lock, also an empty one', async () => {
+    await test.layer.createBucket('locked', { location: '', objectLock: true });
+    expect(await force('/locked')).toMatchObject({ status: 405, code: 'MethodNotAllowed' });
+    expect(await test.layer.headBucket('locked')).toMatchObject({ name: 'locked' });
+  });
+
+  it.each<[string, Record<string, string>, number, string]>([
+    ['/absent', {}, 404, 'NoSuchBucket'],
+    ['/bucket', { 'x-minio-force-delete': 'yes' }, 400, 'InvalidArgument'],
+    ['/bucket', { 'x-minio-force-delete': 'false' }, 409, 'BucketNotEmpty'],
+  ])('answers %s with %o by %d %s', async (target, headers, status, code) => {
+    await fill();
+    expect(await force(target, headers)).toMatchObject({ status, code });
+  });
+});
+
+describe('a long force-delete', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('stops after 30 seconds, and the next request goes on', async () => {
+    await enable();
+    await fill();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let asked = 0;
+    allows = ({ action }) => {
+      // 13 versions are authorized, then deleted.
+      if (action === 's3:DeleteObjectVersion' && (asked += 1) === 22) vi.setSystemTime(Date.now() + 31_000);
+      return true;
+    };
+    expect(await force('/bucket')).toMatchObject({ status: 503, code: 'SlowDown' });
+    const rest = await left();
+    expect(rest.length).toBeGreaterThan(0);
+    expect(rest.length).toBeLessThan(keys.length);
+    expect(await force('/bucket')).toMatchObject({ status: 204 });
+  });
+
+  it.each(['/bucket', '/bucket/a'])('stops when the client closes the connection: %s', async (target) => {
+    await enable();
+    await fill();
+    let gone = false;
+    allows = ({ action }) => {
+      if (action === 's3:DeleteObjectVersion') gone = true;
+      return true;
+    };
+    const senderGone = () => gone;
+    const headers = { 'x-minio-force-delete': 'true' };
+    expect(await test.call('DELETE', target, { headers, senderGone })).toMatchObject({ code: 'RequestTimeout' });
+    expect(await left()).toEqual(keys);
   });
 });

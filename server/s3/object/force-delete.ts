@@ -4,6 +4,9 @@ import type { ListedVersion, VersionListing } from '../../objects/object-layer.t
 import { header } from '../request.ts';
 import type { S3Call, VersionActions } from '../operation.ts';
 
+/** The actions that a caller needs to delete an object, or one of its versions. */
+export const deleteActions: VersionActions = { action: 's3:DeleteObject', versionAction: 's3:DeleteObjectVersion' };
+
 /** The maximum number of versions that are in memory at once. */
 const page = 1_000;
 const concurrency = 32;
@@ -32,25 +35,53 @@ export function isForceDelete({ request, query }: S3Call): boolean {
 }
 
 /**
- * Deletes all versions and delete markers of a key, and of all keys below it as a folder. The caller needs the permission for each of them:
- * all are authorized before the first is deleted. As in MinIO, a bucket with object lock is refused.
- *
- * @throws S3Error AccessDenied, InvalidRequest
+ * The milliseconds for which one request deletes. Proxies close connections that are silent for a minute. Clients repeat a request that was
+ * answered SlowDown, and the next one goes on with what is left.
  */
-export async function forceDelete(call: S3Call, actions: VersionActions): Promise<void> {
-  const { bucket, objects } = call;
-  if ((await objects.getObjectLockConfiguration(bucket)) !== undefined) {
+const maxMs = 30_000;
+
+/**
+ * Deletes all versions and delete markers of a key, and of all keys below it as a folder. The caller needs the permission for each of them:
+ * all are authorized before the first is deleted. It stops when the client closes the connection. As in MinIO, a bucket with object lock is
+ * refused.
+ *
+ * @throws S3Error AccessDenied, InvalidRequest, SlowDown where some are left
+ */
+export async function forceDelete(call: S3Call): Promise<void> {
+  if ((await call.objects.getObjectLockConfiguration(call.bucket)) !== undefined) {
     throw new S3Error('InvalidRequest', 'force-delete is forbidden on Object Locking enabled buckets');
   }
+  await removeVersions(call, call.key.endsWith('/') ? [call.key] : [call.key, `${call.key}/`]);
+}
+
+/**
+ * Removes everything in a bucket, before it is deleted: `mc rb --force`. Where it stops, the bucket stays with what is left.
+ *
+ * @throws S3Error as `forceDelete`, but MethodNotAllowed for a bucket with object lock, as MinIO
+ */
+export async function emptyBucket(call: S3Call): Promise<void> {
+  await call.require('s3:ForceDeleteBucket', call.bucket);
+  if ((await call.objects.getObjectLockConfiguration(call.bucket)) !== undefined) {
+    throw new S3Error('MethodNotAllowed', 'force-delete is forbidden on Object Locking enabled buckets');
+  }
+  await removeVersions(call, ['']);
+  await abortUploads(call);
+}
+
+async function removeVersions(call: S3Call, prefixes: readonly string[]): Promise<void> {
+  const { bucket, objects } = call;
   const hasVersions = (await objects.getBucketVersioning(bucket)) !== undefined;
   // Without versions, the plain action is enough, and the object is deleted by its key.
   const idOf = ({ versionId }: ListedVersion) => (hasVersions ? versionId : undefined);
-  const authorize = (version: ListedVersion) => call.requireVersion(actions, `${bucket}/${version.key}`, idOf(version));
-  for await (const versions of pages(call)) for (const version of versions) await authorize(version);
-  for await (const versions of pages(call)) {
+  const authorize = (version: ListedVersion) =>
+    call.requireVersion(deleteActions, `${bucket}/${version.key}`, idOf(version));
+  for await (const versions of pages(call, prefixes)) for (const version of versions) await authorize(version);
+  const until = call.now.getTime() + maxMs;
+  for await (const versions of pages(call, prefixes)) {
     await mapLimit([...Map.groupBy(versions, ({ key }) => key).values()], concurrency, async (ofKey) => {
       // The oldest goes first: to remove the current one would make another one current. They would also conflict with each other.
       for (const version of ofKey.toReversed()) {
+        checkProgress(call, until);
         // It may have been written after the first pass.
         await authorize(version);
         const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false };
@@ -60,16 +91,47 @@ export async function forceDelete(call: S3Call, actions: VersionActions): Promis
   }
 }
 
-/** Lists the versions of the key, then those of the keys below it. */
-async function* pages({ bucket, key, objects }: S3Call): AsyncGenerator<readonly ListedVersion[]> {
-  const prefixes = key.endsWith('/') ? [key] : [key, `${key}/`];
+async function abortUploads(call: S3Call): Promise<void> {
+  const { bucket, objects } = call;
+  const request = { bucket, prefix: '', delimiter: '', afterKey: '', afterUploadId: '', limit: page };
+  const until = call.now.getTime() + maxMs;
+  for (;;) {
+    const { uploads } = await objects.listMultipartUploads(request);
+    if (uploads.length === 0) return;
+    await mapLimit(uploads, concurrency, async ({ key, uploadId }) => {
+      checkProgress(call, until);
+      await objects.abortMultipartUpload(bucket, key, uploadId).catch(ignoreEnded);
+    });
+  }
+}
+
+/** Another request may have ended the upload. */
+function ignoreEnded(error: unknown): void {
+  if (!(error instanceof S3Error && error.code === 'NoSuchUpload')) throw error;
+}
+
+function checkProgress(call: S3Call, until: number): void {
+  checkClient(call);
+  if (call.now.getTime() < until) return;
+  throw new S3Error('SlowDown', 'A part is deleted. Repeat the request to delete the rest.');
+}
+
+function checkClient({ request }: S3Call): void {
+  if (request.body.senderGone?.() === true) throw new S3Error('RequestTimeout', 'The client closed the connection.');
+}
+
+/** Lists the versions of the keys that begin with a prefix; of a prefix that is a key and not a folder, those of the key alone. */
+async function* pages(call: S3Call, prefixes: readonly string[]): AsyncGenerator<readonly ListedVersion[]> {
+  const { bucket, objects } = call;
   for (const prefix of prefixes) {
+    const isKey = prefix !== '' && !prefix.endsWith('/');
     let next: VersionListing['next'] = { key: '' };
     while (next !== undefined) {
+      checkClient(call);
       const request = { bucket, prefix, delimiter: '', keyMarker: next.key, versionIdMarker: next.versionId };
       const listing: VersionListing = await objects.listObjectVersions({ ...request, limit: page });
       // The key itself comes before all other keys that begin with it.
-      const versions = prefix.endsWith('/') ? listing.versions : listing.versions.filter((one) => one.key === key);
+      const versions = isKey ? listing.versions.filter((one) => one.key === prefix) : listing.versions;
       yield versions;
       next = versions.length === listing.versions.length ? listing.next : undefined;
     }

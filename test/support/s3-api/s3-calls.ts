@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly body?: string | Buffer;
   /** Over TLS, unless it says otherwise. */
   readonly secure?: boolean;
+  /** Reports if the client has closed the connection. */
+  readonly senderGone?: () => boolean;
 }
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
@@ -71,12 +73,15 @@ export async function testCalls(
         rawPath,
         rawQuery,
         headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
-        body: bodyFrom(
-          (async function* () {
-            bytesRead += body.length;
-            yield body;
-          })(),
-        ),
+        body: {
+          ...bodyFrom(
+            (async function* () {
+              bytesRead += body.length;
+              yield body;
+            })(),
+          ),
+          ...(more.senderGone && { senderGone: more.senderGone }),
+        },
         secure: more.secure ?? true,
         remoteAddress: '10.0.0.1',
       });
