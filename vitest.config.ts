@@ -13,6 +13,7 @@ const tiers = [
   'keycloak',
   'minio-client',
   'boto3',
+  'clients',
   'ldap',
   'browser',
   'api-server',
