@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublic, parseBucketPolicy } from './parse-policy.ts';
+import { parseBucketPolicy } from './parse-policy.ts';
 
 const statement = (changes: Record<string, unknown> = {}) => ({
   Effect: 'Allow',
@@ -41,12 +41,5 @@ describe('a bucket policy', () => {
     const large = { Statement: [statement({ Sid: 'x'.repeat(20_480) })] };
     expect(() => parseBucketPolicy(large, 'photos')).toThrow(/at most 20480/);
     expect(() => parseBucketPolicy('{', 'photos')).toThrow(/not valid JSON/);
-  });
-
-  it('is public where it opens something to everyone without a condition', () => {
-    expect(isPublic(parse(statement()))).toBe(true);
-    expect(isPublic(parse(statement({ Principal: { AWS: ['ann'] } })))).toBe(false);
-    expect(isPublic(parse(statement({ Effect: 'Deny' })))).toBe(false);
-    expect(isPublic(parse(statement({ Condition: { StringEquals: { 'aws:SourceIp': '10.0.0.1' } } })))).toBe(false);
   });
 });

@@ -142,14 +142,6 @@ export function parseNewBucketPolicy(json: unknown, bucket: string): PolicyDocum
   return document;
 }
 
-/** Reports whether a statement opens the bucket, or its objects, to everyone without a condition. */
-export function isPublic(policy: PolicyDocument): boolean {
-  return policy.statements.some(
-    ({ effect, principals, conditions }) =>
-      effect === 'Allow' && conditions.length === 0 && principals?.includes('*') === true,
-  );
-}
-
 function parsePrincipals(statement: PolicyObject, path: string): readonly string[] {
   if ('NotPrincipal' in statement) {
     refuse(`${path}.NotPrincipal`, statement['NotPrincipal'], 'is not supported: name who is meant by Principal');

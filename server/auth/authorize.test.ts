@@ -41,7 +41,7 @@ beforeEach(() => {
 const open = (...changes: Record<string, unknown>[]) => {
   bucketPolicy['open'] = parseBucketPolicy({ Statement: changes.map(bucketStatement) }, 'open');
 };
-const noSources = { bucketPolicy: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
+const noSources = { bucketAccess: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
 
 let objectTags: Record<string, Record<string, string>> = {};
 let tagsRead: string[] = [];
@@ -50,7 +50,10 @@ beforeEach(() => {
   tagsRead = [];
 });
 const sources = {
-  bucketPolicy: (bucket: string) => Promise.resolve(bucketPolicy[bucket]),
+  bucketAccess: (bucket: string) => {
+    const policy = bucketPolicy[bucket];
+    return Promise.resolve(policy && { policy });
+  },
   objectTags: (bucket: string, key: string, versionId?: string) => {
     const object = `${bucket}/${key}${versionId === undefined ? '' : `@${versionId}`}`;
     tagsRead.push(object);

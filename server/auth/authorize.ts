@@ -2,13 +2,13 @@ import { couldAllow } from '../../protocol/policy/could-allow.ts';
 import { bareResource } from '../../protocol/policy/arns.ts';
 import { compilePolicy } from '../../protocol/policy/compile-policy.ts';
 import { decide, type DecisionInput } from '../../protocol/policy/decide.ts';
-import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
 import { existingTagContext } from '../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Tags } from '../../protocol/s3/tagging.ts';
+import type { BucketAccess } from '../objects/buckets/bucket-access.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
 import type { Subject } from './identities/subject.ts';
@@ -23,15 +23,15 @@ import {
   subjectOf,
 } from './principal.ts';
 
-/** Returns the policy of a bucket. */
-export type BucketPolicySource = (bucket: string) => Promise<PolicyDocument | undefined>;
+/** Returns the settings of a bucket; undefined for one that is absent or has none. */
+type BucketAccessSource = (bucket: string) => Promise<BucketAccess | undefined>;
 
 /** Returns the tags of an object, or of one of its versions; undefined for an absent one. */
 export type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<Tags | undefined>;
 
 /** The stores that decisions read besides the identities. */
 export interface PolicySources {
-  readonly bucketPolicy: BucketPolicySource;
+  readonly bucketAccess: BucketAccessSource;
   readonly objectTags: ObjectTagSource;
 }
 
@@ -221,7 +221,7 @@ async function gatherFacts(
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
   // Root and the credentials that root made are above bucket policies.
-  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, sources.bucketPolicy);
+  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, sources.bucketAccess);
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
   const boundaries = boundariesOf(principal);
   const { action, resource, allowedByDefault } = request;
@@ -273,12 +273,13 @@ const everything: NamedPolicy = {
 };
 
 async function policyOfBucket(
-  { action, resource }: AccessRequest,
-  source: BucketPolicySource,
+  { action, resource, principal }: AccessRequest,
+  source: BucketAccessSource,
 ): Promise<NamedPolicy | undefined> {
   const [bucket = ''] = resource.split('/', 1);
   if (bucket === '' || !action.startsWith('s3:')) return undefined;
-  const document = await source(bucket);
+  const access = await source(bucket);
+  const document = (principal.kind === 'anonymous' ? access?.anonymousPolicy : undefined) ?? access?.policy;
   return document && { name: `bucket ${bucket}`, document };
 }
 

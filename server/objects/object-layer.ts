@@ -1,6 +1,7 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import type { ChecksumAlgorithm } from '../../protocol/s3/checksum-algorithms.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
+import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 import type { BodySource } from './bodies/body-source.ts';
@@ -24,9 +25,13 @@ export interface ObjectLayer {
 
   /** Resolves to the text of the bucket's policy as it was stored; undefined when there is none. */
   getBucketPolicy(bucket: string): Promise<string | undefined>;
-  /** The text must be a valid policy of this bucket. */
+  /** The text must be a valid policy of this bucket. Throws `AccessDenied` for a public one that the bucket blocks. */
   putBucketPolicy(bucket: string, policy: string): Promise<void>;
   deleteBucketPolicy(bucket: string): Promise<void>;
+
+  getPublicAccessBlock(bucket: string): Promise<PublicAccessBlock | undefined>;
+  /** Without `block` it removes the block. */
+  putPublicAccessBlock(bucket: string, block: PublicAccessBlock | undefined): Promise<void>;
 
   /** Undefined when the bucket has no tags. */
   getBucketTags(bucket: string): Promise<Readonly<Record<string, string>> | undefined>;

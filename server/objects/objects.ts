@@ -17,6 +17,8 @@ import {
   putBucketVersioning,
   putObjectLockConfiguration,
   getBucketTags,
+  getPublicAccessBlock,
+  putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
@@ -100,6 +102,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketPolicy: operation(context, getBucketPolicy),
     putBucketPolicy: operation(context, putBucketPolicy),
     deleteBucketPolicy: operation(context, deleteBucketPolicy),
+    getPublicAccessBlock: operation(context, getPublicAccessBlock),
+    putPublicAccessBlock: operation(context, putPublicAccessBlock),
     getBucketTags: operation(context, getBucketTags),
     putBucketTags: operation(context, putBucketTags),
     deleteBucketTags: operation(context, deleteBucketTags),

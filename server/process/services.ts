@@ -14,7 +14,7 @@ import { secretKeySource } from '../encryption/secret-key-source.ts';
 import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-records.ts';
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import { openIdentityServices, type IdentityServices } from './identity-services.ts';
-import { bucketPolicies } from '../objects/buckets/bucket-policies.ts';
+import { bucketAccess } from '../objects/buckets/bucket-access.ts';
 import { existingTags } from '../objects/operations/existing-tags.ts';
 import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
@@ -93,7 +93,7 @@ export async function openServices(
       root: settings.root,
       ...(settings.formerRootFile === undefined ? {} : { formerRootFile: settings.formerRootFile }),
       identities,
-      bucketPolicy: bucketPolicies(records),
+      bucketAccess: bucketAccess(records),
       objectTags: existingTags({ records }),
       clock,
     }),

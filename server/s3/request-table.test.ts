@@ -113,6 +113,8 @@ function baseOf(name: string): Base {
       return { ...base, body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' };
     case 'PutBucketTagging':
       return { ...base, body: taggingDocument };
+    case 'PutPublicAccessBlock':
+      return { ...base, body: '<PublicAccessBlockConfiguration/>' };
     case 'PutObjectTagging':
       return { ...base, body: taggingDocument };
     case 'PutObjectLegalHold':

@@ -204,6 +204,8 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   GetBucketOwnershipControls: common,
   GetPublicAccessBlock: common,
+  PutPublicAccessBlock: { ...common, ...bodyDigests },
+  DeletePublicAccessBlock: common,
   GetBucketReplication: common,
   GetBucketRequestPayment: common,
   GetBucketVersioning: common,
@@ -316,7 +318,7 @@ export const notServed: readonly string[] = (
   'DeleteBucketCors DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
   'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
-  'DeletePublicAccessBlock GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
+  'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
   'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
@@ -324,7 +326,7 @@ export const notServed: readonly string[] = (
   'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
-  'PutObjectAnnotation PutPublicAccessBlock ' +
+  'PutObjectAnnotation ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
   'WriteGetObjectResponse'
@@ -337,6 +339,9 @@ const noGuard = refused('this operation does not test it');
  * that sends one relies on it, so this server refuses it.
  */
 export const guardsElsewhere: Rows = {
+  'x-amz-account-id': refused(
+    'settings of accounts (S3 Control) are not there; set the public access block of each bucket',
+  ),
   'x-amz-website-redirect-location': refused('this operation stores no object'),
   ...keptWithObjects,
   'x-amz-tagging': refused('this operation sets no tags by a header', { except: [''] }),

@@ -7,6 +7,11 @@ import {
   getBucketPolicyStatus,
   putBucketPolicy,
 } from './configuration/bucket-policy.ts';
+import {
+  deletePublicAccessBlock,
+  getPublicAccessBlock,
+  putPublicAccessBlock,
+} from './configuration/public-access-block.ts';
 import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './configuration/bucket-tagging.ts';
 import { copyObject } from './object/copy-object.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket } from './bucket/bucket.ts';
@@ -77,7 +82,9 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'notification', none.getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],
   ['GET', 'bucket', 'ownershipControls', none.getBucketOwnershipControls],
-  ['GET', 'bucket', 'publicAccessBlock', none.getPublicAccessBlock],
+  ['GET', 'bucket', 'publicAccessBlock', getPublicAccessBlock],
+  ['PUT', 'bucket', 'publicAccessBlock', putPublicAccessBlock],
+  ['DELETE', 'bucket', 'publicAccessBlock', deletePublicAccessBlock],
   ['GET', 'bucket', 'replication', none.getBucketReplication],
   ['GET', 'bucket', 'requestPayment', none.getBucketRequestPayment],
   ['GET', 'bucket', 'website', none.getBucketWebsite],

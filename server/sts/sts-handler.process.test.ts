@@ -47,7 +47,7 @@ beforeEach(async () => {
     records,
     root,
     identities: openIdentities({ records, rootUser: root.user, staleMs: 0, clock: () => new Date() }),
-    bucketPolicy: () => Promise.resolve(undefined),
+    bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
   });
 });

@@ -59,7 +59,7 @@ beforeEach(async () => {
       }),
     authorize: async (request) => {
       const sources = {
-        bucketPolicy: () => Promise.resolve(undefined),
+        bucketAccess: () => Promise.resolve(undefined),
         objectTags: existingTags({ records: calls.records }),
       };
       return (await authorize(request, admin.identities, sources)).kind === 'allow';

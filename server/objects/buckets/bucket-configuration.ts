@@ -3,6 +3,9 @@ import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import { recordKeys } from '../records/record-format.ts';
 import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import { isPublic } from '../../../protocol/policy/is-public.ts';
+import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */
@@ -48,9 +51,17 @@ export async function getBucketPolicy(context: ObjectContext, bucket: string): P
   return (await getBucket(context.records, bucket)).record.policy;
 }
 
-/** The caller has checked the policy. */
+/** The caller has checked the policy. Throws `AccessDenied` for a public one that the public access block of the bucket refuses. */
 export function putBucketPolicy(context: ObjectContext, bucket: string, policy: string): Promise<void> {
-  return changeBucket(context, bucket, (record) => ({ ...record, policy }));
+  return changeBucket(context, bucket, (record) => {
+    if (record.publicAccessBlock?.blockPublicPolicy === true && isPublic(parseBucketPolicy(policy, bucket))) {
+      throw new S3Error(
+        'AccessDenied',
+        'Access Denied: the policy is public, and public policies are blocked by the BlockPublicPolicy setting of the bucket.',
+      );
+    }
+    return { ...record, policy };
+  });
 }
 
 export function deleteBucketPolicy(context: ObjectContext, bucket: string): Promise<void> {
@@ -119,4 +130,22 @@ export function putBucketTags(context: ObjectContext, bucket: string, tags: Tags
 
 export function deleteBucketTags(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ tags: _tags, ...record }) => record);
+}
+
+export async function getPublicAccessBlock(
+  context: ObjectContext,
+  bucket: string,
+): Promise<PublicAccessBlock | undefined> {
+  return (await getBucket(context.records, bucket)).record.publicAccessBlock;
+}
+
+/** Without `block` it removes the block. */
+export function putPublicAccessBlock(
+  context: ObjectContext,
+  bucket: string,
+  block: PublicAccessBlock | undefined,
+): Promise<void> {
+  return changeBucket(context, bucket, ({ publicAccessBlock: _block, ...record }) =>
+    block === undefined ? record : { ...record, publicAccessBlock: block },
+  );
 }

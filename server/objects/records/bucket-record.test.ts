@@ -17,15 +17,28 @@ describe('the record of a bucket', () => {
     );
   });
 
+  it('with a public access block is refused by servers that know none, which would let the public in', () => {
+    const flags = {
+      blockPublicAcls: true,
+      ignorePublicAcls: true,
+      blockPublicPolicy: true,
+      restrictPublicBuckets: true,
+    };
+    const record = { ...plain, versioning: { status: 'Enabled' as const }, publicAccessBlock: flags };
+    const value = encodeBucket(record);
+    expect(decodeBucket(value, 'photos')).toEqual(record);
+    expect(value[0]).toBe(3);
+  });
+
   it('without versions is read by servers that know none', () => {
     expect(decodeRecord(encodeBucket(plain), 'bucket photos')).toEqual(plain);
   });
 
   it('of a newer format is refused by name', () => {
     const value = encodeBucket(plain);
-    value[0] = 3;
+    value[0] = 4;
     expect(() => decodeBucket(value, 'photos')).toThrow(
-      'the record of bucket photos has format 3, this server knows 2',
+      'the record of bucket photos has format 4, this server knows 3',
     );
   });
 });

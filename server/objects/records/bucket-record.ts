@@ -1,5 +1,6 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-format.ts';
 
@@ -14,6 +15,7 @@ export interface BucketRecord {
   readonly versioning?: BucketVersioning;
   /** Present for a bucket with object lock, which is never removed. */
   readonly objectLock?: ObjectLockConfiguration;
+  readonly publicAccessBlock?: PublicAccessBlock;
   /**
    * Set while a deletion checks that the bucket is empty. A commit that writes into the bucket removes the mark, so that the last
    * commit of the deletion fails. The mark of a process that died blocks nothing.
@@ -44,13 +46,19 @@ export function noSuchBucket(bucket: string): S3Error {
 
 export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
   const what = `bucket ${bucket}`;
-  return (value[0] === VERSIONS ? parseRecord(value, 1, what) : decodeRecord(value, what, VERSIONS)) as BucketRecord;
+  const [format] = value;
+  return (
+    format === VERSIONS || format === ACCESS ? parseRecord(value, 1, what) : decodeRecord(value, what, ACCESS)
+  ) as BucketRecord;
 }
 
 /** The format of a bucket with versions or object lock: an older server, which would lose versions, refuses it. */
 const VERSIONS = 2;
+/** The format of a bucket with a public access block: an older server, which would let the public in, refuses it. */
+const ACCESS = 3;
 
 export function encodeBucket(record: BucketRecord): Buffer {
+  if (record.publicAccessBlock !== undefined) return encodeRecord(record, ACCESS);
   return record.versioning === undefined && record.objectLock === undefined
     ? encodeRecord(record)
     : encodeRecord(record, VERSIONS);

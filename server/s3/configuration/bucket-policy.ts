@@ -1,4 +1,5 @@
-import { isPublic, parseBucketPolicy, parseNewBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
+import { isPublic } from '../../../protocol/policy/is-public.ts';
+import { parseBucketPolicy, parseNewBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';

@@ -80,11 +80,6 @@ export const getBucketAccelerate = bucketHasNone(
 export const getBucketRequestPayment = bucketHasNone('GetBucketRequestPayment', 's3:GetBucketRequestPayment', () =>
   empty('RequestPaymentConfiguration', [element('Payer', 'BucketOwner')]),
 );
-export const getPublicAccessBlock = bucketHasNone(
-  'GetPublicAccessBlock',
-  's3:GetBucketPublicAccessBlock',
-  'NoSuchPublicAccessBlockConfiguration',
-);
 export const getBucketOwnershipControls = bucketHasNone(
   'GetBucketOwnershipControls',
   's3:GetBucketOwnershipControls',

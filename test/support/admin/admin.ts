@@ -39,7 +39,7 @@ export async function adminTest(
     records,
     identities,
     root: { user: 'root', password: 'root-password' },
-    bucketPolicy: () => Promise.resolve(undefined),
+    bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
     clock,
   });

@@ -12,7 +12,7 @@ import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 const secret = 'root-password';
 const clock = () => new Date('2026-01-01T00:00:00Z');
-const bucketPolicy = () => Promise.resolve(undefined);
+const bucketAccess = () => Promise.resolve(undefined);
 const objectTags = () => Promise.resolve(undefined);
 
 /** The calls about configurations, as root sends them, over records in memory; no provider is asked. */
@@ -23,7 +23,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
     records,
     identities,
     root: { user: 'root', password: secret },
-    bucketPolicy,
+    bucketAccess,
     objectTags,
     clock,
   });

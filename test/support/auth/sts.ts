@@ -19,7 +19,7 @@ export async function testAccess(clock: () => Date = () => new Date()) {
     records,
     root,
     identities,
-    bucketPolicy: () => Promise.resolve(undefined),
+    bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
     clock,
   });

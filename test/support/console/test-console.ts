@@ -83,7 +83,7 @@ export class TestConsole {
     const access = createAccess({
       records,
       identities,
-      bucketPolicy: () => Promise.resolve(undefined),
+      bucketAccess: () => Promise.resolve(undefined),
       objectTags: () => Promise.resolve(undefined),
       clock,
       root,
