@@ -1,5 +1,6 @@
+import { ProgramError } from '../platform/program-error.ts';
 import { CommanderError } from 'commander';
-import { askSecret, interruption, readInput, UsageError } from './commands/terminal.ts';
+import { askSecret, interruption, readInput } from './commands/terminal.ts';
 import { makeProgram } from './commands/program.ts';
 
 const usageExit = 2;
@@ -25,7 +26,7 @@ try {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return usageExit;
+  if (error instanceof ProgramError && error.code === 'usage') return usageExit;
   if (!(error instanceof CommanderError)) return 1;
   return error.exitCode === 0 ? 0 : usageExit;
 }

@@ -40,7 +40,7 @@ describe('listen', () => {
     const { port } = await listen(first, { host: '127.0.0.1', port: 0 }, { setting: '--address' });
     expect(port).toBeGreaterThan(0);
     await expect(listen(second, { host: '127.0.0.1', port }, { setting: '--address' })).rejects.toMatchObject({
-      code: 'EADDRINUSE',
+      code: 'listen',
       message: `port ${port} is in use (127.0.0.1:${port}): stop the program that holds it, or choose another port with --address`,
     });
   });

@@ -1,3 +1,4 @@
+import { ProgramError } from './program-error.ts';
 import type { AddressInfo, ListenOptions, Server } from 'node:net';
 
 /** An address to listen on. Without a host it is every interface. */
@@ -28,17 +29,8 @@ export function formatAddress(address: {
   return `${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-  readonly code: string;
-  constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /**
- * Binds a server and returns its address (port 0 is resolved). Rejects with a `ListenError` that names the address, the reason and what to
+ * Binds a server and returns its address (port 0 is resolved). Rejects with a `ProgramError` that names the address, the reason and what to
  * do. `setting` is the option that changes the address, e.g. `--address`.
  */
 export async function listen(
@@ -63,32 +55,32 @@ export async function listen(
   return bound;
 }
 
-function explain(error: NodeJS.ErrnoException, address: ListenAddress, setting: string): ListenError {
+function explain(error: NodeJS.ErrnoException, address: ListenAddress, setting: string): ProgramError {
   const where = formatAddress(address);
   const code = error.code ?? 'UNKNOWN';
   switch (code) {
     case 'EADDRINUSE':
-      return new ListenError(
-        code,
+      return new ProgramError(
+        'listen',
         `port ${address.port} is in use (${where}): stop the program that holds it, or choose another port with ${setting}`,
         { cause: error },
       );
     case 'EACCES':
-      return new ListenError(
-        code,
+      return new ProgramError(
+        'listen',
         `this user may not listen on ${where}: ports below 1024 need a privilege; choose another port with ${setting}`,
         { cause: error },
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new ListenError(
-        code,
+      return new ProgramError(
+        'listen',
         `${address.host ?? where} is no address of this machine: choose one of its own, or 0.0.0.0, with ${setting}`,
         { cause: error },
       );
     default:
-      return new ListenError(code, `cannot listen on ${where}: ${error.message}; choose another with ${setting}`, {
+      return new ProgramError('listen', `cannot listen on ${where}: ${error.message}; choose another with ${setting}`, {
         cause: error,
       });
   }

@@ -1,3 +1,4 @@
+import { FormatError } from './format-error.ts';
 import { argon2, createCipheriv, createDecipheriv, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -20,11 +21,6 @@ const CHUNK = 16 * 1024;
 const TAG = 16;
 const last = 0x80;
 
-/** The payload was damaged, was encrypted under another secret, or has an unknown algorithm. */
-export class PayloadError extends Error {
-  override readonly name = 'PayloadError';
-}
-
 export async function encryptPayload(secret: string, plaintext: Buffer): Promise<Buffer> {
   const salt = randomBytes(SALT);
   const nonce = randomBytes(NONCE);
@@ -37,13 +33,13 @@ export async function encryptPayload(secret: string, plaintext: Buffer): Promise
 }
 
 /**
- * Rejects with `PayloadError`. Two of its algorithms take 64 MiB and a tenth of a second, so the caller limits how many run at the same
+ * Rejects with `FormatError`. Two of its algorithms take 64 MiB and a tenth of a second, so the caller limits how many run at the same
  * time.
  */
 export async function decryptPayload(secret: string, payload: Buffer): Promise<Buffer> {
   const algorithm = payload[SALT];
   if (payload.length < HEAD + TAG || algorithm === undefined)
-    throw new PayloadError('the encrypted payload is too short');
+    throw new FormatError('the encrypted payload is too short');
   const key = await keyOf(algorithm, secret, payload.subarray(0, SALT));
   const cipher = new ChunkCipher(algorithm, key, payload.subarray(SALT + 1, HEAD));
   const chunks: Buffer[] = [];
@@ -72,7 +68,7 @@ async function keyOf(algorithm: number, secret: string, salt: Buffer): Promise<B
     case algorithms.pbkdf2Aes:
       return derivePbkdf2(secret, salt, 8_192, 32, 'sha256');
     default:
-      throw new PayloadError(`the encrypted payload names the algorithm ${algorithm}, which is not known`);
+      throw new FormatError(`the encrypted payload names the algorithm ${algorithm}, which is not known`);
   }
 }
 
@@ -95,7 +91,7 @@ class ChunkCipher {
   }
 
   open(sealed: Buffer, counter: number, isLast: boolean): Buffer {
-    if (sealed.length < TAG) throw new PayloadError('the encrypted payload is cut short');
+    if (sealed.length < TAG) throw new FormatError('the encrypted payload is cut short');
     const decipher = createDecipheriv(this.#name as 'aes-256-gcm', this.#key, this.#nonceOf(counter), {
       authTagLength: TAG,
     });
@@ -106,7 +102,7 @@ class ChunkCipher {
     try {
       decipher.final();
     } catch (error) {
-      throw new PayloadError('the payload was damaged, or encrypted under another secret key', { cause: error });
+      throw new FormatError('the payload was damaged, or encrypted under another secret key', { cause: error });
     }
     return chunk;
   }

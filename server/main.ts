@@ -1,23 +1,24 @@
+import { ProgramError } from '../platform/program-error.ts';
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
-import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
+import { formatAddress, parseAddress } from '../platform/listen.ts';
 import { sharedBodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
-import { loadSettings, SettingsError } from '../platform/settings/load-settings.ts';
+import { loadSettings } from '../platform/settings/load-settings.ts';
 import { hasKeys, type ServerSettings } from '../platform/settings/server-settings.ts';
 import { sharedMutexMemory } from '../platform/shared-mutex.ts';
-import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
+import { readTlsFiles } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
 import { bucketCounterMemory } from './observability/metrics/bucket-counters.ts';
 import { requestCounterMemory } from './observability/metrics/request-counters.ts';
 import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
-import { describeAddress, StoreConfigError, storePlaces, type StorePlaces } from './store/store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
@@ -213,13 +214,7 @@ function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOption
 
 /** Reports if the message of an error is enough for the operator, without a stack. */
 function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof SettingsError ||
-    error instanceof StoreConfigError ||
-    error instanceof ListenError ||
-    error instanceof TlsFilesError ||
-    (error instanceof Error && error.name === 'AuditError')
-  );
+  return error instanceof ProgramError || (error instanceof Error && error.name === 'AuditError');
 }
 
 try {

@@ -1,5 +1,6 @@
+import { FormatError } from '../../protocol/format-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { decryptPayload, encryptPayload, PayloadError } from '../../protocol/admin-payload.ts';
+import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
 import { percentEncode } from '../../protocol/sigv4/canonical-request.ts';
 import { CliError } from '../config/cli-error.ts';
 import type { Context } from './context.ts';
@@ -91,7 +92,7 @@ export class AdminClient {
       // Some servers answer a change with an empty body.
       return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
     } catch (error) {
-      if (!(error instanceof PayloadError)) throw error;
+      if (!(error instanceof FormatError)) throw error;
       throw new CliError('Failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
     }
   }

@@ -1,6 +1,7 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 type Options = CallOptions & { readonly context?: string; readonly raw?: boolean };
 
@@ -79,11 +80,11 @@ async function given(text: string | undefined, terminal: Terminal): Promise<Buff
 /**
  * Reads base64 text, or the JSON that `encrypt` and `generate` print.
  *
- * @throws UsageError
+ * @throws ProgramError
  */
 function base64(input: Buffer): Buffer {
   const text = input.toString('utf8').trim();
   const bare = /^\{.*"ciphertext" *: *"([^"]*)"/s.exec(text)?.[1] ?? text;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bare)) throw new UsageError('the ciphertext is no base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bare)) throw new ProgramError('usage', 'the ciphertext is no base64');
   return Buffer.from(bare, 'base64');
 }

@@ -1,8 +1,9 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { KeyServiceError, openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { withPassword } from './key-password.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 /** Adds advice to the error of a call. */
 function explainFailure(error: unknown): unknown {
@@ -75,18 +76,22 @@ export async function withKeyServer<T>(
   }
 }
 
-/** @throws UsageError when the environment has no credentials, or two kinds of them */
+/** @throws ProgramError when the environment has no credentials, or two kinds of them */
 export function credentialsOf(environment: Environment): ClientCredentials {
   const apiKey = read(environment, 'API_KEY');
   const keyFile = read(environment, 'CLIENT_KEY');
   const certFile = read(environment, 'CLIENT_CERT');
   if (apiKey !== undefined) {
     if (keyFile === undefined && certFile === undefined) return { kind: 'api-key', apiKey };
-    throw new UsageError('KEYSVC_API_KEY and KEYSVC_CLIENT_KEY/KEYSVC_CLIENT_CERT are both set: unset one of them');
+    throw new ProgramError(
+      'usage',
+      'KEYSVC_API_KEY and KEYSVC_CLIENT_KEY/KEYSVC_CLIENT_CERT are both set: unset one of them',
+    );
   }
   if (keyFile === undefined || certFile === undefined) {
     const missing = keyFile === undefined ? 'KEYSVC_CLIENT_KEY' : 'KEYSVC_CLIENT_CERT';
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       `${missing} is not set: KEYSVC_CLIENT_KEY and KEYSVC_CLIENT_CERT name the files of the client's key and certificate ("keysvc identity new" makes them); KEYSVC_API_KEY may hold an API key instead`,
     );
   }

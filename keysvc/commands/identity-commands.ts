@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import {
   looksLikeApiKey,
@@ -9,7 +10,7 @@ import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
 import { newIdentity, type IdentityNewOptions } from './identity-new.ts';
 import type { ListedIdentity } from './answers.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 /** `keysvc identity of`: returns the identity of a certificate file or an API key. */
 async function identityOf(argument: string): Promise<string> {
@@ -117,10 +118,11 @@ function addList(identity: Command, terminal: Terminal): void {
   );
 }
 
-/** @throws UsageError */
+/** @throws ProgramError */
 function checked(identity: string): string {
   if (isIdentity(identity)) return identity;
-  throw new UsageError(
+  throw new ProgramError(
+    'usage',
     `"${identity}" is no identity: 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
   );
 }

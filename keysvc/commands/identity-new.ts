@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatApiKey, identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
@@ -6,7 +7,7 @@ import { type CertificateAndKey, makePrivateKey } from '../../platform/tls/certi
 import { issueCertificate, type CertificateRequest } from '../../platform/tls/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
 import { newPassword } from './key-password.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 export interface IdentityNewOptions {
   readonly key?: string;
@@ -27,16 +28,18 @@ export async function newIdentity(
 ): Promise<string> {
   const { key, cert, ip, dns } = options;
   if ((key === undefined) !== (cert === undefined))
-    throw new UsageError('--key and --cert go together: give both or neither');
+    throw new ProgramError('usage', '--key and --cert go together: give both or neither');
   if (options.encrypt === true && key === undefined)
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       '--encrypt is for a private key in a file: name one with --key, and --cert for its certificate',
     );
   const validForMs = parseDuration(options.expiry);
   if (validForMs === undefined || validForMs === 0)
-    throw new UsageError(`--expiry "${options.expiry}" is no duration; write for example 720h`);
+    throw new ProgramError('usage', `--expiry "${options.expiry}" is no duration; write for example 720h`);
   const noAddress = ip.find((address) => isIP(address) === 0);
-  if (noAddress !== undefined) throw new UsageError(`--ip "${noAddress}" is no IP address; host names go with --dns`);
+  if (noAddress !== undefined)
+    throw new ProgramError('usage', `--ip "${noAddress}" is no IP address; host names go with --dns`);
 
   const made = await makeIdentity(name, { validForMs, dnsNames: dns, ipAddresses: ip });
   const password = options.encrypt === true ? await newPassword(terminal) : undefined;

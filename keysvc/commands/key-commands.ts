@@ -1,4 +1,5 @@
-import { UsageError, type Terminal } from './terminal.ts';
+import { ProgramError } from '../../platform/program-error.ts';
+import { type Terminal } from './terminal.ts';
 import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
 import { addCipherCommands } from './cipher-commands.ts';
@@ -6,14 +7,15 @@ import { addCipherCommands } from './cipher-commands.ts';
 /**
  * Reads the bytes of a key in base64 or raw form. Errors never quote them.
  *
- * @throws UsageError
+ * @throws ProgramError
  */
 function readKeyBytes(input: Buffer): Buffer {
   const text = input.toString('latin1').trim();
   const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
   if (decoded?.length === keyBytes) return decoded;
   if (input.length === keyBytes) return input;
-  throw new UsageError(
+  throw new ProgramError(
+    'usage',
     `a key has ${keyBytes} bytes, written in base64; this one ${decoded === undefined ? 'is no base64' : `has ${decoded.length}`}`,
   );
 }
@@ -84,7 +86,7 @@ function addImport(key: Command, terminal: Terminal): void {
 function algorithmOf(cipher: string): 'AES256-GCM_SHA256' | 'XCHACHA20-POLY1305' {
   if (/^aes256/i.test(cipher)) return 'AES256-GCM_SHA256';
   if (/^x?chacha20/i.test(cipher)) return 'XCHACHA20-POLY1305';
-  throw new UsageError(`--cipher "${cipher}" is unknown: write AES256 or ChaCha20`);
+  throw new ProgramError('usage', `--cipher "${cipher}" is unknown: write AES256 or ChaCha20`);
 }
 
 function addList(key: Command, terminal: Terminal): void {

@@ -1,21 +1,22 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 type Prompting = Pick<Terminal, 'environment' | 'askSecret'>;
 
 /**
  * Returns the password for a new private key: that of the environment, or one that the user types twice.
  *
- * @throws UsageError
+ * @throws ProgramError
  */
 export async function newPassword(terminal: Prompting): Promise<string> {
   const given = await passwordOf(terminal.environment);
   if (given !== undefined) return given;
   const password = await promptPassword(terminal, 'Password of the new private key: ');
-  if (password === '') throw new UsageError('the password is empty: without one leave --encrypt out');
+  if (password === '') throw new ProgramError('usage', 'the password is empty: without one leave --encrypt out');
   if (password !== (await promptPassword(terminal, 'The same again: ')))
-    throw new UsageError('the two passwords differ');
+    throw new ProgramError('usage', 'the two passwords differ');
   return password;
 }
 
@@ -37,10 +38,11 @@ async function passwordOf(environment: Terminal['environment']): Promise<string 
   const file = environment['KEYSVC_KEY_PASSWORD_FILE'] ?? '';
   if (file === '') return password === '' ? undefined : password;
   if (password !== '') {
-    throw new UsageError('KEYSVC_KEY_PASSWORD and KEYSVC_KEY_PASSWORD_FILE are both set: unset one of them');
+    throw new ProgramError('usage', 'KEYSVC_KEY_PASSWORD and KEYSVC_KEY_PASSWORD_FILE are both set: unset one of them');
   }
   const [line = ''] = (await readFile(file, 'utf8')).split(/\r?\n/, 1);
-  if (line === '') throw new UsageError(`the first line of ${file} is empty: KEYSVC_KEY_PASSWORD_FILE names it`);
+  if (line === '')
+    throw new ProgramError('usage', `the first line of ${file} is empty: KEYSVC_KEY_PASSWORD_FILE names it`);
   return line;
 }
 
@@ -53,7 +55,8 @@ async function isEncrypted(keyFile: string): Promise<boolean> {
 async function promptPassword({ askSecret }: Prompting, question: string): Promise<string> {
   const answer = await askSecret(question);
   if (answer !== undefined) return answer;
-  throw new UsageError(
+  throw new ProgramError(
+    'usage',
     'a password is needed, and there is no terminal to type it at: set KEYSVC_KEY_PASSWORD, or KEYSVC_KEY_PASSWORD_FILE to a file that holds it',
   );
 }

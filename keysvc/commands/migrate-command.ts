@@ -1,8 +1,9 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import type { Command } from 'commander';
 import { patternProblem } from '../../protocol/key-service/names.ts';
 import type { KeyStore } from '../keystores/keystore.ts';
 import type { KeyOutcome } from '../keys/migrate-keys.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 interface Options {
   readonly from: string;
@@ -40,7 +41,7 @@ Examples:
 
 async function migrate(pattern: string, options: Options, terminal: Terminal): Promise<void> {
   const problem = patternProblem(pattern);
-  if (problem !== undefined) throw new UsageError(`"${pattern}" is no pattern of key names: ${problem}`);
+  if (problem !== undefined) throw new ProgramError('usage', `"${pattern}" is no pattern of key names: ${problem}`);
   const [{ loadKeyStoreSettings }, { migrateKeys }, { openKeyStore }] = await Promise.all([
     import('../config/config-file.ts'),
     import('../keys/migrate-keys.ts'),

@@ -1,7 +1,8 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 
 export function addPolicy(program: Command, terminal: Terminal): void {
   const policy = program
@@ -91,7 +92,7 @@ interface PolicyBody {
   readonly deny?: readonly string[];
 }
 
-/** @throws UsageError when the file is no policy */
+/** @throws ProgramError when the file is no policy */
 async function readPolicy(file: string): Promise<PolicyBody> {
   try {
     const { parse } = await import('yaml');
@@ -99,7 +100,8 @@ async function readPolicy(file: string): Promise<PolicyBody> {
     if (isPolicy(policy)) return policy;
     throw new TypeError('it holds something else');
   } catch (error) {
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       `${file} is no policy (YAML or JSON with the lists "allow" and "deny"): ${(error as Error).message}`,
       { cause: error },
     );

@@ -1,7 +1,8 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import type { Command } from 'commander';
 import type { StatusAnswer } from '../../protocol/key-service/payloads.ts';
 import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { type Terminal } from './terminal.ts';
 import type { AuditEvent, ErrorEvent } from './answers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../config/duration.ts';
@@ -65,7 +66,7 @@ Examples:
     )
     .action((options: Options) => {
       if (options.audit === true && options.error === true) {
-        throw new UsageError('--audit and --error are two streams: watch each with a command of its own');
+        throw new ProgramError('usage', '--audit and --error are two streams: watch each with a command of its own');
       }
       const path = options.error === true ? '/v1/log/error' : '/v1/log/audit';
       return callKeyServer(terminal, options, async (client) => {
@@ -113,7 +114,7 @@ export function addMetric(program: Command, terminal: Terminal): void {
 function rateOf(text: string | undefined): number | undefined {
   const rate = text === undefined ? undefined : parseDuration(text);
   if (text !== undefined && (rate === undefined || rate === 0))
-    throw new UsageError(`--rate "${text}" is no duration; write for example 5s`);
+    throw new ProgramError('usage', `--rate "${text}" is no duration; write for example 5s`);
   return rate;
 }
 

@@ -1,10 +1,6 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-
-/** A wrong command line, with the exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 /** The input and output of the commands. Tests pass their own. */
 export interface Terminal {
@@ -46,15 +42,16 @@ const maxInputBytes = 1024 * 1024;
 /**
  * Reads the standard input to its end.
  *
- * @throws UsageError when it is a terminal, or too large
+ * @throws ProgramError when it is a terminal, or too large
  */
 export async function readInput(): Promise<Buffer> {
-  if (process.stdin.isTTY) throw new UsageError('give it as an argument, or on the standard input');
+  if (process.stdin.isTTY) throw new ProgramError('usage', 'give it as an argument, or on the standard input');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxInputBytes) throw new UsageError(`the standard input is larger than ${maxInputBytes} bytes`);
+    if (size > maxInputBytes)
+      throw new ProgramError('usage', `the standard input is larger than ${maxInputBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,11 +1,5 @@
 import type { z } from 'zod';
 
-/** An error in the configuration. The message names the setting, its value unless it is secret, and what is expected. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly code = 'invalid-configuration';
-}
-
 const maxIssues = 5;
 const secretPlaces = /password|secret|token|jwt|approle|private_key$/i;
 

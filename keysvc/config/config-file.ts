@@ -1,4 +1,5 @@
-import { ConfigError, describeIssues } from './config-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
+import { describeIssues } from './config-error.ts';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { toKeyStoreSettings } from './to-keystore-settings.ts';
 /**
  * Replaces `${NAME}` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
  *
- * @throws ConfigError when a variable is not set; an empty one counts as set
+ * @throws ProgramError when a variable is not set; an empty one counts as set
  */
 export function expandEnvironment(
   value: unknown,
@@ -22,7 +23,8 @@ export function expandEnvironment(
       if (written.startsWith('$$')) return written.slice(1);
       const found = environment[name];
       if (found === undefined) {
-        throw new ConfigError(
+        throw new ProgramError(
+          'configuration',
           `${path || 'the configuration'} reads the environment variable ${name}, which is not set`,
         );
       }
@@ -45,7 +47,7 @@ const maxConfigBytes = 1024 * 1024;
 /**
  * Reads the configuration file.
  *
- * @throws ConfigError with the path of the file
+ * @throws ProgramError with the path of the file
  */
 export async function loadConfig(
   path: string,
@@ -58,7 +60,7 @@ export async function loadConfig(
 /**
  * Reads only the settings of the key store from a configuration file.
  *
- * @throws ConfigError with the path of the file
+ * @throws ProgramError with the path of the file
  */
 export async function loadKeyStoreSettings(
   path: string,
@@ -80,21 +82,24 @@ async function readWith<T>(path: string, parse: (text: string) => T): Promise<T>
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read the configuration ${path}: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('configuration', `cannot read the configuration ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
   try {
     return parse(text);
   } catch (error) {
-    if (error instanceof z.ZodError) throw new ConfigError(`${path}: ${describeIssues(error, {})}`, { cause: error });
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(`${path}: ${error.message}`, { cause: error });
+    if (error instanceof z.ZodError)
+      throw new ProgramError('configuration', `${path}: ${describeIssues(error, {})}`, { cause: error });
+    if (!(error instanceof ProgramError)) throw error;
+    throw new ProgramError('configuration', `${path}: ${error.message}`, { cause: error });
   }
 }
 
 /**
  * Parses the text of a configuration file.
  *
- * @throws ConfigError
+ * @throws ProgramError
  */
 export function parseConfig(
   text: string,
@@ -103,15 +108,16 @@ export function parseConfig(
 ): Config {
   const expanded = expandEnvironment(parseYaml(text) ?? {}, environment);
   const parsed = configFile.safeParse(expanded);
-  if (!parsed.success) throw new ConfigError(describeIssues(parsed.error, expanded));
+  if (!parsed.success) throw new ProgramError('configuration', describeIssues(parsed.error, expanded));
   return toConfig(parsed.data, overrides);
 }
 
 function parseYaml(text: string): unknown {
-  if (text.length > maxConfigBytes) throw new ConfigError(`it is larger than ${maxConfigBytes} bytes`);
+  if (text.length > maxConfigBytes)
+    throw new ProgramError('configuration', `it is larger than ${maxConfigBytes} bytes`);
   try {
     return parse(text);
   } catch (error) {
-    throw new ConfigError(`it is no valid YAML: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('configuration', `it is no valid YAML: ${(error as Error).message}`, { cause: error });
   }
 }

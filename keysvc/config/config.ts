@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
 import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
@@ -5,7 +6,6 @@ import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import { parseDuration } from './duration.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
-import { ConfigError } from './config-error.ts';
 import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import type { ConfigFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
@@ -59,7 +59,7 @@ export interface ConfigOverrides {
 /**
  * Converts the settings of the file.
  *
- * @throws ConfigError
+ * @throws ProgramError
  */
 export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Config {
   const admin = adminOf(file);
@@ -95,7 +95,10 @@ function shutdownDelayOf(file: ConfigFile, { shutdownDelay }: ConfigOverrides): 
   if (shutdownDelay === undefined) return file.shutdown?.delay ?? 0;
   const delay = parseDuration(shutdownDelay);
   if (delay === undefined)
-    throw new ConfigError(`--shutdown-delay: "${shutdownDelay}" is no duration; write for example 5s`);
+    throw new ProgramError(
+      'configuration',
+      `--shutdown-delay: "${shutdownDelay}" is no duration; write for example 5s`,
+    );
   return delay;
 }
 
@@ -103,18 +106,23 @@ function adminOf(file: ConfigFile): Identity | undefined {
   const { root } = file;
   const identity = file.admin?.identity;
   if (root !== undefined && identity !== undefined && root !== identity) {
-    throw new ConfigError(
+    throw new ProgramError(
+      'configuration',
       `root is "${root}" and admin.identity is "${identity}": they mean the same, so write only one`,
     );
   }
   const word = root ?? identity;
   const where = root === undefined ? 'admin.identity' : 'root';
   if (word === undefined)
-    throw new ConfigError('root is missing: write "root: disabled", or the identity of the superuser');
+    throw new ProgramError(
+      'configuration',
+      'root is missing: write "root: disabled", or the identity of the superuser',
+    );
   if (isIdentity(word)) return word;
   // Any other word disables the superuser. A truncated hash, or one in capitals, is a mistake.
   if (/^[0-9a-fA-F]{32,}$/.test(word)) {
-    throw new ConfigError(
+    throw new ProgramError(
+      'configuration',
       `${where}: "${word}" is neither "disabled" nor an identity of 64 lower-case hexadecimal digits`,
     );
   }
@@ -128,14 +136,18 @@ function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[
     for (const identity of identities) {
       const other = owner.get(identity);
       if (other !== undefined) {
-        throw new ConfigError(
+        throw new ProgramError(
+          'configuration',
           other === name
             ? `policy.${name}.identities lists ${identity} twice`
             : `the identity ${identity} is in two policies, "${other}" and "${name}": an identity has one policy`,
         );
       }
       if (identity === admin) {
-        throw new ConfigError(`policy.${name}.identities lists the superuser ${identity}, who needs no policy`);
+        throw new ProgramError(
+          'configuration',
+          `policy.${name}.identities lists the superuser ${identity}, who needs no policy`,
+        );
       }
       owner.set(identity, name);
     }
@@ -150,18 +162,24 @@ function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: read
   const identities = (proxy?.identities ?? []).filter((identity) => identity !== '');
   for (const identity of identities) {
     if (!isIdentity(identity)) {
-      throw new ConfigError(
+      throw new ProgramError(
+        'configuration',
         `tls.proxy.identities: "${identity}" is no identity of 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
       );
     }
-    if (identity === admin) throw new ConfigError(`tls.proxy.identities lists the superuser ${identity}`);
+    if (identity === admin)
+      throw new ProgramError('configuration', `tls.proxy.identities lists the superuser ${identity}`);
     const policy = policies.find((policy) => policy.identities.includes(identity));
     if (policy !== undefined) {
-      throw new ConfigError(`tls.proxy.identities lists ${identity}, which is in the policy "${policy.name}" too`);
+      throw new ProgramError(
+        'configuration',
+        `tls.proxy.identities lists ${identity}, which is in the policy "${policy.name}" too`,
+      );
     }
   }
   const header = proxy?.header?.cert ?? 'X-Tls-Client-Cert';
-  if (!/^[A-Za-z0-9-]+$/.test(header)) throw new ConfigError(`tls.proxy.header.cert: "${header}" is no header name`);
+  if (!/^[A-Za-z0-9-]+$/.test(header))
+    throw new ProgramError('configuration', `tls.proxy.header.cert: "${header}" is no header name`);
   return { identities: new Set(identities as Identity[]), certHeader: header.toLowerCase() };
 }
 
@@ -169,16 +187,17 @@ function addressOf(text: string): ListenAddress {
   try {
     return parseAddress(text);
   } catch (error) {
-    throw new ConfigError(`address: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('configuration', `address: ${(error as Error).message}`, { cause: error });
   }
 }
 
 function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
   const keyFile = overrides.key ?? file.tls?.key;
   const certFile = overrides.cert ?? file.tls?.cert;
-  if (keyFile === undefined || keyFile === '') throw new ConfigError('tls.key is missing: the path of the private key');
+  if (keyFile === undefined || keyFile === '')
+    throw new ProgramError('configuration', 'tls.key is missing: the path of the private key');
   if (certFile === undefined || certFile === '')
-    throw new ConfigError('tls.cert is missing: the path of the certificate');
+    throw new ProgramError('configuration', 'tls.cert is missing: the path of the certificate');
   const password = file.tls?.password;
   const caFile = file.tls?.ca;
   return {
@@ -192,6 +211,6 @@ function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
 function keysOf(file: ConfigFile): string[] {
   const names = (file.keys ?? []).map((key) => key.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new ConfigError(`keys lists "${twice}" twice`);
+  if (twice !== undefined) throw new ProgramError('configuration', `keys lists "${twice}" twice`);
   return names;
 }

@@ -1,24 +1,30 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import type { z } from 'zod';
 import { isLoopback, type AzureLogin, type KeyStoreSettings, type VaultLogin } from '../keystores/keystore-settings.ts';
-import { ConfigError, describeIssues } from './config-error.ts';
+import { describeIssues } from './config-error.ts';
 import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keystore-schema.ts';
 
 /**
  * Converts the settings of the one key store below `keystore`.
  *
- * @throws ConfigError
+ * @throws ProgramError
  */
 export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {
   const [kind, ...others] = Object.keys(keystore);
   if (kind === undefined)
-    throw new ConfigError('keystore is missing: for example keystore.fs.path, the folder of the keys');
+    throw new ProgramError(
+      'configuration',
+      'keystore is missing: for example keystore.fs.path, the folder of the keys',
+    );
   if (others.length > 0)
-    throw new ConfigError(
+    throw new ProgramError(
+      'configuration',
       `keystore names ${[kind, ...others].join(' and ')}: keys are kept in one place, so write one`,
     );
   if (!isKnown(kind)) {
     const known = Object.keys(keyStoreSchemas).join(', ');
-    throw new ConfigError(
+    throw new ProgramError(
+      'configuration',
       unsupportedKeyStores.includes(kind)
         ? `keystore.${kind} is not supported; what is: ${known}`
         : `keystore.${kind} is unknown; known are ${known}`,
@@ -45,7 +51,7 @@ const settingsOf: Readonly<Record<Kind, (written: unknown) => KeyStoreSettings>>
 function read<T>(kind: Kind, schema: z.ZodType<T>, written: unknown): T {
   const parsed = schema.safeParse(written ?? {});
   if (parsed.success) return parsed.data;
-  throw new ConfigError(describeIssues(parsed.error, written, `keystore.${kind}`));
+  throw new ProgramError('configuration', describeIssues(parsed.error, written, `keystore.${kind}`));
 }
 
 function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
@@ -91,7 +97,7 @@ function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
     logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), namespace, role, jwt });
   }
   if ((tls?.cert === undefined) !== (tls?.key === undefined))
-    throw new ConfigError('keystore.vault.tls: cert and key belong together, and one is missing');
+    throw new ProgramError('configuration', 'keystore.vault.tls: cert and key belong together, and one is missing');
   return {
     kind: 'vault',
     endpoint: address(written.endpoint, 'keystore.vault.endpoint', 'http'),
@@ -108,9 +114,15 @@ function aws({ secretsmanager: written }: KeyStoreFile['aws']): KeyStoreSettings
   const where = 'keystore.aws.secretsmanager';
   const { accesskey: accessKey, secretkey: secretKey, token } = written.credentials ?? {};
   if ((accessKey === undefined) !== (secretKey === undefined))
-    throw new ConfigError(`${where}.credentials: accesskey and secretkey belong together, and one is missing`);
+    throw new ProgramError(
+      'configuration',
+      `${where}.credentials: accesskey and secretkey belong together, and one is missing`,
+    );
   if (!/^[a-z0-9-]{1,63}$/.test(written.region))
-    throw new ConfigError(`${where}.region: "${written.region}" is no region; write for example eu-west-1`);
+    throw new ProgramError(
+      'configuration',
+      `${where}.region: "${written.region}" is no region; write for example eu-west-1`,
+    );
   return {
     kind: 'aws',
     endpoint: written.endpoint && address(written.endpoint, `${where}.endpoint`, 'https'),
@@ -132,7 +144,10 @@ function gcp({ secretmanager: written }: KeyStoreFile['gcp']): KeyStoreSettings 
     private_key: privateKey,
   } = written.credentials ?? {};
   if ((clientEmail === undefined) !== (privateKey === undefined))
-    throw new ConfigError(`${where}.credentials: client_email and private_key belong together, and one is missing`);
+    throw new ProgramError(
+      'configuration',
+      `${where}.credentials: client_email and private_key belong together, and one is missing`,
+    );
   return {
     kind: 'gcp',
     endpoint: address(written.endpoint ?? 'secretmanager.googleapis.com', `${where}.endpoint`, 'https'),
@@ -160,7 +175,7 @@ function onlyOne<T>(logins: readonly T[], where: string, names: readonly string[
   const [login, other] = logins;
   if (login !== undefined && other === undefined) return login;
   const problem = login === undefined ? 'says not how to log in' : 'says in two ways how to log in';
-  throw new ConfigError(`${where} ${problem}: write exactly one of ${names.join(', ')}`);
+  throw new ProgramError('configuration', `${where} ${problem}: write exactly one of ${names.join(', ')}`);
 }
 
 /** Checks an address and removes slashes at the end. A store that demands TLS accepts plain HTTP only on this machine, for tests. */
@@ -169,14 +184,18 @@ function address(written: string, where: string, least: 'http' | 'https'): strin
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   const isFit = scheme === 'https:' || (scheme === 'http:' && (least === 'http' || isLoopback(url)));
   if (!isFit)
-    throw new ConfigError(
+    throw new ProgramError(
+      'configuration',
       // The text before an "@" may hold a password.
       `${where}: "${written.replace(/^.*@/s, '…@')}" is no address that begins with https://`,
     );
   const { username, password, search, hash } = new URL(url);
   // The message omits the value, since it may hold a password.
   if (username !== '' || password !== '' || search !== '' || hash !== '')
-    throw new ConfigError(`${where} must be https://HOST and nothing more: no user, no password, no query`);
+    throw new ProgramError(
+      'configuration',
+      `${where} must be https://HOST and nothing more: no user, no password, no query`,
+    );
   return url.replace(/\/+$/, '');
 }
 

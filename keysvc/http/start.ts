@@ -69,7 +69,7 @@ interface StartOptions {
 /**
  * Starts the key service. It listens after every key under `keys` is validated or created.
  *
- * @throws KeyError, TlsFilesError or ListenError
+ * @throws KeyError, ProgramError or ProgramError
  */
 export async function startKeyService(config: Config, options: StartOptions): Promise<KeyService> {
   const { log, now = Date.now } = options;

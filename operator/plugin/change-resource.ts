@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { identityProviderKind, kmsConfigKind, tenantKind } from '../api/kinds.ts';
 import type { ResourceType, KubeObject } from '../kube-client/kube-api.ts';
 import { resourceTypes } from '../kube-client/resource-types.ts';
@@ -8,11 +9,6 @@ import type { Cluster } from './cluster.ts';
 interface ResourceArgument {
   readonly type: ResourceType;
   readonly name: string;
-}
-
-/** A wrong command line. It is printed without a stack, and the exit code is 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 const types = [
@@ -26,18 +22,18 @@ const types = [
 
 /**
  * Parses `tenant/demo` or `kms/keys`, with any name of the kind that kubectl knows. A single name means a Tenant. Errors with a
- * `UsageError`.
+ * `ProgramError`.
  */
 export function resourceArgument(text: string, allowed: readonly ResourceType[]): ResourceArgument {
   const [first = '', second, ...rest] = text.split('/');
   const [word, name] = second === undefined ? ['tenant', first] : [first.toLowerCase(), second];
   const found = types.find(({ words }) => words.includes(word))?.type;
   if (found === undefined || rest.length > 0 || name === '') {
-    throw new UsageError(`"${text}" is no KIND/NAME, e.g. tenant/demo`);
+    throw new ProgramError('usage', `"${text}" is no KIND/NAME, e.g. tenant/demo`);
   }
   if (!allowed.includes(found)) {
     const kinds = allowed.map(({ kind }) => kind).join(' or ');
-    throw new UsageError(`"${text}" names ${found.kind}; this command takes ${kinds}`);
+    throw new ProgramError('usage', `"${text}" names ${found.kind}; this command takes ${kinds}`);
   }
   return { type: found, name };
 }

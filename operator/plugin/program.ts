@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';
 import { writeFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
@@ -12,7 +13,6 @@ import {
   rotate,
   type Change,
   resourceArgument,
-  UsageError,
 } from './change-resource.ts';
 import type { Cluster } from './cluster.ts';
 import { collectReport } from './collect-report.ts';
@@ -75,7 +75,7 @@ export async function runPlugin(commandLine: readonly string[], io: PluginIo): P
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     io.error(`kubectl coffer: ${explainError(error)}\n`);
-    return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+    return error instanceof ProgramError && error.code === 'usage' ? exitCodes.usage : exitCodes.failed;
   }
   return code;
 }
@@ -146,6 +146,6 @@ function command(program: Command, name: string, help: string): Command {
 }
 
 function positiveInteger(text: string): number {
-  if (!/^[1-9][0-9]{0,6}$/.test(text)) throw new UsageError(`--tail needs a number of lines, not "${text}"`);
+  if (!/^[1-9][0-9]{0,6}$/.test(text)) throw new ProgramError('usage', `--tail needs a number of lines, not "${text}"`);
   return Number(text);
 }

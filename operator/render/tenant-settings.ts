@@ -1,7 +1,8 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { ResourceError } from '../api/resource-error.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
-import { parseValue, ValueError } from '../../platform/settings/parse-value.ts';
+import { parseValue } from '../../platform/settings/parse-value.ts';
 import type { Tenant } from '../api/object.ts';
 import {
   mounted,
@@ -83,7 +84,7 @@ function valueProblem(name: string, value: string): string | undefined {
     parseValue(value, row.type);
     return undefined;
   } catch (error) {
-    if (error instanceof ValueError) return `${name} is "${value}": ${error.message}`;
+    if (error instanceof ProgramError) return `${name} is "${value}": ${error.message}`;
     throw error;
   }
 }

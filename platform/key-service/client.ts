@@ -108,7 +108,7 @@ const defaultRetryForMs = 10_000;
  * takes the next endpoint, and goes on to another one if the first is unreachable or fails (5xx but 501). While no endpoint is available, a
  * call retries (`retryForMs`).
  *
- * Rejects with a `TlsFilesError` if the certificate files are wrong, and with an `Error` if an endpoint is not valid.
+ * Rejects with a `ProgramError` if the certificate files are wrong, and with an `Error` if an endpoint is not valid.
  *
  * @example
  * const client = await openKeyServiceClient({ endpoints: ['https://keys:7373'], certFile, keyFile, caFile });

@@ -1,5 +1,6 @@
+import { ProgramError } from '../program-error.ts';
 import { describe, expect, it } from 'vitest';
-import { loadSettings, SettingsError } from './load-settings.ts';
+import { loadSettings } from './load-settings.ts';
 import { ldapFromKeys, ldapKeys, ldapKeysOf } from './identity-settings.ts';
 
 const load = (env: Record<string, string>, files: Record<string, string> = {}) =>
@@ -13,7 +14,7 @@ function problems(env: Record<string, string>): readonly string[] {
     load(env);
     return [];
   } catch (error) {
-    return error instanceof SettingsError ? error.problems : [String(error)];
+    return error instanceof ProgramError ? error.message.split('\n') : [String(error)];
   }
 }
 

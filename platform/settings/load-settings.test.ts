@@ -1,5 +1,6 @@
+import { ProgramError } from '../program-error.ts';
 import { describe, expect, it } from 'vitest';
-import { loadSettings, SettingsError } from './load-settings.ts';
+import { loadSettings } from './load-settings.ts';
 
 const root = { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password' };
 const keyService = {
@@ -24,7 +25,7 @@ function problems(env: Record<string, string>, files: Record<string, string> = {
   try {
     load(env, files);
   } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
+    if (error instanceof ProgramError) return error.message.split('\n');
     throw error;
   }
   return [];

@@ -1,8 +1,9 @@
+import { ProgramError } from '../program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
-import { parseEnvFile, group, SettingReader, SettingsError, type GivenSetting } from './setting-source.ts';
+import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting-source.ts';
 import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
@@ -16,7 +17,6 @@ import {
 } from './server-settings.ts';
 import type { Size } from './parse-value.ts';
 
-export { SettingsError } from './setting-source.ts';
 export type {
   KeyServiceSettings,
   OpenIdProviderSettings,
@@ -31,7 +31,7 @@ const oneDay = 24 * 60 * 60 * 1_000;
  * Loads the server's settings from the environment and the environment file (`SVC_CONFIG_ENV_FILE`, else `/etc/default/coffer` if it
  * exists). The process environment wins.
  *
- * @throws SettingsError with every problem at once
+ * @throws ProgramError with every problem at once
  */
 export function loadSettings({
   env,
@@ -105,14 +105,14 @@ export function loadSettings({
       'SVC_KMS_SECRET_KEY excludes SVC_KMS_KEYSVC_ENDPOINT: to move to a key service, import the key there by its name and unset the former',
     );
   }
-  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
+  if (reader.problems.length > 0) throw new ProgramError('settings', reader.problems.join('\n'));
   return loaded;
 }
 
 /**
  * Loads the settings of the stores from the same sources, for programs that are no server and have no root credentials.
  *
- * @throws SettingsError with every problem at once
+ * @throws ProgramError with every problem at once
  */
 export function loadStoreSettings({
   env,
@@ -123,7 +123,7 @@ export function loadStoreSettings({
 }): Pick<ServerSettings, 'stores' | 'dataFolder'> {
   const reader = new SettingReader({ variables: mergeVariables(env, readFile), readFile });
   const loaded = { stores: readStores(reader), ...group(reader, 'SVC_').optional('dataFolder', 'VOLUMES') };
-  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
+  if (reader.problems.length > 0) throw new ProgramError('settings', reader.problems.join('\n'));
   return loaded;
 }
 
@@ -139,7 +139,10 @@ function mergeVariables(
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
     if (!absent)
-      throw new SettingsError([`SVC_CONFIG_ENV_FILE: ${error instanceof Error ? error.message : String(error)}`]);
+      throw new ProgramError(
+        'settings',
+        `SVC_CONFIG_ENV_FILE: ${error instanceof Error ? error.message : String(error)}`,
+      );
   }
   for (const [name, value] of Object.entries(env)) if (value !== undefined) variables.set(name, value);
   return variables;

@@ -1,3 +1,4 @@
+import { ProgramError } from '../program-error.ts';
 import type { SettingType } from '../../protocol/settings/setting.ts';
 
 /** A parsed value of a setting: durations in milliseconds, sizes in bytes or as a share of the whole. */
@@ -6,16 +7,11 @@ export type SettingValue = string | boolean | number | readonly string[] | Size;
 export type Size =
   { readonly kind: 'bytes'; readonly bytes: number } | { readonly kind: 'percent'; readonly percent: number };
 
-/** The message says what was expected; the caller adds the name of the setting. */
-export class ValueError extends Error {
-  override readonly name = 'ValueError';
-}
-
 export function parseValue(text: string, type: SettingType): SettingValue {
   switch (type.kind) {
     case 'text':
       if (type.pattern !== undefined && !type.pattern.test(text))
-        throw new ValueError(`expected ${type.expects ?? 'another form'}`);
+        throw new ProgramError('invalid-value', `expected ${type.expects ?? 'another form'}`);
       return text;
     case 'path':
       return text;
@@ -24,7 +20,7 @@ export function parseValue(text: string, type: SettingType): SettingValue {
     case 'on-off':
       return parseOnOff(text);
     case 'choice':
-      if (!type.of.includes(text)) throw new ValueError(`expected one of ${type.of.join(', ')}`);
+      if (!type.of.includes(text)) throw new ProgramError('invalid-value', `expected one of ${type.of.join(', ')}`);
       return text;
     case 'list':
       return parseList(text);
@@ -50,14 +46,15 @@ function expandRange(text: string): string[] {
   if (range === null) return [text];
   const [, before = '', first = '', last = '', rest = ''] = range;
   const count = Number(last) - Number(first) + 1;
-  if (count < 1 || count > 64) throw new ValueError(`the range {${first}...${last}} should name 1 to 64 hosts`);
+  if (count < 1 || count > 64)
+    throw new ProgramError('invalid-value', `the range {${first}...${last}} should name 1 to 64 hosts`);
   return Array.from({ length: count }, (_, index) => `${before}${Number(first) + index}${rest}`).flatMap(expandRange);
 }
 
 function parseUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ValueError('expected an address that begins with https:// or http://');
+    throw new ProgramError('invalid-value', 'expected an address that begins with https:// or http://');
   }
   return text.replace(/\/$/, '');
 }
@@ -66,12 +63,13 @@ function parseOnOff(text: string): boolean {
   const value = text.toLowerCase();
   if (['on', 'true', 'yes', '1', 'enable', 'enabled'].includes(value)) return true;
   if (['off', 'false', 'no', '0', 'disable', 'disabled'].includes(value)) return false;
-  throw new ValueError('expected on or off');
+  throw new ProgramError('invalid-value', 'expected on or off');
 }
 
 function parseInteger(text: string, min: number, max: number): number {
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
-  if (!(value >= min && value <= max)) throw new ValueError(`expected a whole number from ${min} to ${max}`);
+  if (!(value >= min && value <= max))
+    throw new ProgramError('invalid-value', `expected a whole number from ${min} to ${max}`);
   return value;
 }
 
@@ -81,7 +79,7 @@ const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60
 export function parseDuration(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text))
-    throw new ValueError('expected a duration such as 30s, 10m, 1h30m or 7d');
+    throw new ProgramError('invalid-value', 'expected a duration such as 30s, 10m, 1h30m or 7d');
   return [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)].reduce(
     (sum, [, amount, unit]) => sum + Number(amount) * (durationUnits[unit ?? ''] ?? 0),
     0,
@@ -107,7 +105,10 @@ export function parseSize(text: string, percent: boolean): Size {
     return { kind: 'percent', percent: Number(amount) };
   const factor = sizeUnits[unit];
   if (amount === undefined || factor === undefined) {
-    throw new ValueError(`expected a size such as 500MiB or 10GiB${percent ? ', or a share such as 1%' : ''}`);
+    throw new ProgramError(
+      'invalid-value',
+      `expected a size such as 500MiB or 10GiB${percent ? ', or a share such as 1%' : ''}`,
+    );
   }
   return { kind: 'bytes', bytes: Math.round(Number(amount) * factor) };
 }

@@ -1,5 +1,6 @@
+import { ProgramError } from '../program-error.ts';
 import { describe, expect, it } from 'vitest';
-import { EnvFileError, parseEnvFile } from './setting-source.ts';
+import { parseEnvFile } from './setting-source.ts';
 
 const parse = (text: string) => Object.fromEntries(parseEnvFile(text, 'coffer.env'));
 
@@ -19,7 +20,9 @@ describe('parseEnvFile', () => {
   });
 
   it('names the line that is no assignment, not its value', () => {
-    expect(() => parse('A=1\nsecret value')).toThrow(new EnvFileError('coffer.env, line 2: expected NAME=value'));
+    expect(() => parse('A=1\nsecret value')).toThrow(
+      new ProgramError('settings', 'coffer.env, line 2: expected NAME=value'),
+    );
   });
 
   it('names the variable whose quote is not closed', () => {

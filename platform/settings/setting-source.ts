@@ -1,11 +1,7 @@
-import { parseValue, ValueError, type SettingValue } from './parse-value.ts';
+import { ProgramError } from '../program-error.ts';
+import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
-
-/** A line of an environment file is not valid. The message names the line, never its value. */
-export class EnvFileError extends Error {
-  override readonly name = 'EnvFileError';
-}
 
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
@@ -13,7 +9,7 @@ const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
  * Reads `NAME=value` lines as systemd and a shell do: `export` in front, `#` comments, single quotes (literal), double quotes (with `\"`,
  * `\\`, `\$`, `` \` `` escaped), and bare values, which end at ` #`. It expands nothing. A later line wins.
  *
- * @throws EnvFileError naming the line number
+ * @throws ProgramError naming the line number
  */
 export function parseEnvFile(text: string, path: string): Map<string, string> {
   const values = new Map<string, string>();
@@ -25,7 +21,7 @@ export function parseEnvFile(text: string, path: string): Map<string, string> {
     if (line === '' || line.startsWith('#')) continue;
     const [, name, rest] = assignment.exec(line) ?? [];
     if (name === undefined || rest === undefined) {
-      throw new EnvFileError(`${path}, line ${index + 1}: expected NAME=value`);
+      throw new ProgramError('settings', `${path}, line ${index + 1}: expected NAME=value`);
     }
     values.set(name, parseEnvValue(rest, `${path}, line ${index + 1}, ${name}`));
   }
@@ -38,18 +34,8 @@ function parseEnvValue(text: string, where: string): string {
   const quoted = quote === "'" ? /^'([^']*)'\s*(?:#.*)?$/s : /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
   const body = quoted.exec(text)?.[1];
   if (body === undefined)
-    throw new EnvFileError(`${where}: the ${quote} that opens the value is not closed at its end`);
+    throw new ProgramError('settings', `${where}: the ${quote} that opens the value is not closed at its end`);
   return quote === "'" ? body : body.replace(/\\(["\\$`])/g, '$1');
-}
-
-/** Lists every setting that is not valid, one line each: its name, its source, what was expected. It never contains secret values. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
 }
 
 /** A setting of the environment, unchanged. */
@@ -88,7 +74,7 @@ export class SettingReader {
     try {
       return parseValue(text, setting.type);
     } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
+      if (!(error instanceof ProgramError)) throw error;
       this.problems.push(`${found?.name ?? setting.name}${setting.secret ? '' : ` is "${text}"`}: ${error.message}`);
       return undefined;
     }

@@ -30,7 +30,7 @@ export interface WatchOptions extends TlsFiles {
  * sees the swapped symbolic links of a Kubernetes volume. An invalid pair, such as one between the writes of its two files, is logged, and
  * the old pair stays.
  *
- * Rejects with a `TlsFilesError` if the files are wrong at the first read.
+ * Rejects with a `ProgramError` if the files are wrong at the first read.
  */
 export async function watchTlsFiles(
   options: WatchOptions,

@@ -1,3 +1,4 @@
+import { ProgramError } from '../program-error.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,12 +23,7 @@ export interface TlsMaterial {
   readonly minVersion: 'TLSv1.2';
 }
 
-export class TlsFilesError extends Error {
-  override readonly name = 'TlsFilesError';
-  readonly code = 'invalid-tls-files';
-}
-
-/** Reads certificate, key and authorities, and checks that they match. Rejects with a `TlsFilesError` that names the file. */
+/** Reads certificate, key and authorities, and checks that they match. Rejects with a `ProgramError` that names the file. */
 export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
   const cert = await readPem(files.certFile, 'the certificate');
   const key = await readPem(files.keyFile, 'the private key');
@@ -52,7 +48,10 @@ function checkPair(files: TlsFiles, material: TlsMaterial): void {
       createPrivateKey({ key: material.key, ...(files.password === undefined ? {} : { passphrase: files.password }) }),
   );
   if (!certificate.checkPrivateKey(key)) {
-    throw new TlsFilesError(`the private key in ${files.keyFile} is not that of the certificate in ${files.certFile}`);
+    throw new ProgramError(
+      'tls-files',
+      `the private key in ${files.keyFile} is not that of the certificate in ${files.certFile}`,
+    );
   }
   parse(files.caFile ?? files.certFile, 'usable by TLS', () => createSecureContext(material));
 }
@@ -61,7 +60,7 @@ function parse<T>(file: string, what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new TlsFilesError(`${file} is not ${what}: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('tls-files', `${file} is not ${what}: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -69,18 +68,19 @@ async function readPem(file: string, what: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new TlsFilesError(`cannot read ${what} ${file}: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('tls-files', `cannot read ${what} ${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
 /** Reads the authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. Rejects if there is no certificate. */
 export async function readAuthorities(path: string): Promise<Buffer> {
   const names = await authorityFiles(path);
-  if (names.length === 0) throw new TlsFilesError(`the folder ${path} holds no .pem, .crt or .cer file`);
+  if (names.length === 0) throw new ProgramError('tls-files', `the folder ${path} holds no .pem, .crt or .cer file`);
   const parts = await Promise.all(names.map((name) => readPem(name, 'the certificate authorities')));
   const ca = Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
   // A file that is read between its truncation and its write would switch all trust off.
-  if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new TlsFilesError(`${path} holds no PEM certificate`);
+  if (!ca.includes('-----BEGIN CERTIFICATE-----'))
+    throw new ProgramError('tls-files', `${path} holds no PEM certificate`);
   return ca;
 }
 
@@ -90,8 +90,12 @@ async function authorityFiles(path: string): Promise<string[]> {
     const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name));
     return names.sort().map((name) => join(path, name));
   } catch (error) {
-    throw new TlsFilesError(`cannot read the certificate authorities ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new ProgramError(
+      'tls-files',
+      `cannot read the certificate authorities ${path}: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

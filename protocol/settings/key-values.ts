@@ -1,8 +1,4 @@
-/** The text is not of the form `key=value …`. The message says where, and never contains a value. */
-export class KeyValueError extends Error {
-  override readonly name = 'KeyValueError';
-}
-
+import { FormatError } from '../format-error.ts';
 /**
  * Reads `key=value key="a value with spaces" …` as clients of the admin API send it. A value without quotes ends before the next word that
  * is followed by `=`, so that `display_name=Our staff scopes=openid` has the meaning that its author expects.
@@ -13,9 +9,9 @@ export function parseKeyValues(text: string): Map<string, string> {
   while (rest !== '') {
     const [head, key = ''] = /^([A-Za-z][A-Za-z0-9_]*)\s*=/.exec(rest) ?? [];
     if (head === undefined) {
-      throw new KeyValueError(`Settings are given as key=value; this is none: ${JSON.stringify(firstWord(rest))}.`);
+      throw new FormatError(`Settings are given as key=value; this is none: ${JSON.stringify(firstWord(rest))}.`);
     }
-    if (found.has(key)) throw new KeyValueError(`${key} is given twice.`);
+    if (found.has(key)) throw new FormatError(`${key} is given twice.`);
     rest = rest.slice(head.length);
     const { value, after } = rest.startsWith('"') ? quoted(key, rest) : bare(rest);
     found.set(key, value);
@@ -27,7 +23,7 @@ export function parseKeyValues(text: string): Map<string, string> {
 /** Reads up to the quote before the next key or the end. Quotes inside need no escape. */
 function quoted(key: string, text: string): { value: string; after: string } {
   const [all, value] = /^"(.*?)"(?=\s*$|\s+[A-Za-z][A-Za-z0-9_]*\s*=)/s.exec(text) ?? [];
-  if (all === undefined || value === undefined) throw new KeyValueError(`The value of ${key} has no closing quote.`);
+  if (all === undefined || value === undefined) throw new FormatError(`The value of ${key} has no closing quote.`);
   return { value, after: text.slice(all.length) };
 }
 
@@ -67,7 +63,7 @@ export function parseConfigLines(text: string): ConfigLine[] {
     .map((line) => {
       const [, subsystem = '', target = '_', rest = ''] = /^([a-z0-9_]+)(?::(\S+))?(?:\s+(.*))?$/s.exec(line) ?? [];
       if (subsystem === '') {
-        throw new KeyValueError(`A line begins with the name of a subsystem; this does not: "${firstWord(line)}".`);
+        throw new FormatError(`A line begins with the name of a subsystem; this does not: "${firstWord(line)}".`);
       }
       return { subsystem, target, values: parseKeyValues(rest) };
     });

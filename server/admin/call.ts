@@ -1,10 +1,11 @@
+import { FormatError } from '../../protocol/format-error.ts';
 import { type IncomingRequest, readWholeBody } from '../http/contract/request.ts';
 import type { AuthenticatedPrincipal } from '../auth/principal.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { z } from 'zod';
 import { AdminError } from '../administration/admin-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { decryptPayload, PayloadError } from '../../protocol/admin-payload.ts';
+import { decryptPayload } from '../../protocol/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/authenticate.ts';
@@ -167,7 +168,7 @@ export function createCall(
       try {
         return await decryptionSemaphore(() => decryptPayload(secret, payload));
       } catch (error) {
-        if (!(error instanceof PayloadError)) throw error;
+        if (!(error instanceof FormatError)) throw error;
         const message = `The body cannot be decrypted with the secret key of ${principal.accessKey}: ${error.message}.`;
         throw new AdminError('XCofferInvalidRequest', message, { cause: error });
       }

@@ -1,5 +1,5 @@
+import { FormatError } from '../../protocol/format-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { KeyValueError } from '../../protocol/settings/key-values.ts';
 import { IdentityError, type IdentityErrorCode } from '../auth/identity-error.ts';
 
 /** Error codes of the admin API with their status; other errors are `S3Error`s. */
@@ -80,7 +80,7 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
 export function asAdminError(error: unknown): AdminError | undefined {
   if (error instanceof AdminError) return error;
   if (error instanceof IdentityError) return new AdminError(identityCodes[error.code], error.message, { cause: error });
-  if (error instanceof KeyValueError) return new AdminError('XMinioConfigError', error.message, { cause: error });
+  if (error instanceof FormatError) return new AdminError('XMinioConfigError', error.message, { cause: error });
   if (error instanceof S3Error && error.code === 'MalformedPolicy') {
     return new AdminError('XMinioMalformedIAMPolicy', error.message, { cause: error });
   }

@@ -1,9 +1,9 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { ToolError, UsageError } from './report.ts';
 
 /** The options that reach a running server: `--server` and its companions. */
 export interface ServerOptions {
@@ -16,7 +16,7 @@ export interface ServerOptions {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Calls a running server, without a timeout. Returns the document. Throws `ToolError` with the message of the server. */
+/** Calls a running server, without a timeout. Returns the document. Throws `ProgramError` with the message of the server. */
 export async function callServer(
   options: ServerOptions,
   env: Env,
@@ -45,13 +45,14 @@ export async function callServer(
 
 function addressOf(server: string): URL {
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       `--server is ${server}: expected the address of a server, such as https://coffer.example.net:9000`,
     );
   }
   const url = new URL(server);
   if (url.password !== '')
-    throw new UsageError('--server holds a password: give --access-key and --secret-key-file instead');
+    throw new ProgramError('usage', '--server holds a password: give --access-key and --secret-key-file instead');
   return url;
 }
 
@@ -60,7 +61,8 @@ function credentialsOf({ accessKey, secretKeyFile }: ServerOptions, env: Env) {
   const file = secretKeyFile ?? env['COFFER_SECRET_KEY_FILE'];
   const secret = file === undefined ? env['COFFER_SECRET_KEY'] : readFileSync(file, 'utf8').trim();
   if (key === undefined || secret === undefined || secret === '') {
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       'a call of a server needs credentials: give --access-key (or COFFER_ACCESS_KEY), and --secret-key-file (or COFFER_SECRET_KEY_FILE, COFFER_SECRET_KEY)',
     );
   }
@@ -77,7 +79,9 @@ function send(
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const fail = (error: Error) => {
     reject(
-      signal.aborted ? error : new ToolError(`${url.origin} cannot be reached: ${error.message}`, { cause: error }),
+      signal.aborted
+        ? error
+        : new ProgramError('failed', `${url.origin} cannot be reached: ${error.message}`, { cause: error }),
     );
   };
   const options = { host: url.hostname, port: url.port, method, path, headers, signal };
@@ -101,9 +105,15 @@ function answered(status: number, text: string, server: string): unknown {
   try {
     document = text.trim() === '' ? {} : JSON.parse(text);
   } catch {
-    throw new ToolError(`${server} answered ${status} and no JSON: is it a Coffer server of this version?`);
+    throw new ProgramError(
+      'failed',
+      `${server} answered ${status} and no JSON: is it a Coffer server of this version?`,
+    );
   }
   const { Code, Message } = document as { Code?: string; Message?: string };
   if (status === 200 && Code === undefined) return document;
-  throw new ToolError(`${server} answered ${Code ?? status}${Message === undefined ? '' : `: ${Message}`}`);
+  throw new ProgramError(
+    'failed',
+    `${server} answered ${Code ?? status}${Message === undefined ? '' : `: ${Message}`}`,
+  );
 }

@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '../../platform/logger.ts';
@@ -8,10 +9,9 @@ import { openDataFolder } from '../store/data-folder.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
-import { describeAddress, storePlaces, type StorePlaces, StoreConfigError } from '../store/store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
 import { isReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { ToolError, UsageError } from './report.ts';
 
 /** The two stores of a deployment that an argument names. */
 export interface OpenedStores {
@@ -79,7 +79,8 @@ export async function openNamedStores(
 /** Refuses a password among the arguments, since every user of the machine can read it. */
 export function refusePassword(option: string, address: string | undefined): void {
   if (address === undefined || !/^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/.test(address)) return;
-  throw new UsageError(
+  throw new ProgramError(
+    'usage',
     `${option} holds a password, which every user of this machine could read among the arguments: leave it out, and give it in ` +
       'SVC_STORE_RECORDS_PASSWORD_FILE or SVC_STORE_RECORDS_PASSWORD, or name a file of settings instead',
   );
@@ -105,7 +106,8 @@ function settingsOf(
 
 function isFile(path: string): boolean {
   if (/^[a-z0-9]+:/.test(path)) {
-    throw new UsageError(
+    throw new ProgramError(
+      'usage',
       `${path} is an address: name a data folder, or a file of settings with SVC_STORE_RECORDS and SVC_STORE_BLOBS`,
     );
   }
@@ -119,7 +121,8 @@ function isFile(path: string): boolean {
 /** Refuses a missing folder, because opening it would make a new one. */
 function refuseUnlessData(folder: string): void {
   if (existsSync(join(folder, 'format.json'))) return;
-  throw new ToolError(
+  throw new ProgramError(
+    'failed',
     `${folder} is not a data folder of Coffer: it has no format.json. Is the path right, and is it mounted?`,
   );
 }
@@ -131,9 +134,11 @@ async function lockFolders(places: StorePlaces, readOnlyWillDo: boolean) {
     return { folders, locked: true };
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));
-    if (!(error instanceof StoreConfigError && error.code === 'in-use')) throw error;
+    if (!(error instanceof ProgramError && error.code === 'in-use')) throw error;
     if (readOnlyWillDo) return { folders: places.dataFolders.map(formatOnly), locked: false };
-    throw new ToolError(`${error.message}. To work on a server that runs, ask it: --server URL`, { cause: error });
+    throw new ProgramError('failed', `${error.message}. To work on a server that runs, ask it: --server URL`, {
+      cause: error,
+    });
   }
 }
 
@@ -143,8 +148,9 @@ function formatOnly(folder: string) {
   return { deploymentId, close: () => Promise.resolve() };
 }
 
-function served(places: StorePlaces): ToolError {
-  return new ToolError(
+function served(places: StorePlaces): ProgramError {
+  return new ProgramError(
+    'failed',
     `${describeAddress(places.records)} is served and takes changes: stop its server, or make it read-only first ` +
       '(coffer-store read-only on --server URL)',
   );

@@ -1,14 +1,13 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { SettingsError } from '../../platform/settings/load-settings.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
 import { readOnlyCommand } from './commands/read-only.ts';
 import { restoreCommand, snapshotCommand, type SnapshotArguments } from './commands/snapshot.ts';
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
-import { type Io, ToolError, UsageError } from './report.ts';
+import { type Io } from './report.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
-import { StoreConfigError } from '../store/store-address.ts';
 
 /** Runs one command line. Returns the exit code: 0 clean, 1 findings or a failure, 2 an invalid command line. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -27,12 +26,14 @@ function fail(error: unknown, io: Io, json: boolean): number {
   const message = explained(error, io);
   if (json) io.stdout.write(`${JSON.stringify({ type: 'error', message })}\n`);
   else io.stderr.write(`coffer-store: ${message}\n`);
-  const isUsage = error instanceof StoreConfigError ? error.code === 'address' : error instanceof UsageError;
-  return isUsage || error instanceof SettingsError ? 2 : 1;
+  return error instanceof ProgramError && invocation.has(error.code) ? 2 : 1;
 }
 
+/** The codes of errors in what the caller wrote. */
+const invocation: ReadonlySet<string> = new Set(['usage', 'settings', 'store-address']);
+
 /** Errors whose message suffices for a user. Any other error is a defect and is shown with its stack. */
-const expected = [SettingsError, MaintenanceError, StoreConfigError, StoreUnavailable, ToolError, UsageError];
+const expected = [ProgramError, MaintenanceError, StoreUnavailable];
 
 function explained(error: unknown, io: Io): string {
   if (io.signal.aborted) return 'interrupted; run the same again, and it goes on where it can';

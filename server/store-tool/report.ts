@@ -1,15 +1,5 @@
 import type { Finding } from '../maintenance/verify/finding.ts';
 
-/** The command failed. The message says what the user can do. */
-export class ToolError extends Error {
-  override readonly name = 'ToolError';
-}
-
-/** The command line is invalid: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** The streams, the environment and the interrupt signal of a command. */
 export interface Io {
   readonly stdout: NodeJS.WritableStream;

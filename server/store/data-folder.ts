@@ -1,10 +1,10 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
-import { StoreConfigError } from './store-address.ts';
 
 /** Keeps the handles of held locks alive: a collected handle would release its lock. */
 const held = new Set<DatabaseSync>();
@@ -14,7 +14,7 @@ interface FolderLock {
 }
 
 /**
- * Takes the lock of a data folder, or throws `StoreConfigError` when another process has it.
+ * Takes the lock of a data folder, or throws `ProgramError` when another process has it.
  *
  * The lock is the kernel's file lock (fcntl on Linux and macOS, LockFileEx on Windows). In Node only SQLite takes it, so this holds an
  * exclusive transaction open on an empty database. The kernel releases the lock when the process dies, so no lock is ever stale. A file
@@ -28,7 +28,7 @@ function lockFolder(path: string, file: string): FolderLock {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    throw new StoreConfigError(
+    throw new ProgramError(
       isBusy(error) ? 'in-use' : 'data-folder',
       isBusy(error)
         ? `the data folder ${path} is in use by another server: stop that one, or give this one a folder of its own`
@@ -80,7 +80,7 @@ export async function readFormat(file: string): Promise<FolderFormat | undefined
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'data-folder',
       `${file} is not a format file of Coffer: restore it from a backup of this folder`,
       {
@@ -97,7 +97,7 @@ async function createFormat(file: string): Promise<FolderFormat> {
   return format;
 }
 
-/** Migrates an older folder, one format at a time. Throws `StoreConfigError` for a newer one. */
+/** Migrates an older folder, one format at a time. Throws `ProgramError` for a newer one. */
 export async function bringForward(
   folder: string,
   file: string,
@@ -108,7 +108,7 @@ export async function bringForward(
   },
 ): Promise<void> {
   if (found.format > supported.format) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'newer-format',
       `the data folder ${folder} has format ${found.format}, this server knows formats up to ${supported.format}: ` +
         'start the newer server that wrote it',
@@ -117,7 +117,7 @@ export async function bringForward(
   for (let format = found.format; format < supported.format; format += 1) {
     const migrate = supported.migrations.get(format);
     if (migrate === undefined)
-      throw new StoreConfigError(
+      throw new ProgramError(
         'data-folder',
         `the data folder ${folder} has format ${format}, and this server has no migration from it`,
       );
@@ -147,7 +147,7 @@ const mayBeInNewFolder: readonly string[] = [LOCK_FILE, `${FORMAT_FILE}.new`, 'l
 
 /**
  * Opens a data folder, or makes one if the folder is missing or empty. Everything it makes is durable when the promise resolves.
- * Throws `StoreConfigError` if another server uses the folder, if it holds other files, or if a newer server wrote it.
+ * Throws `ProgramError` if another server uses the folder, if it holds other files, or if a newer server wrote it.
  */
 export async function openDataFolder(path: string): Promise<DataFolder> {
   const folder = resolve(path);
@@ -189,7 +189,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
 async function refuseUnlessNew(folder: string): Promise<void> {
   const stranger = (await readdir(folder)).find((name) => !mayBeInNewFolder.includes(name));
   if (stranger !== undefined) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'data-folder',
       `the folder ${folder} holds ${JSON.stringify(stranger)} and no data of Coffer: name an empty folder, or one that does not exist yet`,
     );
@@ -197,8 +197,8 @@ async function refuseUnlessNew(folder: string): Promise<void> {
 }
 
 function explained(folder: string, error: unknown): unknown {
-  if (error instanceof StoreConfigError || !(error instanceof Error && 'code' in error)) return error;
-  return new StoreConfigError('data-folder', `the data folder ${folder} cannot be used: ${error.message}`, {
+  if (error instanceof ProgramError || !(error instanceof Error && 'code' in error)) return error;
+  return new ProgramError('data-folder', `the data folder ${folder} cannot be used: ${error.message}`, {
     cause: error,
   });
 }

@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
@@ -5,7 +6,6 @@ import { commitOnce } from './batch.ts';
 import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
-import { StoreConfigError } from './store-address.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
 export const deploymentKey = key('system', 'deployment');
@@ -26,12 +26,12 @@ export function encodeDeployment(record: DeploymentRecord): Buffer {
   return Buffer.from(JSON.stringify({ format: RECORDS_FORMAT, ...record }));
 }
 
-/** Throws `StoreConfigError` for the record of a newer server. */
+/** Throws `ProgramError` for the record of a newer server. */
 export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
   const read: unknown = JSON.parse(value.toString('utf8'));
   const { format } = z.object({ format: z.int().min(1) }).parse(read);
   if (format > RECORDS_FORMAT) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'newer-format',
       `the records at ${place} have format ${format}, this server knows formats up to ${RECORDS_FORMAT}: start the newer server that wrote them`,
     );
@@ -57,13 +57,13 @@ interface JoinOptions {
  * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
  * start at once, the first commit wins.
  *
- * Throws `StoreConfigError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
+ * Throws `ProgramError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
  * `BlobsUnavailable` if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
   if ((await records.get(copyKey)) !== undefined) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'deployment',
       `a copy to the records at ${places.records} is not finished: run "coffer-store copy" again, which goes on where it stopped`,
     );
@@ -101,7 +101,7 @@ async function change(records: RecordStore, expectation: Expectation, record: De
 
 async function refuseForeign({ records, places, sameFolder }: JoinOptions, marker: string | undefined): Promise<void> {
   if (marker !== undefined && !sameFolder) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'deployment',
       `the blobs at ${places.blobs} belong to the deployment ${marker}, and the records at ${places.records} are new: ` +
         'name the records of that deployment, or other blobs',
@@ -109,7 +109,7 @@ async function refuseForeign({ records, places, sameFolder }: JoinOptions, marke
   }
   if (sameFolder) return;
   for await (const _bucket of records.scan({ ...within('b'), limit: 1 })) {
-    throw new StoreConfigError(
+    throw new ProgramError(
       'deployment',
       `the records at ${places.records} hold buckets whose blobs are in their data folder, and not at ${places.blobs}: ` +
         'start the server once as before, stop it, and move the blobs by coffer-store',
@@ -117,8 +117,8 @@ async function refuseForeign({ records, places, sameFolder }: JoinOptions, marke
   }
 }
 
-function different(places: JoinOptions['places'], deploymentId: string, found: string): StoreConfigError {
-  return new StoreConfigError(
+function different(places: JoinOptions['places'], deploymentId: string, found: string): ProgramError {
+  return new ProgramError(
     'deployment',
     `the records at ${places.records} belong to the deployment ${deploymentId}, and the blobs at ${places.blobs} to ${found}: ` +
       'name the two stores of one deployment',

@@ -1,3 +1,4 @@
+import { ProgramError } from '../../platform/program-error.ts';
 import { join, resolve } from 'node:path';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 
@@ -24,23 +25,6 @@ export type BlobsAddress =
       readonly secretKey: string;
     };
 
-/**
- * The stores cannot be used as they are configured. The message says why and what to do; it never contains a password.
- *
- * - `address`: a setting or the address of a store is invalid;
- * - `data-folder`: the data folder cannot be used; `in-use`: another server has locked it;
- * - `deployment`: the stores belong to different deployments;
- * - `newer-format`: a newer server wrote the store.
- */
-export class StoreConfigError extends Error {
-  override readonly name = 'StoreConfigError';
-  readonly code: 'address' | 'data-folder' | 'in-use' | 'deployment' | 'newer-format';
-  constructor(code: StoreConfigError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** The locations of a server's stores, and the folders that it must lock. */
 export interface StorePlaces {
   readonly records: RecordsAddress;
@@ -53,14 +37,14 @@ export interface StorePlaces {
  * Parses `SVC_STORE_*`. A store that has no setting is in the data folder. `lmdb:FOLDER` names a data folder whose records are in
  * `FOLDER/records`; `files:FOLDER` holds the blobs themselves. Both may name the data folder.
  *
- * @throws StoreConfigError
+ * @throws ProgramError
  */
 export function storePlaces(settings: StoreSettings, dataFolder: string | undefined): StorePlaces {
   const own = dataFolder === undefined ? undefined : resolve(dataFolder);
   const needed = (setting: string): string => {
     if (own !== undefined) return own;
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       `no data folder is named: give it as an argument (coffer-server DIR) or in SVC_VOLUMES, or say in ${setting} where else`,
     );
   };
@@ -115,16 +99,16 @@ function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefin
 function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings): RecordsAddress {
   const url = URL.parse(records ?? '');
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'SVC_STORE_RECORDS is not the address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, @, : and # in the ' +
         'password written as %2F, %40, %3A and %23 (or the password in SVC_STORE_RECORDS_PASSWORD), or lmdb:FOLDER',
     );
   }
   const written = url.password === '' ? (url.searchParams.get('password') ?? undefined) : decoded(url.password);
   if (written !== undefined && recordsPassword !== undefined) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'SVC_STORE_RECORDS_PASSWORD is set, and SVC_STORE_RECORDS has a password too: give it in one of them',
     );
   }
@@ -141,14 +125,14 @@ function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings):
 
 function nameAuthorities(url: URL, file: string): void {
   if (url.searchParams.has('sslrootcert')) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too: give it in one of them',
     );
   }
   if (url.searchParams.get('sslmode') === 'disable') {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which the server shows no certificate: leave one of them out',
     );
   }
@@ -159,8 +143,8 @@ function decoded(password: string): string {
   try {
     return decodeURIComponent(password);
   } catch {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'the password in SVC_STORE_RECORDS has a % that begins no character: write it as %25, or give the password in SVC_STORE_RECORDS_PASSWORD',
     );
   }
@@ -169,8 +153,8 @@ function decoded(password: string): string {
 function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
   const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(blobs) ?? [];
   if (bucket === undefined) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       `SVC_STORE_BLOBS is ${blobs}: expected s3://BUCKET/PREFIX with the name of a bucket, files:FOLDER, or the path of a folder`,
     );
   }
@@ -180,8 +164,8 @@ function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
       ...(accessKey === undefined ? ['SVC_STORE_BLOBS_S3_ACCESS_KEY'] : []),
       ...(secretKey === undefined ? ['SVC_STORE_BLOBS_S3_SECRET_KEY'] : []),
     ];
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       `SVC_STORE_BLOBS is ${blobs}, and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set: ` +
         'the credentials at that other S3 are needed',
     );

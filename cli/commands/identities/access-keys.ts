@@ -1,4 +1,5 @@
-import { parseDuration, ValueError } from '../../../platform/settings/parse-value.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
+import { parseDuration } from '../../../platform/settings/parse-value.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
@@ -28,7 +29,7 @@ function after(duration: string | undefined, now: Date): Date | undefined {
   try {
     return new Date(now.getTime() + parseDuration(duration));
   } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
+    if (!(error instanceof ProgramError)) throw error;
     throw new CliError('BadArgument', `Invalid --expiry-duration \`${duration}\`: ${error.message}`);
   }
 }

@@ -1,4 +1,5 @@
-import { decryptPayload, encryptPayload, PayloadError } from '../../../protocol/admin-payload.ts';
+import { FormatError } from '../../../protocol/format-error.ts';
+import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import { exchange, type SignedCall, TenantError, type TenantEndpoint } from './signed-request.ts';
 
 export interface AdminCall {
@@ -42,7 +43,7 @@ async function opening(secretKey: string, payload: Buffer): Promise<Buffer> {
   try {
     return await decryptPayload(secretKey, payload);
   } catch (error) {
-    if (!(error instanceof PayloadError)) throw error;
+    if (!(error instanceof FormatError)) throw error;
     throw new TenantError('UnreadableAnswer', 502, `its answer cannot be decrypted: ${error.message}`);
   }
 }

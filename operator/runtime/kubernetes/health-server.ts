@@ -24,7 +24,7 @@ export class HealthServers {
     this.addresses = addresses;
   }
 
-  /** Errors with a `ListenError`. */
+  /** Errors with a `ProgramError`. */
   static async start(addresses: HealthAddresses, options: HealthOptions): Promise<HealthServers> {
     const { health, metrics } = addresses;
     const probes: Paths = health === undefined ? {} : probePaths(options);

@@ -69,7 +69,7 @@ const leaseName = 'coffer-operator';
 /** Number of reconciles at once. A reconcile mostly waits for the API server. */
 const workers = 8;
 
-/** Starts the operator on a cluster: it follows the resources and makes the workloads match them. Errors with a `ListenError`. */
+/** Starts the operator on a cluster: it follows the resources and makes the workloads match them. Errors with a `ProgramError`. */
 export async function startKubernetes(options: KubernetesOptions): Promise<KubernetesOperator> {
   const { connection, log } = options;
   const userAgent = `coffer-operator/${manifest.version}`;

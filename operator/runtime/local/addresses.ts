@@ -1,4 +1,5 @@
-import { formatAddress, listen, ListenError } from '../../../platform/listen.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
+import { formatAddress, listen } from '../../../platform/listen.ts';
 import {
   portOf,
   resolveContent as resolveContentWith,
@@ -55,7 +56,7 @@ export async function portProblem(ports: readonly Port[]): Promise<string | unde
     try {
       await listen(server, { host: port.host, port: port.port }, { setting: port.field });
     } catch (error) {
-      if (error instanceof ListenError) return error.message;
+      if (error instanceof ProgramError) return error.message;
       throw error;
     } finally {
       server.close();

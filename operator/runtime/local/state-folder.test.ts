@@ -1,3 +1,4 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import type { Tenant } from '../../api/object.ts';
 import { CertificateStore } from './certificate-store.ts';
 import { identifyProcess } from './process-identity.ts';
 import { rootCredentials } from './credentials.ts';
-import { StateFolder, lockState, StateInUse } from './state-folder.ts';
+import { StateFolder, lockState } from './state-folder.ts';
 
 let folder: string;
 let state: StateFolder;
@@ -32,7 +33,7 @@ describe('a state folder', () => {
 describe('the lock of a state folder', () => {
   it('refuses a second holder, and names the first', async () => {
     const unlock = await lockState(state);
-    await expect(lockState(state)).rejects.toThrow(StateInUse);
+    await expect(lockState(state)).rejects.toThrow(ProgramError);
     await expect(lockState(state)).rejects.toThrow(`in use by process ${process.pid}`);
     unlock();
     (await lockState(state))();

@@ -1,3 +1,4 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -52,12 +53,6 @@ export function randomPassword(): string {
   return randomBytes(24).toString('base64url').replaceAll('-', 'x').replaceAll('_', 'y');
 }
 
-/** Another operator runs on this state folder. */
-export class StateInUse extends Error {
-  override readonly name = 'StateInUse';
-  readonly code = 'StateInUse';
-}
-
 /**
  * Locks the state folder for this process, and answers a function that unlocks it. A lock of a process that died is taken over. Errors when
  * another operator holds it.
@@ -74,13 +69,14 @@ export async function lockState(state: StateFolder): Promise<() => void> {
     }
     const holder = readHolder(path);
     if (holder !== undefined && isRunning(holder)) {
-      throw new StateInUse(
+      throw new ProgramError(
+        'in-use',
         `${state.path} is in use by process ${holder.pid}: stop it, or name another folder with --state`,
       );
     }
     rmSync(path, { force: true });
   }
-  throw new StateInUse(`${path} is taken again and again by other processes: see who starts them`);
+  throw new ProgramError('in-use', `${path} is taken again and again by other processes: see who starts them`);
 }
 
 function readHolder(path: string) {

@@ -1,3 +1,4 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
 import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../maintenance/migrate/copy-stores.ts';
@@ -8,7 +9,7 @@ import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/read-only.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
-import { type Io, Report, ToolError } from '../report.ts';
+import { type Io, Report } from '../report.ts';
 import { conclude, reported } from './verify.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
 
@@ -38,7 +39,8 @@ export async function copyCommand(source: string, target: string, options: CopyA
 async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments, io: Io, report: Report) {
   const deploymentId = await from.deploymentId();
   if (deploymentId === undefined) {
-    throw new ToolError(
+    throw new ProgramError(
+      'failed',
       `the records at ${from.description} say no deployment: start a server of this version on them once`,
     );
   }
@@ -74,7 +76,8 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   const { summary, losses } = await reported(verification, report);
   const found = conclude(report, to.description, summary, losses) !== 0 || wrong > 0;
   if (differences > 0) {
-    throw new ToolError(
+    throw new ProgramError(
+      'failed',
       `${differences} records differ: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
     );
   }
@@ -100,7 +103,8 @@ async function tell(copying: AsyncGenerator<Finding, CopyProgress>, report: Repo
 
 async function refuseChangingSource(from: OpenedStores, { sourceStopped }: CopyArguments): Promise<void> {
   if (from.locked || sourceStopped === true || (await isReadOnly(from.records))) return;
-  throw new ToolError(
+  throw new ProgramError(
+    'failed',
     `servers may change ${from.description} while it is copied: make it read-only (coffer-store read-only on …), or stop them all and say --source-stopped`,
   );
 }
@@ -109,22 +113,23 @@ async function refuseChangingSource(from: OpenedStores, { sourceStopped }: CopyA
 async function refuseOtherData(to: OpenedStores, deploymentId: string): Promise<void> {
   const marked = await to.marker.read();
   if (marked !== undefined && marked !== deploymentId) {
-    throw new ToolError(`${to.description} holds blobs of the deployment ${marked}: name an empty place`);
+    throw new ProgramError('failed', `${to.description} holds blobs of the deployment ${marked}: name an empty place`);
   }
   const state = await readCopyState(to.records);
   if (state?.deploymentId === deploymentId) return;
   if (state !== undefined) {
-    throw new ToolError(
+    throw new ProgramError(
+      'failed',
       `${to.description} holds half a copy of the deployment ${state.deploymentId}: name an empty place, or empty this one`,
     );
   }
   const live = prefixOf('live');
   for await (const item of to.records.scan({ start: Buffer.of(0), end: Buffer.alloc(1_901, 0xff) })) {
     if (item.kind !== 'entry' || item.key.subarray(0, live.length).equals(live)) continue;
-    throw new ToolError(`${to.description} holds records already: name an empty place`);
+    throw new ProgramError('failed', `${to.description} holds records already: name an empty place`);
   }
   for await (const { id } of to.blobs.list()) {
-    throw new ToolError(`${to.description} holds blobs already (${id}): name an empty place`);
+    throw new ProgramError('failed', `${to.description} holds blobs already (${id}): name an empty place`);
   }
 }
 

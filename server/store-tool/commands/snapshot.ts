@@ -1,9 +1,10 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { resolve } from 'node:path';
 import { restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
-import { type Io, Report, ToolError, UsageError } from '../report.ts';
+import { type Io, Report } from '../report.ts';
 import { conclude, reported } from './verify.ts';
 
 export type SnapshotArguments = Partial<ServerOptions> & { readonly json?: boolean };
@@ -15,7 +16,10 @@ export async function snapshotCommand(paths: readonly string[], options: Snapsho
   if (server !== undefined) {
     const [name, ...more] = paths;
     if (name === undefined || more.length > 0) {
-      throw new UsageError('snapshot --server URL takes one argument: the name of the snapshot on the server');
+      throw new ProgramError(
+        'usage',
+        'snapshot --server URL takes one argument: the name of the snapshot on the server',
+      );
     }
     const query = { name };
     const answer = await callServer(
@@ -29,13 +33,14 @@ export async function snapshotCommand(paths: readonly string[], options: Snapsho
   }
   const [folder, out, ...more] = paths;
   if (folder === undefined || out === undefined || more.length > 0) {
-    throw new UsageError('snapshot takes a data folder and the folder to make, or --server URL and a name');
+    throw new ProgramError('usage', 'snapshot takes a data folder and the folder to make, or --server URL and a name');
   }
   const stores = await openNamedStores(folder, io.env);
   try {
     const [data] = stores.places.dataFolders;
     if (data === undefined || stores.places.blobs.kind !== 'files') {
-      throw new ToolError(
+      throw new ProgramError(
+        'failed',
         'only data folders have snapshots: back a database and a bucket up by their own means, or use coffer-store copy',
       );
     }

@@ -1,6 +1,6 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { describe, expect, it } from 'vitest';
 import { describeAddress, parsePostgresAddress, tlsOptions } from './address.ts';
-import { StoreConfigError } from '../store-address.ts';
 
 describe('the address of PostgreSQL', () => {
   it('names host, port, user and database', () => {
@@ -33,7 +33,7 @@ describe('the address of PostgreSQL', () => {
     ['postgres://me:secret@db/d', /holds a password/u],
   ])('is refused as %s', (url, message) => {
     const parse = () => parsePostgresAddress(url);
-    expect(parse).toThrow(StoreConfigError);
+    expect(parse).toThrow(ProgramError);
     expect(parse).toThrow(message);
     expect(parse).not.toThrow(/secret/u);
   });

@@ -1,6 +1,6 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { StoreConfigError } from '../store-address.ts';
 
 /** The parsed URL of a PostgreSQL. */
 export interface PostgresAddress {
@@ -29,21 +29,21 @@ const OPTIONS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'applica
 export function parsePostgresAddress(text: string): PostgresAddress {
   const url = URL.parse(text);
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'the address of PostgreSQL is not of the form postgres://USER@HOST:PORT/DATABASE',
     );
   }
   if (url.password !== '') {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'the address of PostgreSQL holds a password: give it by a setting of its own',
     );
   }
   for (const name of url.searchParams.keys()) {
     if (!OPTIONS.includes(name)) {
-      throw new StoreConfigError(
-        'address',
+      throw new ProgramError(
+        'store-address',
         `the address of PostgreSQL has an option ${JSON.stringify(name)}, known are ${OPTIONS.join(', ')}`,
       );
     }
@@ -51,7 +51,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   const user = decodeURIComponent(url.username);
   const database = decodeURIComponent(url.pathname.slice(1));
   if (user === '' || database === '') {
-    throw new StoreConfigError('address', 'the address of PostgreSQL names no user or no database');
+    throw new ProgramError('store-address', 'the address of PostgreSQL names no user or no database');
   }
   return {
     // The folder of a Unix socket has slashes, so it is an option.
@@ -69,16 +69,16 @@ function tlsMode(options: URLSearchParams): TlsMode {
   const mode = options.get('sslmode') ?? (options.has('sslrootcert') ? 'verify-full' : 'disable');
   if (mode === 'disable') return { kind: 'off' };
   if (mode !== 'require' && mode !== 'verify-ca' && mode !== 'verify-full') {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       `the address of PostgreSQL has sslmode=${mode}, known are disable, require, verify-ca and verify-full ` +
         '(allow and prefer would let an attacker on the network turn encryption off)',
     );
   }
   const rootCert = options.get('sslrootcert');
   if (mode === 'verify-ca' && rootCert === null) {
-    throw new StoreConfigError(
-      'address',
+    throw new ProgramError(
+      'store-address',
       'sslmode=verify-ca needs sslrootcert: any public authority would do otherwise',
     );
   }

@@ -42,8 +42,8 @@ const OPTIMISTIC_ATTEMPTS = 2;
 const READ_ATTEMPTS = 4;
 
 /**
- * Opens records in PostgreSQL, CockroachDB or YugabyteDB. Several servers may share them. Throws `StoreConfigError`,
- * `StoreConfigError`, or `StoreUnavailable` if the database cannot be reached.
+ * Opens records in PostgreSQL, CockroachDB or YugabyteDB. Several servers may share them. Throws `ProgramError`,
+ * `ProgramError`, or `StoreUnavailable` if the database cannot be reached.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const address = parsePostgresAddress(options.url);

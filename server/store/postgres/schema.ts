@@ -1,8 +1,8 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { DatabaseError } from 'pg';
 import { type Attempt, tryAgain } from './errors.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { Dialect } from './session.ts';
-import { StoreConfigError } from '../store-address.ts';
 
 /** The format of the tables that this server writes. */
 export const FORMAT = 2;
@@ -41,14 +41,14 @@ const vacuumSettings = [
 ];
 
 /**
- * Makes or migrates the tables. Several servers may do this at once. Throws `StoreConfigError` for tables of a newer server. Once the
+ * Makes or migrates the tables. Several servers may do this at once. Throws `ProgramError` for tables of a newer server. Once the
  * tables have this format, a role without rights to change tables is enough.
  */
 export async function prepareTables(connection: PostgresConnection, dialect: Dialect, where: string): Promise<void> {
   await tryAgain({ attempts: 20, milliseconds: 30_000, random: Math.random }, async (): Promise<Attempt<void>> => {
     const found = await formatOf(connection);
     if (found > FORMAT) {
-      throw new StoreConfigError(
+      throw new ProgramError(
         'newer-format',
         `the tables of ${where} have format ${found}, this server knows formats up to ${FORMAT}: ` +
           'start the newer server that wrote them',

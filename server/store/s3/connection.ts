@@ -1,10 +1,11 @@
+import { ProgramError } from '../../../platform/program-error.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
-import { type BlobsAddress, StoreConfigError } from '../store-address.ts';
+import { type BlobsAddress } from '../store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type S3Failure, s3Failure } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
@@ -87,7 +88,7 @@ export class S3Connection {
 
   readonly #times = new WeakMap<object, number>();
 
-  /** Throws `StoreConfigError` if the certificate authorities cannot be read. */
+  /** Throws `ProgramError` if the certificate authorities cannot be read. */
   constructor(address: S3Address, patience: Patience) {
     this.address = address;
     this.patience = patience;
@@ -200,7 +201,7 @@ function authorities({ caFile }: S3Address): { readonly ca?: string[] } {
     return { ca: [...getCACertificates('default'), own] };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StoreConfigError('address', `SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
+    throw new ProgramError('store-address', `SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
       cause: error,
     });
   }
