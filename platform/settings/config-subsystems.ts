@@ -40,6 +40,7 @@ export interface ConfigSubsystem {
 /** The first prefix that matches the name of a setting decides. The rest of the name is the key. */
 const subsystems: readonly (readonly [name: string, prefix: RegExp, description: string])[] = [
   ['site', /^SVC_(?=REGION$)/, 'region of this store'],
+  ['api', /^SVC_API_/, 'the S3 API'],
   ['browser', /^SVC_BROWSER_?|^SVC_CONSOLE_(?=SESSION)/, 'the console'],
   ['kms', /^SVC_KMS_(?:KEYSVC_)?/, 'key service and encryption'],
   ['storage', /^SVC_(?=STOR|SCRUB)/, 'where records and bodies are kept, and how'],

@@ -31,6 +31,8 @@ function problems(env: Record<string, string>, files: Record<string, string> = {
   return [];
 }
 
+const origins = (value: string) => load({ ...root, MINIO_API_CORS_ALLOW_ORIGIN: value }).corsOrigins;
+
 describe('loadSettings', () => {
   it('takes the defaults of the table', () => {
     expect(load(root)).toMatchObject({
@@ -38,6 +40,7 @@ describe('loadSettings', () => {
       consoleAddress: '0.0.0.0:9090',
       region: 'us-east-1',
       regionEnforced: false,
+      corsOrigins: ['*'],
       storageReserve: { kind: 'percent', percent: 1 },
       openid: [],
       warnings: [],
@@ -51,6 +54,17 @@ describe('loadSettings', () => {
       region: 'eu-1',
       regionEnforced: true,
     });
+  });
+
+  it('reads the origins that may use S3, and none', () => {
+    expect(origins('https://a.example, https://*.b.example')).toEqual(['https://a.example', 'https://*.b.example']);
+    expect(origins('none')).toEqual([]);
+  });
+
+  it.each(['a.example', 'https://*.*.example', 'https://a.example/', 'none,*'])('refuses the origin %s', (value) => {
+    expect(problems({ ...root, SVC_API_CORS_ALLOW_ORIGIN: value })).toEqual([
+      expect.stringContaining('SVC_API_CORS_ALLOW_ORIGIN'),
+    ]);
   });
 
   it('prefers the SVC_ name to an alias', () => {

@@ -63,6 +63,7 @@ export function loadSettings({
     ...server.optional('dataFolder', 'VOLUMES'),
     ...server.optional('serverUrl', 'SERVER_URL'),
     domains: server.list('DOMAIN'),
+    corsOrigins: readCorsOrigins(reader),
     browser: {
       enabled: server.onOff('BROWSER'),
       ...browserRedirect,
@@ -196,6 +197,18 @@ function readProxies(reader: SettingReader): ServerSettings['proxies'] {
   }
   const header = server.text('TRUSTED_PROXY_HEADER') === 'forwarded' ? 'forwarded' : 'x-forwarded-for';
   return { trusted, header };
+}
+
+function readCorsOrigins(reader: SettingReader): readonly string[] {
+  const origins = group(reader, 'SVC_').list('API_CORS_ALLOW_ORIGIN');
+  if (origins.length === 1 && origins[0] === 'none') return [];
+  for (const origin of origins) {
+    if (origin === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^\s*/]*\*?[^\s*/]*$/.test(origin)) continue;
+    reader.problems.push(
+      `SVC_API_CORS_ALLOW_ORIGIN: ${JSON.stringify(origin)} is no origin; write https://app.example.com or https://*.example.com with one * at most, or none alone`,
+    );
+  }
+  return origins;
 }
 
 function readStores(reader: SettingReader): StoreSettings {

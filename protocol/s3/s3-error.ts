@@ -6,6 +6,7 @@
 export const s3ErrorCodes = {
   AccessControlListNotSupported: [400, 'The bucket does not allow ACLs.'],
   AccessDenied: [403, 'Access Denied.'],
+  AccessForbidden: [403, 'CORSResponse: CORS is not enabled for this bucket.'],
   AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
   AuthorizationQueryParametersError: [400, 'The authorization query parameters that you provided are not valid.'],
   BadRequest: [400, 'The request is not valid.'],

@@ -77,6 +77,12 @@ export const settings = [
     'Names under which clients reach the S3 API, separated by commas. A request to a name below one of them is for a bucket of virtual-host style, which is not supported yet: it is refused instead of being taken for path style.',
     { aliases: ['MINIO_DOMAIN'] },
   ),
+  server(
+    'SVC_API_CORS_ALLOW_ORIGIN',
+    { kind: 'list' },
+    'Origins whose pages may use the S3 API and STS (CORS), separated by commas. One asterisk in an origin stands for any text, "none" allows no page. The CORS configuration of a bucket decides instead where it has one.',
+    { default: '*' },
+  ),
   server('SVC_BROWSER', onOff, 'Whether the console is served.', { default: 'on' }),
   server(
     'SVC_BROWSER_REDIRECT_URL',

@@ -15,6 +15,8 @@ const policy = JSON.stringify({
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
 });
 
+const cors = [{ origins: ['https://a.example'], methods: ['GET'], headers: [], exposed: [] }];
+
 async function store() {
   const { layer } = testLayer();
   await layer.createBucket('photos', { location: region });
@@ -22,6 +24,7 @@ async function store() {
   await layer.putBucketPolicy('photos', policy);
   await layer.putBucketTags('photos', { team: 'a' });
   await layer.putBucketEncryption('photos', { scheme: 'SSE-S3' });
+  await layer.putBucketCors('photos', cors);
   return layer;
 }
 
@@ -34,6 +37,7 @@ describe('an archive of buckets', () => {
       'photos/policy.json',
       'photos/tagging.xml',
       'photos/bucket-encryption.xml',
+      'photos/cors.xml',
     ]);
   });
 
@@ -47,11 +51,12 @@ describe('an archive of buckets', () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
-      photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true } },
+      photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true }, cors: { isSet: true } },
     });
     expect(await layer.getBucketPolicy('photos')).toBe(policy);
     expect(await layer.getBucketTags('photos')).toEqual({ team: 'a' });
     expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
+    expect(await layer.getBucketCors('photos')).toEqual(cors);
   });
 
   it('makes buckets with versions and object lock elsewhere', async () => {

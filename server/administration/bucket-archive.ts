@@ -1,4 +1,5 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
+import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
@@ -14,6 +15,7 @@ const bucketFiles = {
   policy: 'policy.json',
   tagging: 'tagging.xml',
   encryption: 'bucket-encryption.xml',
+  cors: 'cors.xml',
   versioning: 'versioning.xml',
   // Object lock needs versioning: it is set after it.
   objectLock: 'object-lock.xml',
@@ -26,7 +28,6 @@ const foreignFiles: Readonly<Record<string, string>> = {
   'lifecycle.xml': 'lifecycle',
   'notification.xml': 'notification',
   'quota.json': 'quota',
-  'cors.xml': 'cors',
 };
 
 /** The names of the parts in a report. */
@@ -34,6 +35,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   policy: 'policy',
   tagging: 'tagging',
   encryption: 'sse',
+  cors: 'cors',
   versioning: 'versioning',
   objectLock: 'olock',
 };
@@ -48,6 +50,7 @@ export type ExportedBuckets = Pick<
   | 'getBucketPolicy'
   | 'getBucketTags'
   | 'getBucketEncryption'
+  | 'getBucketCors'
   | 'getBucketVersioning'
   | 'getObjectLockConfiguration'
 >;
@@ -65,6 +68,8 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.policy, await objects.getBucketPolicy(name));
     add(bucketFiles.tagging, tags && writeTagging(tags));
     add(bucketFiles.encryption, encryption && writeBucketEncryption(encryption));
+    const cors = await objects.getBucketCors(name);
+    add(bucketFiles.cors, cors && writeCors(cors));
     const versioning = await objects.getBucketVersioning(name);
     const lock = await objects.getObjectLockConfiguration(name);
     add(bucketFiles.versioning, versioning && writeVersioning(versioning));
@@ -80,6 +85,7 @@ export type ImportingBuckets = Pick<
   | 'putBucketPolicy'
   | 'putBucketTags'
   | 'putBucketEncryption'
+  | 'putBucketCors'
   | 'putBucketVersioning'
   | 'putObjectLockConfiguration'
 >;
@@ -151,6 +157,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   policy: 's3:PutBucketPolicy',
   tagging: 's3:PutBucketTagging',
   encryption: 's3:PutEncryptionConfiguration',
+  cors: 's3:PutBucketCORS',
   versioning: 's3:PutBucketVersioning',
   objectLock: 's3:PutBucketObjectLockConfiguration',
 };
@@ -169,6 +176,7 @@ async function importBucket(
     },
     tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),
     encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
+    cors: (content) => objects.putBucketCors(bucket, parseCors(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
   };
@@ -178,7 +186,7 @@ async function importBucket(
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
     // MinIO writes an empty document for a bucket that never had versions.
-    if (part === 'versioning' && setsNothing(content)) continue;
+    if ((part === 'versioning' || part === 'cors') && setsNothing(content)) continue;
     parts[reportNames[part as BucketPart]] = await reported(async () => {
       await require(rightOf[part as BucketPart], bucket);
       await put(content);

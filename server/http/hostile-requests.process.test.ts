@@ -4,6 +4,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { connectRaw } from '../../test/support/process/raw-http.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
+import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
 import { createDispatch } from './dispatch.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
     objects: layer,
     region: 'us-east-1',
     clock: () => new Date(),
+    crossOrigin: new CrossOrigin(layer, ['*']),
     authenticate: createAuthenticator({ credentials: { credentials: () => Promise.resolve(undefined) } }),
     access: {
       credentials: () => Promise.resolve(undefined),

@@ -16,9 +16,18 @@ afterEach(async () => {
 
 const nextRequestId = () => '0123456789ABCDEF';
 
-async function serve(handle: RequestHandler): Promise<string> {
+async function serve(
+  handle: RequestHandler,
+  crossOrigin?: (request: IncomingRequest) => Promise<Record<string, string>>,
+): Promise<string> {
   const log = createLogger({ name: 'test', level: 'silent' });
-  const listener = createRequestListener({ handle, secure: false, nextRequestId, log });
+  const listener = createRequestListener({
+    handle,
+    secure: false,
+    nextRequestId,
+    log,
+    ...(crossOrigin && { crossOrigin }),
+  });
   const made = createS3Server({ listener, nextRequestId });
   servers.push(made);
   const { server } = made;
@@ -47,6 +56,37 @@ const streaming =
   (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler =>
   () =>
     Promise.resolve({ status: 200, headers: {}, body: { kind: 'pieces', size, pieces: ownPieces(pieces()) } });
+
+describe('a page on another origin', () => {
+  const crossOrigin = vi.fn(() =>
+    Promise.resolve({ 'access-control-allow-origin': 'https://app.example', vary: 'Origin' }),
+  );
+  const headers = { origin: 'https://app.example' };
+
+  it.each([
+    ['an answer', () => Promise.resolve(text('hello')), 200],
+    [
+      'a body in chunks',
+      streaming(5, async function* () {
+        yield Buffer.from('hello');
+      }),
+      200,
+    ],
+    ['a refusal', refuse, 403],
+    ['a defect', () => Promise.reject(new Error('defect')), 500],
+  ] as const)('gets its headers with %s', async (_, handle, status) => {
+    const answer = await fetch(`${await serve(handle, crossOrigin)}/b/k`, { headers });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, headers.origin]);
+    expect(answer.headers.get('vary')).toBe('Origin');
+  });
+
+  it('costs a request without an origin nothing', async () => {
+    crossOrigin.mockClear();
+    const answer = await fetch(`${await serve(refuse, crossOrigin)}/b/k`);
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+    expect(crossOrigin).not.toHaveBeenCalled();
+  });
+});
 
 describe('answers', () => {
   it('carry ids, length and the name of the server', async () => {

@@ -87,6 +87,8 @@ interface RequestListenerOptions {
   /** Finds the address that a request comes from; by default the peer of the connection. */
   readonly findSource?: FindSource;
   readonly nextRequestId: () => string;
+  /** Returns the headers for the answer to a request with `Origin`; undefined for an API that serves no other origins. Never rejects. */
+  readonly crossOrigin?: (request: IncomingRequest) => Promise<Readonly<Record<string, string>>> | undefined;
   /** The shared count of the bodies in memory. */
   readonly bodies?: BodyMemory;
   readonly log: Logger;
@@ -129,9 +131,11 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     request: IncomingRequest,
     { measure, audit, body }: Observers & { readonly body: MessageBody },
   ): Promise<void> {
+    const envelope: Envelope = { requestId: request.requestId, measure, headers: undefined };
     try {
+      if (message.headers.origin !== undefined) envelope.headers = await options.crossOrigin?.(request);
       const answer = await answerOf(message, request);
-      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
+      await sendAnswer(message, response, answer, envelope);
       measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
       if (audit !== undefined)
@@ -141,7 +145,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       const canceled = clientDisconnected(message);
       const broken = response.headersSent;
       measure?.refused(refusal.code);
-      await sendFailure(message, response, request, error, measure);
+      await sendFailure(message, response, request, error, envelope);
       // An answer that broke off has already sent the status 200.
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
       audit?.setError({ code: refusal.code, message: refusal.message });
@@ -175,7 +179,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     response: ServerResponse,
     request: IncomingRequest,
     error: unknown,
-    measure: RequestMeasure | undefined,
+    envelope: Envelope,
   ): Promise<void> {
     logFailure(request, message, error);
     if (response.headersSent || response.destroyed) {
@@ -184,7 +188,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
     try {
       const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
-      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
+      await sendAnswer(message, response, answer, envelope);
     } catch (second) {
       log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');
       response.destroy();
@@ -226,6 +230,13 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       );
     });
   }
+}
+
+/** The parts of an answer that do not come from the handler. */
+interface Envelope {
+  readonly requestId: string;
+  readonly measure: RequestMeasure | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
 }
 
 /** The observers of a request. */

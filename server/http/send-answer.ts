@@ -23,6 +23,8 @@ interface Envelope {
   readonly requestId: string;
   /** Absent without metrics. */
   readonly measure?: FirstByteListener | undefined;
+  /** Further headers, for a page on another origin. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Gets a call when an answer begins. */
@@ -71,7 +73,7 @@ export async function sendAnswer(
   }
 }
 
-function headOf({ headers }: Answer, length: number | undefined, { requestId }: Envelope): Headers {
+function headOf({ headers }: Answer, length: number | undefined, { requestId, headers: further }: Envelope): Headers {
   const head = [
     'server',
     'Coffer',
@@ -86,6 +88,9 @@ function headOf({ headers }: Answer, length: number | undefined, { requestId }: 
     if (name !== 'content-length' || length === undefined) head.push(name, headers[name] ?? '');
   }
   if (length !== undefined) head.push('content-length', String(length));
+  if (further !== undefined) {
+    for (const name of Object.keys(further)) if (headers[name] === undefined) head.push(name, further[name] ?? '');
+  }
   return head;
 }
 

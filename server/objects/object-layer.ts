@@ -1,5 +1,6 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import type { ChecksumAlgorithm } from '../../protocol/s3/checksum-algorithms.ts';
+import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
@@ -38,6 +39,11 @@ export interface ObjectLayer {
   /** Replaces the existing tags. */
   putBucketTags(bucket: string, tags: Readonly<Record<string, string>>): Promise<void>;
   deleteBucketTags(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket has no CORS configuration. */
+  getBucketCors(bucket: string): Promise<readonly CorsRule[] | undefined>;
+  putBucketCors(bucket: string, rules: readonly CorsRule[]): Promise<void>;
+  deleteBucketCors(bucket: string): Promise<void>;
 
   /** Undefined for a bucket that never had versions. */
   getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;

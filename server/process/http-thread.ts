@@ -27,6 +27,7 @@ import type { Integrity, MetricSources } from '../observability/metrics/metric-s
 import { BucketCounters, RequestMeasure } from '../observability/metrics/bucket-counters.ts';
 import { RequestCounters, TrafficMeter } from '../observability/metrics/request-counters.ts';
 import { routes } from '../s3/routes.ts';
+import { CrossOrigin, preflightName } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
@@ -51,6 +52,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   let readiness: Readiness = { kind: 'waiting', ...starting };
   let replicas: ReplicasView = { leads: false, live: [] };
   let handlers: Handlers | undefined;
+  const crossOrigin = new CrossOrigin(services.objects, options.settings.corsOrigins);
   let endpoint = '';
   let deploymentId = '';
 
@@ -103,6 +105,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     clientCertificates: certificates !== undefined,
     findSource: createSourceFinder(options.settings.proxies),
     nextRequestId,
+    // Before the stores are open, every request is refused.
+    crossOrigin: (request) => (handlers === undefined ? undefined : crossOrigin.headersOf(request)),
     bodies: new BodyMemory(options.bodies),
     log,
     measure: () => new RequestMeasure(counters, bucketCounters),
@@ -163,7 +167,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           handlers = createHandlers(
             options,
             services,
-            { endpoint, deploymentId, replicas: () => replicas, ...own },
+            { endpoint, deploymentId, crossOrigin, replicas: () => replicas, ...own },
             log,
           );
           handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
@@ -225,7 +229,7 @@ async function openStores({ stores, sealed }: Services, options: WaitOptions): P
 const maxOutageMs = 5_000;
 
 /** All threads use the same order. */
-const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
+const operationNames = [...new Set([...routes.map(([, , , { name }]) => name), preflightName])];
 
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
@@ -263,6 +267,7 @@ async function integrityOf(records: Services['records']): Promise<Integrity> {
 interface StartState {
   readonly endpoint: string;
   readonly deploymentId: string;
+  readonly crossOrigin: CrossOrigin;
   readonly replicas: () => ReplicasView;
   readonly process: ServerProcess;
   readonly stopping: AbortSignal;
@@ -277,6 +282,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       authenticate: services.authenticate,
       region: settings.region,
       clock: () => new Date(),
+      crossOrigin: known.crossOrigin,
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
       servedNames: servedNames(settings),
     }),

@@ -163,6 +163,10 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PutBucketTagging: { ...common, ...bodyDigests },
   DeleteBucketTagging: common,
 
+  GetBucketCors: common,
+  PutBucketCors: { ...common, ...bodyDigests },
+  DeleteBucketCors: common,
+
   ListObjects: { ...common, ...listing, ...archived, ...each('?marker ?max-keys', honoured) },
   ListObjectsV2: {
     ...common,
@@ -185,7 +189,6 @@ export const requestTable: Readonly<Record<string, Rows>> = {
 
   GetBucketAccelerateConfiguration: common,
   GetBucketAcl: common,
-  GetBucketCors: common,
   GetBucketLifecycleConfiguration: common,
   GetBucketLogging: common,
   GetBucketNotificationConfiguration: common,
@@ -315,7 +318,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
 /** Operations that this server does not support. It refuses the whole request. */
 export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
-  'DeleteBucketCors DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
+  'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
   'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
@@ -323,7 +326,7 @@ export const notServed: readonly string[] = (
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
-  'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
+  'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
   'PutObjectAnnotation ' +

@@ -1,5 +1,6 @@
 import type { Operation } from './operation.ts';
 import { abortMultipartUpload, completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
+import { deleteBucketCors, getBucketCors, putBucketCors } from './configuration/bucket-cors.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './configuration/bucket-encryption.ts';
 import {
   deleteBucketPolicy,
@@ -63,6 +64,10 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'bucket', 'tagging', putBucketTagging],
   ['DELETE', 'bucket', 'tagging', deleteBucketTagging],
 
+  ['GET', 'bucket', 'cors', getBucketCors],
+  ['PUT', 'bucket', 'cors', putBucketCors],
+  ['DELETE', 'bucket', 'cors', deleteBucketCors],
+
   ['GET', 'bucket', 'versioning', getBucketVersioning],
   ['PUT', 'bucket', 'versioning', putBucketVersioning],
   ['GET', 'bucket', 'object-lock', getObjectLockConfiguration],
@@ -76,7 +81,6 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
 
   ['GET', 'bucket', 'accelerate', none.getBucketAccelerate],
   ['GET', 'bucket', 'acl', none.getBucketAcl],
-  ['GET', 'bucket', 'cors', none.getBucketCors],
   ['GET', 'bucket', 'lifecycle', none.getBucketLifecycle],
   ['GET', 'bucket', 'logging', none.getBucketLogging],
   ['GET', 'bucket', 'notification', none.getBucketNotification],

@@ -9,6 +9,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { CrossOrigin } from './cross-origin.ts';
 import { createS3Api } from './s3-api.ts';
 import { Readable } from 'node:stream';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
@@ -172,6 +173,7 @@ function api(allowed: (request: AccessRequest) => boolean) {
     objects,
     region: 'us-east-1',
     clock: () => new Date('2026-01-02T03:04:05Z'),
+    crossOrigin: new CrossOrigin(objects, []),
     authenticate: (request) =>
       Promise.resolve({
         principal: { kind: 'root', accessKey: 'someone' },

@@ -10,6 +10,7 @@ import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts
 import type { Access, Principal } from '../auth/principal.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
 import { requestContext } from './request-context.ts';
 
@@ -94,6 +95,8 @@ export interface S3Services {
   readonly clock: () => Date;
   /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
   readonly customerKeysWithoutTls?: boolean;
+  /** Answers preflights. */
+  readonly crossOrigin: CrossOrigin;
   /** The host names by which clients reach this server, if known. */
   readonly servedNames?: readonly string[];
 }
@@ -104,6 +107,11 @@ export function createS3Api(services: S3Services): RequestHandler {
   return async (request) => {
     const problem = checkAddressStyle(request.headers.host);
     if (problem !== undefined) throw new S3Error('NotImplemented', problem);
+    if (request.method === 'OPTIONS') {
+      request.measure?.isFor(preflightName);
+      request.audit?.setOperation(preflightName);
+      return services.crossOrigin.preflight(request);
+    }
     const query = parseQuery(request.rawQuery);
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
     const headers = headersWithPresigned(request.headers, query);

@@ -1,4 +1,4 @@
-import { guardBucket, type BucketRecord, encodeBucket, getBucket } from '../records/bucket-record.ts';
+import { guardBucket, type BucketRecord, encodeBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import { recordKeys } from '../records/record-format.ts';
@@ -6,6 +6,7 @@ import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */
@@ -148,4 +149,19 @@ export function putPublicAccessBlock(
   return changeBucket(context, bucket, ({ publicAccessBlock: _block, ...record }) =>
     block === undefined ? record : { ...record, publicAccessBlock: block },
   );
+}
+
+/** Decodes each revision of the record once: every request of a page on another origin asks. */
+export async function getBucketCors(context: ObjectContext, bucket: string): Promise<readonly CorsRule[] | undefined> {
+  const entry = await context.records.get(recordKeys.bucket(bucket));
+  if (entry === undefined) throw noSuchBucket(bucket);
+  return context.buckets.decode(entry, bucket).record.cors;
+}
+
+export function putBucketCors(context: ObjectContext, bucket: string, cors: readonly CorsRule[]): Promise<void> {
+  return changeBucket(context, bucket, (record) => ({ ...record, cors }));
+}
+
+export function deleteBucketCors(context: ObjectContext, bucket: string): Promise<void> {
+  return changeBucket(context, bucket, ({ cors: _cors, ...record }) => record);
 }

@@ -52,7 +52,6 @@ function privateAcl(): string {
 }
 
 export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
-export const getBucketCors = bucketHasNone('GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration');
 export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
 export const getBucketLifecycle = bucketHasNone(
   'GetBucketLifecycleConfiguration',

@@ -1,8 +1,9 @@
-import type { Answer } from '../../../server/http/contract/request.ts';
+import type { Answer, IncomingRequest } from '../../../server/http/contract/request.ts';
 import type { AccessRequest } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
+import { CrossOrigin } from '../../../server/s3/cross-origin.ts';
 import { answerError } from '../../../server/s3/answers.ts';
 import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
@@ -34,6 +35,8 @@ export interface CallOptions {
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
 export async function testCalls(
   options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
+    /** The origins that the setting allows; none by default. */
+    readonly origins?: readonly string[];
     readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
     readonly layer?: Parameters<typeof testLayer>[0];
   } = {},
@@ -58,33 +61,20 @@ export async function testCalls(
         reason: 'the test says so',
       }),
     },
+    crossOrigin: new CrossOrigin(test.layer, options.origins ?? []),
     ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });
   const call = async (method: string, target: string, more: CallOptions = {}): Promise<Reply> => {
-    const [rawPath = '', rawQuery = ''] = target.split('?');
-    const body = Buffer.from(more.body ?? '');
+    const [rawPath = ''] = target.split('?');
     let bytesRead = 0;
     try {
-      const answer = await handle({
-        requestId: 'R',
-        method,
-        rawPath,
-        rawQuery,
-        headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
-        body: {
-          ...bodyFrom(
-            (async function* () {
-              bytesRead += body.length;
-              yield body;
-            })(),
-          ),
-          ...(more.senderGone && { senderGone: more.senderGone }),
-        },
-        secure: more.secure ?? true,
-        remoteAddress: '10.0.0.1',
-      });
+      const answer = await handle(
+        incomingRequest(method, target, more, (bytes) => {
+          bytesRead += bytes;
+        }),
+      );
       const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
       const text = (await bytesOf(final)).toString();
       return { status: final.status, headers: final.headers, body: text, code: codeIn(text), refusal: '', bytesRead };
@@ -97,6 +87,35 @@ export async function testCalls(
     }
   };
   return { ...test, call };
+}
+
+/** A request as the listener makes it. `onRead` gets the size of each chunk that is read. */
+export function incomingRequest(
+  method: string,
+  target: string,
+  more: CallOptions = {},
+  onRead: (bytes: number) => void = () => undefined,
+): IncomingRequest {
+  const [rawPath = '', rawQuery = ''] = target.split('?');
+  const body = Buffer.from(more.body ?? '');
+  return {
+    requestId: 'R',
+    method,
+    rawPath,
+    rawQuery,
+    headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
+    body: {
+      ...bodyFrom(
+        (async function* () {
+          onRead(body.length);
+          yield body;
+        })(),
+      ),
+      ...(more.senderGone && { senderGone: more.senderGone }),
+    },
+    secure: more.secure ?? true,
+    remoteAddress: '10.0.0.1',
+  };
 }
 
 function codeIn(text: string): string | undefined {
