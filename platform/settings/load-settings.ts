@@ -62,7 +62,7 @@ export function loadSettings({
     consoleAddress: server.text('CONSOLE_ADDRESS') ?? '',
     ...server.optional('dataFolder', 'VOLUMES'),
     ...server.optional('serverUrl', 'SERVER_URL'),
-    domains: server.list('DOMAIN'),
+    domains: readDomains(reader),
     corsOrigins: readCorsOrigins(reader),
     browser: {
       enabled: server.onOff('BROWSER'),
@@ -209,6 +209,15 @@ function readCorsOrigins(reader: SettingReader): readonly string[] {
     );
   }
   return origins;
+}
+
+function readDomains(reader: SettingReader): readonly string[] {
+  const domains = group(reader, 'SVC_').list('DOMAIN');
+  for (const domain of domains) {
+    if (/^[a-z0-9-]+(\.[a-z0-9-]+)*\.?(:\d{1,5})?$/i.test(domain)) continue;
+    reader.problems.push(`SVC_DOMAIN: ${JSON.stringify(domain)} is no host name; write s3.example.com`);
+  }
+  return domains;
 }
 
 function readStores(reader: SettingReader): StoreSettings {

@@ -34,3 +34,19 @@ describe('the settings of the scanner', () => {
     expect(() => read({ SVC_SCANNER_SPEED: 'ludicrous' })).toThrow(/SVC_SCANNER_SPEED.*fastest, fast, default/);
   });
 });
+
+const domains = (SVC_DOMAIN: string) => loadSettings({ env: { ...root, SVC_DOMAIN } }).domains;
+
+describe('SVC_DOMAIN', () => {
+  it('takes several host names, also with a port', () => {
+    expect(domains('s3.example.com, storage:9000')).toEqual(['s3.example.com', 'storage:9000']);
+    expect(loadSettings({ env: { ...root, MINIO_DOMAIN: 'a.b' } }).domains).toEqual(['a.b']);
+  });
+
+  it.each(['*.example.com', 'https://s3.example.com', 's3..example.com', 's3.example.com/x', '[::1]'])(
+    'refuses %s',
+    (domain) => {
+      expect(() => domains(domain)).toThrow(/SVC_DOMAIN: .* is no host name; write s3\.example\.com/);
+    },
+  );
+});

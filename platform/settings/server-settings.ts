@@ -42,7 +42,7 @@ export interface ServerSettings {
   readonly consoleAddress: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
-  /** The host names of the S3 API. A name below one of them is a bucket of virtual-host style. */
+  /** The host names of the S3 API. The name below one of them is a bucket (virtual-host style). */
   readonly domains: readonly string[];
   /** The origins whose pages may use S3 and STS, each with at most one `*`. The CORS configuration of a bucket decides instead. */
   readonly corsOrigins: readonly string[];

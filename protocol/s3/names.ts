@@ -80,6 +80,19 @@ export function parseResourcePath(rawPath: string): { readonly bucket?: string; 
   return { bucket, key };
 }
 
+/**
+ * Returns the bucket that the host names, and the key that is the whole path, percent-decoded once. Checks both.
+ *
+ * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidArgument
+ */
+export function parseHostedPath(bucket: string, rawPath: string): { readonly bucket: string; readonly key?: string } {
+  checkBucketName(bucket);
+  const key = decode(rawPath.slice(1));
+  if (key === '') return { bucket };
+  checkObjectKey(key);
+  return { bucket, key };
+}
+
 function decode(raw: string): string {
   if (/^[\x21-\x24\x26-\x7e]*$/.test(raw)) return raw;
   try {

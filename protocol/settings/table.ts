@@ -74,7 +74,7 @@ export const settings = [
   server(
     'SVC_DOMAIN',
     { kind: 'list' },
-    'Names under which clients reach the S3 API, separated by commas. A request to a name below one of them is for a bucket of virtual-host style, which is not supported yet: it is refused instead of being taken for path style.',
+    'Host names of the S3 API, separated by commas. The name below one of them is a bucket: https://BUCKET.s3.example.com/KEY (virtual-host style). Without it the server has path style alone.',
     { aliases: ['MINIO_DOMAIN'] },
   ),
   server(

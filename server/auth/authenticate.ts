@@ -38,6 +38,7 @@ export interface AuthenticatorOptions {
 interface UnverifiedRequest extends SignedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: BodySource;
+  readonly hostStyle?: { readonly kind: string } | undefined;
 }
 
 /** A request with a verified signature, or an anonymous one. */
@@ -111,10 +112,10 @@ async function verified(
 }
 
 /** Admin clients do not know the region, and S3 clients call GetBucketLocation to learn it. */
-function regionRule(request: SignedRequest, region: string | undefined) {
+function regionRule(request: UnverifiedRequest, region: string | undefined) {
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
-    allowEmptyRegion: request.rawPath.startsWith('/minio/'),
+    allowEmptyRegion: request.rawPath.startsWith('/minio/') && request.hostStyle?.kind !== 'bucket',
     ...(region === undefined || asksForRegion ? {} : { region }),
   };
 }

@@ -1,10 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
-import { Freezer, createDispatch, type Readiness, NotServingError } from './dispatch.ts';
+import { answerFailure, Freezer, createDispatch, type Readiness, NotServingError } from './dispatch.ts';
 
 const answer: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 const request = {} as Parameters<RequestHandler>[0];
 const room: RequestHandler = () => Promise.resolve(answer);
+
+const named = (api: string): RequestHandler => {
+  return () => Promise.resolve({ ...answer, headers: { api } });
+};
+
+describe('a request of virtual-host style', () => {
+  it.each([
+    ['GET', '/minio/health/live', ''],
+    ['GET', '/minio/v2/metrics/cluster', ''],
+    ['GET', '/minio/admin/v3/info', ''],
+    ['POST', '/', ''],
+    ['POST', '/', 'Action=AssumeRole'],
+  ])('is for S3, whatever its path is: %s %s?%s', async (method, rawPath, rawQuery) => {
+    const dispatch = createDispatch({
+      readiness: () => ({ kind: 'ready' }),
+      handlers: () => ({ s3: named('s3'), sts: named('sts'), admin: named('admin') }),
+      metrics: named('metrics'),
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const form = { ...request, method, rawPath, rawQuery, headers };
+    const hosted = await dispatch({ ...form, hostStyle: { kind: 'bucket', bucket: 'photos' } });
+    expect(hosted.headers).toEqual({ api: 's3' });
+    expect((await dispatch(form)).headers).not.toEqual({ api: 's3' });
+  });
+
+  it('gets the errors of S3', () => {
+    const refused = { ...request, method: 'GET', rawPath: '/minio/admin/v3/info', rawQuery: '', headers: {} };
+    const error = new NotServingError();
+    expect(answerFailure(error, refused).headers).toMatchObject({ 'content-type': 'application/json' });
+    const hosted = { ...refused, hostStyle: { kind: 'bucket', bucket: 'photos' } } as const;
+    expect(answerFailure(error, hosted).headers).toMatchObject({ 'content-type': 'application/xml' });
+  });
+});
 
 describe('a frozen server', () => {
   it('holds requests until it is thawed', async () => {

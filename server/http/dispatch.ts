@@ -2,7 +2,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { waitsForHeader, type WaitsFor } from '../../protocol/waits-for.ts';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
 import { isMetricsPath } from '../observability/metrics/metrics-handler.ts';
-import { asS3Error, hostId } from '../s3/answers.ts';
+import { answerError, asS3Error, hostId } from '../s3/answers.ts';
 
 /**
  * The server is starting or stopping. This is no failure: its own log gives the reason once, and each refused request is logged only at the
@@ -164,30 +164,40 @@ export function createDispatch({
 }: DispatchOptions): RequestHandler {
   return async (request): Promise<Answer> => {
     const now = readiness();
-    const health = answerHealth(request, now, failingTasks);
+    // Below a bucket's own name every path is a key.
+    const ofBucket = request.hostStyle?.kind === 'bucket';
+    const health = ofBucket ? undefined : answerHealth(request, now, failingTasks);
     if (health !== undefined) return health;
-    if (isMetricsPath(request.rawPath)) return metrics(request);
-    request.audit?.setApi(apiOf(request));
+    if (!ofBucket && isMetricsPath(request.rawPath)) return metrics(request);
+    const api = apiOf(request);
+    request.audit?.setApi(api);
     const open = handlers();
     if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServingError();
-    return open[apiOf(request)](request);
+    return open[api](request);
   };
 }
 
 /** Returns the API that a request is for. STS accepts forms without a query, or parameters in the query, only on `POST /`. */
-function apiOf({ method, rawPath, rawQuery, headers }: IncomingRequest): keyof Handlers {
+function apiOf(request: IncomingRequest): keyof Handlers {
+  const { method, rawPath, rawQuery, headers } = request;
+  if (request.hostStyle?.kind === 'bucket') return 's3';
   if (isAdminPath(rawPath)) return 'admin';
   if (method !== 'POST' || rawPath !== '/') return 's3';
   const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');
   return (isForm && rawQuery === '') || /(?:^|&)Action=/.test(rawQuery) ? 'sts' : 's3';
 }
 
-export function isAdminPath(rawPath: string): boolean {
+function isAdminPath(rawPath: string): boolean {
   return rawPath.startsWith('/minio/admin/') || rawPath.startsWith('/minio/kms/');
 }
 
+/** Returns the answer to a request that failed, in the form of its API. */
+export function answerFailure(error: unknown, request: IncomingRequest): Answer {
+  return apiOf(request) === 'admin' ? answerAdminError(error, request) : answerError(error, request);
+}
+
 /** Below `/minio/admin/` and `/minio/kms/` an error is JSON with the field names of the XML document. */
-export function answerAdminError(error: unknown, request: IncomingRequest): Answer {
+function answerAdminError(error: unknown, request: IncomingRequest): Answer {
   const refusal = asS3Error(error);
   const document = {
     Code: refusal.wireCode,

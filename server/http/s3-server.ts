@@ -9,6 +9,7 @@ import type {
   RequestEvents,
 } from './contract/request.ts';
 import {
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
   createServer as createHttpServer,
@@ -23,7 +24,8 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
-import { answerAdminError, isAdminPath, NotServingError } from './dispatch.ts';
+import { answerFailure, NotServingError } from './dispatch.ts';
+import { createHostStyleFinder } from '../s3/request.ts';
 import { sendAnswer } from './send-answer.ts';
 import { RequestAudit } from './contract/request-audit.ts';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
@@ -50,9 +52,13 @@ function toIncomingRequest(
     readonly audit: IncomingRequest['audit'];
     readonly clientCertificates: boolean;
     readonly findSource: FindSource;
+    readonly findHostStyle: FindHostStyle;
   },
 ): IncomingRequest {
-  const target = originForm(message.url ?? '/');
+  const { url = '/' } = message;
+  const absolute = url.startsWith('/') ? undefined : splitAbsolute(message);
+  const target = absolute?.target ?? url;
+  const headers = absolute?.headers ?? message.headers;
   const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
   const question = target.indexOf('?');
   return {
@@ -60,7 +66,8 @@ function toIncomingRequest(
     method: message.method ?? 'GET',
     rawPath: question < 0 ? target : target.slice(0, question),
     rawQuery: question < 0 ? '' : target.slice(question + 1),
-    headers: message.headers,
+    headers,
+    hostStyle: options.findHostStyle(headers.host),
     body: options.body,
     secure: options.secure,
     remoteAddress: address,
@@ -71,13 +78,20 @@ function toIncomingRequest(
   };
 }
 
-/** Converts `GET http://host/path` to `GET /path` (RFC 9112, 3.2.2). */
-function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
-  const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
-  const rest = match?.[1] ?? '';
-  return rest.startsWith('/') ? rest : `/${rest}`;
+/**
+ * Splits the target `http://host/path`. Its host replaces that of the header, also where a signature covers it.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+ */
+function splitAbsolute({ url = '/', headers }: IncomingMessage): { target: string; headers: IncomingHttpHeaders } {
+  const [, host, rest = ''] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? [];
+  return {
+    target: rest.startsWith('/') ? rest : `/${rest}`,
+    headers: host === undefined ? headers : { ...headers, host },
+  };
 }
+
+type FindHostStyle = ReturnType<typeof createHostStyleFinder>;
 
 interface RequestListenerOptions {
   readonly handle: RequestHandler;
@@ -86,6 +100,8 @@ interface RequestListenerOptions {
   readonly clientCertificates?: boolean;
   /** Finds the address that a request comes from; by default the peer of the connection. */
   readonly findSource?: FindSource;
+  /** Finds out how the Host addresses buckets; by default it names none. */
+  readonly findHostStyle?: FindHostStyle;
   readonly nextRequestId: () => string;
   /** Returns the headers for the answer to a request with `Origin`; undefined for an API that serves no other origins. Never rejects. */
   readonly crossOrigin?: (request: IncomingRequest) => Promise<Readonly<Record<string, string>>> | undefined;
@@ -105,6 +121,7 @@ type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsC
  */
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
   const { log, secure, clientCertificates = false, events, findSource = createSourceFinder() } = options;
+  const { findHostStyle = createHostStyleFinder([]) } = options;
   const debug = log.isLevelEnabled('debug');
 
   return (message, response, awaitsContinue) => {
@@ -120,6 +137,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       audit,
       clientCertificates,
       findSource,
+      findHostStyle,
     });
     if (debug) logAccess(request, response);
     void serve(message, response, request, { measure, audit, body });
@@ -171,6 +189,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     if (message.headers.host === undefined && message.httpVersionMinor > 0) {
       throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
     }
+    if (request.hostStyle?.kind === 'malformed') throw new S3Error('InvalidRequest', request.hostStyle.problem);
     return options.handle(request);
   }
 
@@ -187,7 +206,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       return;
     }
     try {
-      const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
+      const answer = answerFailure(error, request);
       await sendAnswer(message, response, answer, envelope);
     } catch (second) {
       log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');

@@ -29,6 +29,7 @@ import { RequestCounters, TrafficMeter } from '../observability/metrics/request-
 import { routes } from '../s3/routes.ts';
 import { CrossOrigin, preflightName } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
+import { createHostStyleFinder } from '../s3/request.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
@@ -104,6 +105,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     secure: options.tls !== undefined,
     clientCertificates: certificates !== undefined,
     findSource: createSourceFinder(options.settings.proxies),
+    findHostStyle: createHostStyleFinder(options.settings.domains, ownNames(options.settings)),
     nextRequestId,
     // Before the stores are open, every request is refused.
     crossOrigin: (request) => (handlers === undefined ? undefined : crossOrigin.headersOf(request)),
@@ -284,7 +286,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       clock: () => new Date(),
       crossOrigin: known.crossOrigin,
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
-      servedNames: servedNames(settings),
+      servedNames: [...settings.domains, ...ownNames(settings)],
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
@@ -322,7 +324,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
   };
 }
 
-/** Returns the host names by which clients reach S3. They come from the settings, since a server behind an ingress cannot detect them. */
-function servedNames({ domains, serverUrl }: ThreadOptions['settings']): readonly string[] {
-  return serverUrl === undefined ? domains : [...domains, new URL(serverUrl).host];
+/** Returns the name by which clients reach S3. It comes from the settings, since a server behind an ingress cannot detect it. */
+function ownNames({ serverUrl }: ThreadOptions['settings']): readonly string[] {
+  return serverUrl === undefined ? [] : [new URL(serverUrl).host];
 }

@@ -1,4 +1,4 @@
-import type { Answer, AnswerBody, IncomingRequest } from '../http/contract/request.ts';
+import { type Answer, type AnswerBody, type IncomingRequest, resourcePath } from '../http/contract/request.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { writeErrorDocument } from '../../protocol/s3/responses.ts';
@@ -55,7 +55,7 @@ const retryHeaders = { 'retry-after': '5', 'x-amz-retry-after': '5000' };
 /** Returns the answer to a request that failed. */
 export function answerError(
   error: unknown,
-  request: Pick<IncomingRequest, 'method' | 'rawPath' | 'requestId'>,
+  request: Pick<IncomingRequest, 'method' | 'rawPath' | 'requestId' | 'hostStyle'>,
 ): Answer {
   const refusal = asS3Error(error);
   const headers: Record<string, string> = { ...refusal.headers };
@@ -76,8 +76,8 @@ function errorHeaders({ wireCode, message }: S3Error): Record<string, string> {
   return { 'x-minio-error-code': wireCode, 'x-minio-error-desc': `"${message.replace(/[^ !#-~]/g, '?')}"` };
 }
 
-function document(error: S3Error, request: Pick<IncomingRequest, 'rawPath' | 'requestId'>): string {
-  return writeErrorDocument(error, { resource: request.rawPath, requestId: request.requestId, hostId });
+function document(error: S3Error, request: Pick<IncomingRequest, 'rawPath' | 'requestId' | 'hostStyle'>): string {
+  return writeErrorDocument(error, { resource: resourcePath(request), requestId: request.requestId, hostId });
 }
 
 /** Each XML document of this server begins with these bytes. XML allows whitespace only after them. */

@@ -217,3 +217,20 @@ describe('the configuration of a bucket', () => {
     expect(answer).toMatchObject({ status: 400, code: 'BadDigest' });
   });
 });
+
+describe('below the name of a bucket', () => {
+  const domains = ['s3.example.com'];
+  const host = 'bucket.s3.example.com';
+
+  it('the configuration of that bucket decides, for every path', async () => {
+    const test = await testCalls({ origins: [], domains });
+    await test.call('PUT', '/bucket?cors', { body: rule(`${fromPage}${methods}`) });
+    for (const path of ['/', '/key', '/other/key', '/minio/admin/v3/info']) {
+      expect(await test.call('OPTIONS', path, { headers: { ...ask(page), host } })).toMatchObject({ status: 200 });
+      const crossOrigin = new CrossOrigin(test.layer, []);
+      const request = incomingRequest('GET', path, { headers: { origin: page, host } });
+      const headers = await crossOrigin.headersOf({ ...request, hostStyle: { kind: 'bucket', bucket: 'bucket' } });
+      expect(headers).toMatchObject({ 'access-control-allow-origin': page });
+    }
+  });
+});

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { corsMethods, type CorsRule, findCorsRule } from '../../protocol/s3/bucket-cors.ts';
-import { parseResourcePath } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { emptyAnswer } from './answers.ts';
-import { header } from './request.ts';
+import { header, resourceOf } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -52,9 +51,10 @@ export class CrossOrigin {
    * nothing, and neither does the admin API. A preflight has its own.
    */
   async headersOf(request: IncomingRequest): Promise<Headers> {
-    if (request.method === 'OPTIONS' || request.rawPath.startsWith('/minio/')) return {};
+    const isAdmin = request.hostStyle === undefined && request.rawPath.startsWith('/minio/');
+    if (request.method === 'OPTIONS' || isAdmin) return {};
     try {
-      const { bucket } = parseResourcePath(request.rawPath);
+      const { bucket } = resourceOf(request);
       const rules = bucket === undefined ? undefined : await this.#rulesOf(bucket);
       const permission = this.#find(request, { bucket, rules, headers: [] });
       return permission === undefined ? { vary } : responseHeaders(permission);
@@ -70,7 +70,7 @@ export class CrossOrigin {
    * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTOPTIONSobject.html
    */
   async preflight(request: IncomingRequest): Promise<Answer> {
-    const { bucket, key } = parseResourcePath(request.rawPath);
+    const { bucket, key } = resourceOf(request);
     if (header(request.headers, 'origin') === undefined) {
       throw new S3Error('BadRequest', 'Insufficient information. Origin request header needed.');
     }

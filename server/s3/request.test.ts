@@ -1,10 +1,11 @@
+import * as fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { presignUrl } from '../../protocol/sigv4/sign-request.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { StoredCredentials } from '../auth/principal.ts';
 import { testCalls } from '../../test/support/s3-api/s3-calls.ts';
-import { createAddressStyleCheck, possibleBucketOf } from './request.ts';
+import { createHostStyleFinder, possibleBucketOf } from './request.ts';
 
 const root: StoredCredentials = {
   accessKey: 'root',
@@ -91,48 +92,90 @@ describe('a header in the query of a presigned URL', () => {
 });
 
 describe('a host', () => {
-  const served = ['s3.example.com', 'Storage.Example.org:9000'];
-  const check = createAddressStyleCheck(served);
+  const find = createHostStyleFinder(
+    ['s3.example.com', 'example.com', 'Storage.Example.org:9000'],
+    ['api.example.com'],
+  );
 
   it.each([
     undefined,
+    '',
     'localhost',
     'localhost:9000',
     '127.0.0.1:9000',
     '[::1]:9000',
     '[2001:db8::1]',
+    '::1',
     's3.example.com',
     'S3.EXAMPLE.COM:443',
     's3.example.com.',
+    's3.example.com.:9000',
+    'api.example.com',
+    'minio.example.com',
     'storage.example.org',
     'minio',
     'minio:9000',
     's3.other.net',
     'demo.team.svc.cluster.local',
-    'xs3.example.com',
+    'xs3.example.org',
   ])('%j is for path style', (host) => {
-    expect(check(host)).toBeUndefined();
+    expect(find(host)).toBeUndefined();
+    // The answer is cached.
+    expect(find(host)).toBeUndefined();
   });
 
   it.each([
-    ['photos.s3.example.com', 's3.example.com'],
-    ['a.b.S3.example.com:9000', 's3.example.com'],
-    ['photos.storage.example.org', 'storage.example.org'],
-    ['bucket.localhost', 'localhost'],
+    ['photos.s3.example.com', 'photos'],
+    ['a.b.S3.example.com:9000', 'a.b'],
+    ['PHOTOS.s3.example.com.', 'photos'],
+    ['photos.s3.example.com.:9000', 'photos'],
+    ['photos.example.com', 'photos'],
+    ['s3x.example.com', 's3x'],
+    ['photos.storage.example.org', 'photos'],
+    ['minio.s3.example.com.evil.example.com', 'minio.s3.example.com.evil'],
+    ['.s3.example.com', ''],
+    ['health.example.com', 'health'],
+  ])('%s names the bucket %j', (host, bucket) => {
+    expect(find(host)).toEqual({ kind: 'bucket', bucket });
+    expect(find(host)).toEqual({ kind: 'bucket', bucket });
+  });
+
+  it.each([
     ['bucket.localhost:9000', 'localhost'],
-  ])('%s names a bucket below %s', (host, domain) => {
-    expect(check(host)).toContain(`names a bucket below "${domain}"`);
-    // The answer is kept.
-    expect(check(host)).toContain(`names a bucket below "${domain}"`);
+    ['bucket.files.other.net', 'files.other.net'],
+  ])('%s names a bucket below %s, where no virtual hosts are', (host, domain) => {
+    const style = createHostStyleFinder([], ['files.other.net:9000'])(host);
+    expect(style).toEqual({ kind: 'unserved', problem: expect.stringContaining(`SVC_DOMAIN=${domain}`) as string });
   });
 
-  it('below localhost is fine once it is a served name', () => {
-    expect(createAddressStyleCheck(['s3.localhost'])('s3.localhost:9000')).toBeUndefined();
-    expect(createAddressStyleCheck(['s3.localhost'])('photos.s3.localhost')).toContain('"s3.localhost"');
+  it.each(['a.example.com, b.example.com', 'a.example.com/b', 'a b', 'gr\u00fcn.example.com', 'a.example.com?'])(
+    '%j is refused',
+    (host) => {
+      expect(find(host)).toMatchObject({ kind: 'malformed' });
+    },
+  );
+
+  it('below localhost is a bucket once localhost is a served name', () => {
+    expect(createHostStyleFinder(['localhost'])('photos.localhost')).toEqual({ kind: 'bucket', bucket: 'photos' });
+    expect(createHostStyleFinder(['s3.localhost'])('s3.localhost:9000')).toBeUndefined();
+    expect(createHostStyleFinder(['s3.localhost'])('photos.localhost')).toMatchObject({ kind: 'unserved' });
   });
 
-  it('is remembered for a bounded number of names', () => {
-    for (let at = 0; at < 1_000; at += 1) expect(check(`b${at}.localhost`)).toBeDefined();
+  it('is cached for a bounded number of names, and found without the cache', () => {
+    for (let at = 0; at < 1_000; at += 1)
+      expect(find(`b${at}.example.com`)).toEqual({ kind: 'bucket', bucket: `b${at}` });
+  });
+
+  it('that names a bucket is never for path style, whatever its case, port and dot', () => {
+    const label = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,20}[a-z0-9]$/);
+    const tail = fc.constantFrom('', '.', ':9000', '.:9000', ':');
+    fc.assert(
+      fc.property(label, tail, fc.boolean(), (bucket, end, upper) => {
+        fc.pre(bucket !== 'minio');
+        const name = `${bucket}.storage.example.org`;
+        expect(find(`${upper ? name.toUpperCase() : name}${end}`)).toEqual({ kind: 'bucket', bucket });
+      }),
+    );
   });
 
   it.each([
@@ -151,19 +194,71 @@ describe('a host', () => {
 });
 
 describe('a request of virtual-host style', () => {
+  const domains = ['s3.example.com'];
+  const host = 'bucket.s3.example.com';
+
+  it.each([
+    ['/key', 'key'],
+    ['/folder/key', 'folder/key'],
+    ['/bucket/key', 'bucket/key'],
+    ['//key', '/key'],
+    ['/minio/health/live', 'minio/health/live'],
+    ['/minio/admin/v3/info', 'minio/admin/v3/info'],
+    ['/a%2Fb%20c', 'a/b c'],
+  ])('has the whole path as its key: %s', async (target, key) => {
+    const { call } = await testCalls({ domains });
+    expect(await call('PUT', target, { headers: { host }, body: 'content' })).toMatchObject({ status: 200 });
+    expect(await call('GET', target, { headers: { host } })).toMatchObject({ body: 'content' });
+    const list = await call('GET', '/bucket?list-type=2');
+    expect(list.body).toContain(`<Key>${key}</Key>`);
+  });
+
+  it('lists and makes the bucket of its host at /', async () => {
+    const { call, layer } = await testCalls({ domains });
+    expect((await call('GET', '/', { headers: { host } })).body).toContain('<Name>bucket</Name>');
+    expect((await call('HEAD', '/', { headers: { host } })).status).toBe(200);
+    const made = await call('PUT', '/', { headers: { host: 'a.b.s3.example.com' } });
+    expect([made.status, made.headers['location']]).toEqual([200, '/a.b']);
+    expect((await layer.listBuckets()).map(({ name }) => name)).toEqual(['a.b', 'bucket']);
+    expect((await call('GET', '/', { headers: { host: 's3.example.com' } })).body).toContain('ListAllMyBucketsResult');
+  });
+
+  it.each([
+    ['.s3.example.com', 'InvalidBucketName'],
+    ['under_score.s3.example.com', 'InvalidBucketName'],
+    ['x.s3.example.com', 'InvalidBucketName'],
+    ['absent.s3.example.com', 'NoSuchBucket'],
+  ])('is refused for the host %s: %s', async (other, code) => {
+    const { call } = await testCalls({ domains });
+    expect((await call('GET', '/bucket/key', { headers: { host: other } })).code).toBe(code);
+  });
+
+  it('is answered an error with the resource of path style', async () => {
+    const { call } = await testCalls({ domains });
+    const { refusal } = await call('GET', '/a/b', { headers: { host } });
+    expect(refusal).toContain('<Resource>/bucket/a/b</Resource>');
+  });
+
+  it('does not read the host of a proxy', async () => {
+    const { call } = await testCalls({ domains });
+    const headers = { 'x-forwarded-host': 'other.s3.example.com', forwarded: 'host=other.s3.example.com', host };
+    expect((await call('GET', '/', { headers })).body).toContain('<Name>bucket</Name>');
+    expect((await call('GET', '/', { headers: { ...headers, host: 'test' } })).body).toContain('ListAllMyBuckets');
+  });
+
   it.each([
     ['GET', '/key'],
     ['PUT', '/key'],
     ['PUT', '/folder/key'],
     ['DELETE', '/bucket/key'],
     ['GET', '/'],
-  ])('is refused: %s %s', async (method, target) => {
+  ])('is refused where there are no virtual hosts: %s %s', async (method, target) => {
     const { call } = await testCalls();
     const { status, code, body, bytesRead } = await call(method, target, {
       headers: { host: 'bucket.localhost' },
       body: 'x',
     });
-    expect({ status, code, bytesRead }).toEqual({ status: 501, code: 'NotImplemented', bytesRead: 0 });
+    expect({ status, code, bytesRead }).toEqual({ status: 400, code: 'InvalidRequest', bytesRead: 0 });
     expect(body).toContain('Use path style: localhost/bucket/key');
   });
 

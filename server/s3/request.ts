@@ -1,11 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { isIP } from 'node:net';
+import type { HostStyle, IncomingRequest } from '../http/contract/request.ts';
+import { parseHostedPath, parseResourcePath } from '../../protocol/s3/names.ts';
 
 /** Returns a header's value, joined if it repeats; undefined if absent. */
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/**
+ * Returns the bucket and the key that a request is for, decoded and checked; neither for a request to the service.
+ *
+ * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidArgument, and InvalidRequest for a host that names a bucket where
+ * there are no virtual hosts
+ */
+export function resourceOf({ hostStyle, rawPath }: Pick<IncomingRequest, 'hostStyle' | 'rawPath'>): {
+  readonly bucket?: string;
+  readonly key?: string;
+} {
+  if (hostStyle === undefined) return parseResourcePath(rawPath);
+  if (hostStyle.kind === 'bucket') return parseHostedPath(hostStyle.bucket, rawPath);
+  throw new S3Error('InvalidRequest', hostStyle.problem);
 }
 
 /** The decoded query parameters. The first value of a repeated name counts, as in S3. */
@@ -132,30 +149,61 @@ function refused(parameter: string, why: string): S3Error {
   });
 }
 
+/** The number of hosts whose result is cached. The finder also works for a host that is not cached. */
+const maxCached = 64;
+
 /**
- * Explains why the Host of a request does not allow path style (`host/bucket/key`); undefined if it does.
+ * Returns the function that finds out how the Host of a request addresses buckets; it returns undefined for path style.
  *
- * For a client of the other style (`bucket.host/key`) the server would take the first part of the key for a bucket. The check recognizes
- * such a host when it is below a served name (`SVC_DOMAIN`, `SVC_SERVER_URL`) or below `localhost`. It accepts addresses and all other
- * names, which an ingress may use.
+ * A name below one of `domains` (`SVC_DOMAIN`) is a bucket. `own` are further names of the server (`SVC_SERVER_URL`), and `localhost`
+ * is always one. A name below those is refused: for a client of virtual-host style the server would take the first part of the key for a
+ * bucket. The server accepts addresses and all other names for path style, since an ingress or a Service may use them.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
  */
-type AddressStyleCheck = (host: string | undefined) => string | undefined;
-
-/** The number of hosts whose result is cached. A server has few names; the check also works for a host that is not cached. */
-const maxCached = 64;
-
-export function createAddressStyleCheck(served: readonly string[]): AddressStyleCheck {
-  const names = served.map(hostName);
-  const cache = new Map<string, string | undefined>();
+export function createHostStyleFinder(
+  domains: readonly string[],
+  own: readonly string[] = [],
+): (host: string | undefined) => HostStyle | undefined {
+  // The longest name decides, if one is below another.
+  const hosted = domains.map(hostName).toSorted((a, b) => b.length - a.length);
+  const names = [...hosted, ...own.map(hostName)];
+  const cache = new Map<string, HostStyle | undefined>();
   return (host) => {
     if (host === undefined) return undefined;
-    if (cache.has(host)) return cache.get(host);
-    const error = hostError(hostName(host), names);
-    if (cache.size < maxCached) cache.set(host, error);
-    return error;
+    const known = cache.get(host);
+    if (known !== undefined || cache.has(host)) return known;
+    const style = hostStyle(host, hosted, names);
+    if (cache.size < maxCached) cache.set(host, style);
+    return style;
   };
+}
+
+function hostStyle(host: string, hosted: readonly string[], names: readonly string[]): HostStyle | undefined {
+  // Two Host headers are joined by a comma, and proxies may read another one than this server.
+  if (!/^[\w.~!$&'()*+;=%:@[\]-]*$/.test(host)) {
+    return { kind: 'malformed', problem: 'The Host header must be one host name, with or without a port.' };
+  }
+  const name = hostName(host);
+  if (names.includes(name) || isIP(name) !== 0) return undefined;
+  const domain = hosted.find((one) => name.endsWith(`.${one}`));
+  if (domain !== undefined) {
+    const bucket = name.slice(0, -domain.length - 1);
+    // Deployments of MinIO have this name for the server, and no bucket can have it.
+    return bucket === 'minio' ? undefined : { kind: 'bucket', bucket };
+  }
+  const other =
+    names.find((one) => name.endsWith(`.${one}`)) ?? (name.endsWith('.localhost') ? 'localhost' : undefined);
+  return other === undefined ? undefined : { kind: 'unserved', problem: unserved(name, other) };
+}
+
+function unserved(name: string, domain: string): string {
+  const own =
+    domain === 'localhost' ? ` If "${name.slice(0, 255)}" is the server's own name, set SVC_DOMAIN to it.` : '';
+  return (
+    `The host "${name.slice(0, 255)}" names a bucket below "${domain}", and this server has no virtual hosts there. ` +
+    `Use path style: ${domain}/bucket/key, or set SVC_DOMAIN=${domain}.${own}`
+  );
 }
 
 /**
@@ -174,16 +222,4 @@ export function possibleBucketOf(host: string | undefined, served: readonly stri
 /** Returns the host in lower case, without port and final dot. */
 function hostName(host: string): string {
   return host.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
-}
-
-function hostError(name: string, served: readonly string[]): string | undefined {
-  if (served.includes(name) || isIP(name) !== 0) return undefined;
-  const domain =
-    served.find((one) => name.endsWith(`.${one}`)) ?? (name.endsWith('.localhost') ? 'localhost' : undefined);
-  if (domain === undefined) return undefined;
-  const remedy = domain === 'localhost' ? ` If "${name}" is the server's own name, set SVC_DOMAIN=${name}.` : '';
-  return (
-    `The host "${name.slice(0, 255)}" names a bucket below "${domain}", and virtual-host style addresses are not supported. ` +
-    `Use path style: ${domain}/bucket/key.${remedy}`
-  );
 }

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { header, createAddressStyleCheck, parseQuery, type Query, headersWithPresigned } from './request.ts';
+import { header, parseQuery, type Query, headersWithPresigned, resourceOf } from './request.ts';
 import type { S3Call, Operation, PolicyContext, ExplicitObjectLayer, VersionActions } from './operation.ts';
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
-import { parseResourcePath } from '../../protocol/s3/names.ts';
 import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
 import type { Access, Principal } from '../auth/principal.ts';
@@ -103,17 +102,14 @@ export interface S3Services {
 
 /** Creates the S3 API over the object layer: it routes, authenticates and authorizes a request, then runs its operation. */
 export function createS3Api(services: S3Services): RequestHandler {
-  const checkAddressStyle = createAddressStyleCheck(services.servedNames ?? []);
   return async (request) => {
-    const problem = checkAddressStyle(request.headers.host);
-    if (problem !== undefined) throw new S3Error('NotImplemented', problem);
     if (request.method === 'OPTIONS') {
       request.measure?.isFor(preflightName);
       request.audit?.setOperation(preflightName);
       return services.crossOrigin.preflight(request);
     }
     const query = parseQuery(request.rawQuery);
-    const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
+    const { bucket = '', key = '' } = resourceOf(request);
     const headers = headersWithPresigned(request.headers, query);
     const isCopy = headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);

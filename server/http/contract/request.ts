@@ -19,6 +19,8 @@ export interface IncomingRequest {
   readonly rawQuery: string;
   /** Names in lower case; repeated values are joined with `, `. */
   readonly headers: IncomingHttpHeaders;
+  /** How the Host addresses buckets; undefined for path style. */
+  readonly hostStyle?: HostStyle | undefined;
   /** Can be read once. The read tells a client that waits with `Expect: 100-continue` to send it; an unread body is fine. */
   readonly body: BodySource;
   readonly secure: boolean;
@@ -32,6 +34,14 @@ export interface IncomingRequest {
   /** Collects facts about the request for the audit log and traces; absent without a subscriber. */
   readonly audit?: AuditContext | undefined;
 }
+
+/** A Host that addresses buckets otherwise than the path does. */
+export type HostStyle =
+  /** Virtual-host style: the Host names the bucket, in lower case and still unchecked, and the whole path is the key. */
+  | { readonly kind: 'bucket'; readonly bucket: string }
+  /** The Host names a bucket where this server has no virtual hosts, so that the path cannot be understood. */
+  | { readonly kind: 'unserved'; readonly problem: string }
+  | { readonly kind: 'malformed'; readonly problem: string };
 
 export interface ClientCertificate {
   readonly certificate: X509Certificate;
@@ -62,6 +72,11 @@ export type AnswerBody =
    * once, and spaces between lines keep the connection alive.
    */
   | { readonly kind: 'endless'; readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> };
+
+/** Returns the path of the resource as path style has it, percent-encoded: `/bucket/key` also for virtual-host style. */
+export function resourcePath({ rawPath, hostStyle }: Pick<IncomingRequest, 'rawPath' | 'hostStyle'>): string {
+  return hostStyle?.kind === 'bucket' ? `/${hostStyle.bucket}${rawPath}` : rawPath;
+}
 
 /** The entry point of an API. A rejection with an `S3Error` becomes the XML answer (JSON below `/minio/`); any other becomes a 500. */
 export type RequestHandler = (request: IncomingRequest) => Promise<Answer>;

@@ -63,16 +63,18 @@ async function authorizedLocation(call: S3Call): Promise<string> {
 }
 
 /**
- * Refuses `PUT /key` to `bucket.host`. A client of virtual-host style means an object, and this server would create a bucket of that name.
+ * Refuses `PUT /key` to `bucket.host` where SVC_DOMAIN does not name `host`. A client of virtual-host style means an object, and this
+ * server would create a bucket of that name.
  */
 async function refuseBucketInHost({ request, servedNames, objects, bucket }: S3Call): Promise<void> {
+  if (request.hostStyle !== undefined) return;
   const { host } = request.headers;
   const named = possibleBucketOf(host, servedNames);
   if (named === undefined || named === bucket || !(await isBucket(objects, named))) return;
   throw new S3Error(
     'InvalidRequest',
-    `The host "${host}" begins with the name of the bucket "${named}", and virtual-host style addresses are not supported. ` +
-      `Use path style; if this is the server's own name, set SVC_DOMAIN to it.`,
+    `The host "${host}" begins with the name of the bucket "${named}", and this server knows no virtual hosts there. ` +
+      'Set SVC_DOMAIN to the name of the server, or use path style.',
   );
 }
 

@@ -5,6 +5,7 @@ import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
 import { CrossOrigin } from '../../../server/s3/cross-origin.ts';
 import { answerError } from '../../../server/s3/answers.ts';
+import { createHostStyleFinder } from '../../../server/s3/request.ts';
 import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 export interface Reply {
@@ -39,6 +40,8 @@ export async function testCalls(
     readonly origins?: readonly string[];
     readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
     readonly layer?: Parameters<typeof testLayer>[0];
+    /** As SVC_DOMAIN. */
+    readonly domains?: readonly string[];
   } = {},
 ): Promise<TestCalls> {
   const test = testLayer(options.layer);
@@ -66,22 +69,24 @@ export async function testCalls(
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });
+  const findHostStyle = createHostStyleFinder(options.domains ?? []);
   const call = async (method: string, target: string, more: CallOptions = {}): Promise<Reply> => {
     const [rawPath = ''] = target.split('?');
     let bytesRead = 0;
+    const hostStyle = findHostStyle(more.headers?.['host']);
+    const sent = incomingRequest(method, target, more, (bytes) => {
+      bytesRead += bytes;
+    });
+    const request = hostStyle === undefined ? sent : { ...sent, hostStyle };
     try {
-      const answer = await handle(
-        incomingRequest(method, target, more, (bytes) => {
-          bytesRead += bytes;
-        }),
-      );
+      const answer = await handle(request);
       const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
       const text = (await bytesOf(final)).toString();
       return { status: final.status, headers: final.headers, body: text, code: codeIn(text), refusal: '', bytesRead };
     } catch (error) {
       const { wireCode, status, message } = error as { wireCode?: string; status?: number; message: string };
       if (wireCode === undefined || status === undefined) throw error;
-      const { body: refusal, headers } = answerError(error, { method: 'GET', rawPath, requestId: 'R' });
+      const { body: refusal, headers } = answerError(error, { method: 'GET', rawPath, requestId: 'R', hostStyle });
       const xml = refusal.kind === 'bytes' ? refusal.bytes.toString() : '';
       return { status, headers, body: message, code: wireCode, refusal: xml, bytesRead };
     }
