@@ -356,7 +356,7 @@ export interface CopyObject {
   readonly key: string;
   /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
   readonly headers?: ObjectHeaders | undefined;
-  /** Absent: the source's, or that of `headers` where they are given. */
+  /** Absent: `STANDARD`, whatever the source has, or that of `headers` where they are given. */
   readonly storageClass?: string | undefined;
   /** That of the new object, where `headers` are absent. */
   readonly websiteRedirect?: string | undefined;

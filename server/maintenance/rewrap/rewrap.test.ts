@@ -180,13 +180,15 @@ describe('a change of keys', () => {
   it('by rewriting gives bodies new keys and leaves nothing of the old', async () => {
     const test = await prepared();
     const { layer, ask, round, keyService } = test;
-    await layer.putObject(put('bucket', 'small', 'x', kms('old')));
+    const headers = { metadata: { a: 'b' }, storageClass: 'REDUCED_REDUNDANCY', websiteRedirect: '/page' };
+    await layer.putObject(put('bucket', 'small', 'x', { ...kms('old'), headers, tags: { tag: 'c' } }));
     await layer.putObject(put('bucket', 'large', large, kms('old')));
     const bodies = await blobsOf(test);
     await ask({ mode: 'rewrite' });
     expect(await round()).toMatchObject({ done: 2, failed: 0 });
     keyService.keys.delete('old');
     expect(await body(layer, 'bucket', 'large')).toEqual(Buffer.from(large));
+    expect(await layer.headObject('bucket', 'small')).toMatchObject({ ...headers, tags: { tag: 'c' } });
     expect((await blobsOf(test)).at(-1)).not.toEqual(bodies[0]);
     expect([...(await keyUsage(test)).keys()]).toEqual(['new']);
   });

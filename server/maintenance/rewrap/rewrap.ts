@@ -43,12 +43,15 @@ async function rewriteObject(
 ): Promise<boolean> {
   if (order !== undefined) throw cannotRewrite();
   try {
-    const { encryption, etag, versionId } = await objects.headObject(bucket, key);
+    const { encryption, etag, versionId, storageClass, websiteRedirect } = await objects.headObject(bucket, key);
     if (versionId !== undefined) throw cannotRewrite();
     const wanted = encryption && under(encryption, to);
     if (wanted === undefined) return false;
     const conditions = { ifMatch: [etag] };
-    await objects.copyObject({ source: { bucket, key, conditions }, bucket, key, encryption: wanted, conditions });
+    const source = { bucket, key, conditions };
+    // A copy takes over neither of these two by itself.
+    const kept = { storageClass, websiteRedirect };
+    await objects.copyObject({ source, bucket, key, encryption: wanted, conditions, ...kept });
     return true;
   } catch (error) {
     if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'PreconditionFailed')) return false;

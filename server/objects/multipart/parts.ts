@@ -43,6 +43,7 @@ const MAX_PARTS = 10_000;
 export async function putPart(
   context: ObjectContext,
   request: PutPart,
+  from: 'client' | 'copy' = 'client',
 ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { bucket, key, uploadId, partNumber } = request;
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > MAX_PARTS) {
@@ -53,6 +54,7 @@ export async function putPart(
   }
   await context.checkSpace(request.size);
   const { record: upload } = await getUpload(context.records, bucket, key, uploadId);
+  if (from === 'client' && upload.lock !== undefined) requireDigest(request.digests);
   const { sealed } = upload;
   // The bucket may block SSE-C since the upload was created. Other encryptions need no read of the bucket.
   if (sealed?.scheme === 'SSE-C') {
@@ -106,12 +108,8 @@ export async function copyPart(
   const { source, range: asked, ...part } = request;
   const { info, read } = await openSource(context, source);
   const range = sourceRange(asked, info.size);
-  const copied = await putPart(context, {
-    ...part,
-    body: bodyFrom(keptPieces(read(range))),
-    size: range.end - range.start,
-    digests: {},
-  });
+  const body = bodyFrom(keptPieces(read(range)));
+  const copied = await putPart(context, { ...part, body, size: range.end - range.start, digests: {} }, 'copy');
   return { ...copied, ...copiedVersion(info) };
 }
 
@@ -163,6 +161,15 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): Expected
     );
   }
   return { ...digests, compute: algorithm };
+}
+
+/** S3 requires it of each part of an upload that was created with lock headers, as of `PutObject` with them. */
+function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {
+  if (md5 !== undefined || checksum !== undefined || trailing !== undefined) return;
+  throw new S3Error(
+    'InvalidRequest',
+    'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Part requests with Object Lock parameters',
+  );
 }
 
 /** Lists the parts of an upload. Throws `NoSuchUpload`. */

@@ -80,10 +80,9 @@ export function sourceRange(
   return resolveRange(range, size);
 }
 
-function headersOf(info: ObjectInfo, asked: string | undefined): ObjectHeaders {
-  const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires, storageClass } =
-    info;
-  const kept = asked ?? storageClass;
+/** Returns the headers of the source, without its storage class: as in S3, a copy has that of the request. */
+function headersOf(info: ObjectInfo, storageClass: string | undefined): ObjectHeaders {
+  const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires } = info;
   return {
     ...(contentType !== undefined && { contentType }),
     ...(contentEncoding !== undefined && { contentEncoding }),
@@ -91,7 +90,7 @@ function headersOf(info: ObjectInfo, asked: string | undefined): ObjectHeaders {
     ...(contentLanguage !== undefined && { contentLanguage }),
     ...(cacheControl !== undefined && { cacheControl }),
     ...(expires !== undefined && { expires }),
-    ...(kept !== undefined && kept !== 'STANDARD' && { storageClass: kept }),
+    ...(storageClass !== undefined && storageClass !== 'STANDARD' && { storageClass }),
     metadata: info.metadata,
   };
 }

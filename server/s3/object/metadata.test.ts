@@ -101,6 +101,29 @@ describe('a copy of a multipart object', () => {
   });
 });
 
+describe('the storage class of a copy', () => {
+  const reduced = { 'x-amz-storage-class': 'REDUCED_REDUNDANCY' };
+  const standard = { 'x-amz-storage-class': 'STANDARD' };
+
+  it.each<[Headers, Headers, string | undefined]>([
+    [reduced, {}, undefined],
+    [reduced, { 'x-amz-metadata-directive': 'REPLACE' }, undefined],
+    [reduced, standard, undefined],
+    [{}, reduced, 'REDUCED_REDUNDANCY'],
+    [{}, { ...reduced, 'x-amz-metadata-directive': 'REPLACE' }, 'REDUCED_REDUNDANCY'],
+  ])('is that of its request: %o copied with %o', async (source, headers, expected) => {
+    await put(source);
+    expect(await copy(headers)).toMatchObject({ status: 200 });
+    expect((await head('copy'))['x-amz-storage-class']).toBe(expected);
+  });
+
+  it('changes by a copy of the object onto itself', async () => {
+    await put(reduced);
+    expect(await copy(standard, 'key')).toMatchObject({ status: 200 });
+    expect(await head()).not.toHaveProperty('x-amz-storage-class');
+  });
+});
+
 const owner = 'The bucket does not belong to the owner that the request expects.';
 const sizes = (size: number, max: number) => `<Size>${size}</Size><MaxSizeAllowed>${max}</MaxSizeAllowed>`;
 const onItself = 'This copy request is illegal because it is trying to copy an object to itself';
