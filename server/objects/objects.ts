@@ -43,6 +43,7 @@ import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from '.
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
 import { listParts, copyPart, putPart } from './multipart/parts.ts';
+import { lockClock } from './lock-clock.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
@@ -58,6 +59,8 @@ export interface ObjectLayerOptions {
   readonly digests?: DigestKeys;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
+  /** Milliseconds that no change of the clock moves; those of the process by default, or of `clock` where that is given. */
+  readonly monotonic?: () => number;
   /** Cryptographically random bytes; `randomBytes` by default. */
   readonly random?: (size: number) => Buffer;
   /** Bodies up to this size in plaintext bytes are stored in the record store; 128 KiB by default. */
@@ -83,6 +86,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     keys: options.keys,
     digests: options.digests ?? noDigestKeys,
     clock,
+    lockClock: lockClock(clock, options.monotonic ?? options.clock ?? (() => performance.now())),
     random: options.random ?? pooledRandom(randomBytes),
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
     autoEncryption: options.autoEncryption ?? false,

@@ -16,6 +16,7 @@ import { openAuditFeed } from './request-observers.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
+import { watchClock } from './clock-watch.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
@@ -47,6 +48,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let console: Promise<RequestListener> | undefined;
   let periodicTasks: ReturnType<typeof runPeriodicTasks> | undefined;
   let userChecks: ReturnType<typeof runUserChecks> | undefined;
+  let clockWatch: ReturnType<typeof watchClock> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
@@ -128,6 +130,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             settings.personCheck.intervalMs,
             tasks,
           );
+          clockWatch = watchClock({ records: services.records, log });
           void replicas.work();
           void tasks
             .run('policies', 0, () =>
@@ -159,7 +162,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           stopped.abort();
           await connections.drain(message.drainMs);
           audit?.flush();
-          await Promise.all([periodicTasks?.stop(), userChecks?.stop()]);
+          await Promise.all([periodicTasks?.stop(), userChecks?.stop(), clockWatch?.stop()]);
           await replicas.close();
           tls?.close();
           await services.close();

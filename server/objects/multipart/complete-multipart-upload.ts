@@ -77,7 +77,12 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const digests = { etag, ...(checksum && { checksum }) };
   const kept = await sealDigests(context, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
   const version = newVersion(context, place);
-  const lock = lockOfNew(stored.record, upload.record.lock && shownLock(upload.record.lock), version.modified);
+  const lock = lockOfNew(
+    stored.record,
+    upload.record.lock && shownLock(upload.record.lock),
+    version.modified,
+    context.lockClock,
+  );
   const record: ObjectRecord = {
     id: uploadId,
     ...version,

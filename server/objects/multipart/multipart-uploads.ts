@@ -24,7 +24,7 @@ export async function createMultipartUpload(
   await context.checkSpace(0);
   const { record: bucketRecord } = await getBucket(context.records, bucket);
   const now = context.clock();
-  checkLockOfNew(bucketRecord, request.lock, now);
+  checkLockOfNew(bucketRecord, request.lock, context.lockClock.earliest());
   const uploadId = newId(now, context.random);
   const chosen = decideEncryption({
     requested: request.encryption,

@@ -74,7 +74,7 @@ async function removeVersion(
   const record = found?.stored.record;
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
   if (found === undefined || record === undefined) return { result: { versionId, deleteMarker: false } };
-  checkRemovable(record, context.clock(), bypassGovernance === true);
+  checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
   const removed = await removalOf(context, bucket, key, found);
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;

@@ -5,6 +5,7 @@ import { checkLockOfNew, checkRemovable, checkRetentionChange, lockOfNew } from 
 
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 0, 1);
+const clock = { latest: () => now - 1 };
 const bucket = (objectLock?: object) => ({ created: 0, location: '', ...(objectLock && { objectLock }) });
 const byDefault = (period: object) => bucket({ defaultRetention: { mode: 'GOVERNANCE', ...period } });
 const retention = (mode: 'GOVERNANCE' | 'COMPLIANCE', days: number): ObjectLock => ({
@@ -36,11 +37,11 @@ describe('lockOfNew', () => {
     ],
     ['a retention that ended while the body came', bucket({}), retention('COMPLIANCE', -1), stored('COMPLIANCE', -1)],
   ])('is %s', (_, record, requested, expected) => {
-    expect(lockOfNew(record, requested, now)).toEqual(expected);
+    expect(lockOfNew(record, requested, now, clock)).toEqual(expected);
   });
 
   it('refuses a lock where the bucket has become another one', () => {
-    expect(() => lockOfNew(bucket(), { legalHold: true }, now)).toThrow(
+    expect(() => lockOfNew(bucket(), { legalHold: true }, now, clock)).toThrow(
       expect.objectContaining({ code: 'InvalidRequest' }),
     );
   });

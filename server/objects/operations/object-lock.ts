@@ -1,12 +1,13 @@
 import { checkRetentionEnd } from '../../../protocol/s3/object-lock.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { LockClock } from '../lock-clock.ts';
 import type { ObjectLock, Retention } from '../object-layer.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import type { ObjectLock as StoredLock, ObjectRecord } from '../records/object-record.ts';
 
 /**
  * Refuses to remove a locked version. A caller with the permission may bypass GOVERNANCE; nothing bypasses COMPLIANCE or a legal hold.
- * Throws `AccessDenied`.
+ * `now` is the time of `LockClock.earliest`, as for the other checks here. Throws `AccessDenied`.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
  */
@@ -35,20 +36,23 @@ function missingLock(): S3Error {
 }
 
 /**
- * Returns the lock of a new version: that of the request, and the default retention of the bucket where the request has none. `modified`
- * is the time of the version, which is never before the clock.
+ * Returns the lock of a new version: that of the request, and the default retention of the bucket where the request has none. That
+ * begins with the time of the version, which is never before the wall clock, and not before the time that passed.
  */
 export function lockOfNew(
   { objectLock }: BucketRecord,
   requested: ObjectLock | undefined,
   modified: number,
+  clock: Pick<LockClock, 'latest'>,
 ): StoredLock | undefined {
   // The bucket may be another one than that which was checked.
   if (objectLock === undefined && requested !== undefined) throw missingLock();
   if (objectLock === undefined) return undefined;
   const { defaultRetention } = objectLock;
   const mode = requested?.retention?.mode ?? defaultRetention?.mode;
-  const until = requested?.retention?.until.getTime() ?? (defaultRetention && modified + retentionMs(defaultRetention));
+  const until =
+    requested?.retention?.until.getTime() ??
+    (defaultRetention && Math.max(modified, clock.latest()) + retentionMs(defaultRetention));
   const legalHold = requested?.legalHold;
   if (mode === undefined && legalHold === undefined) return undefined;
   return {

@@ -27,7 +27,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   // The commit checks the conditions again. This check refuses a request before its body comes.
   const found = comparable(context, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
-  checkLockOfNew(place.stored.record, request.lock, context.clock());
+  checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
   const id = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -101,7 +101,7 @@ function commitObject(
     const current = comparable(context, bucket, found.current?.record, conditions);
     checkWriteConditions(conditions, current instanceof Promise ? await current : current);
     const version = newVersion(context, found);
-    const lock = lockOfNew(found.stored.record, request.lock, version.modified);
+    const lock = lockOfNew(found.stored.record, request.lock, version.modified, context.lockClock);
     const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }) };
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = await guardKey(context, record.sealed, attempt);

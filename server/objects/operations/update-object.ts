@@ -83,7 +83,7 @@ export function putObjectRetention(
 ): Promise<VersionResult> {
   return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
-    checkRetentionChange(record, retention, { now: context.clock(), bypassGovernance });
+    checkRetentionChange(record, retention, { now: context.lockClock.earliest(), bypassGovernance });
     const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
     return withLock(record, {
       ...kept,

@@ -117,7 +117,7 @@ export async function supersede(
   if (history === 'none') return removeObject(context, place, current, by);
   const replaced = history === 'null-version' && current !== undefined && current.record.versionId === undefined;
   for (const removed of [replaced ? current : undefined, nullVersion]) {
-    if (removed !== undefined) checkRemovable(removed.record, context.clock(), false);
+    if (removed !== undefined) checkRemovable(removed.record, context.lockClock.earliest(), false);
   }
   const ofCurrent =
     current === undefined || replaced
