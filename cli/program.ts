@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './config/cli-error.ts';
-import { adminGroups, commandsOf, type Runner } from './commands/command-group.ts';
+import { adminGroups, commandsOf, type Runner, type Task } from './commands/command-group.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
 import { Context, type GlobalOptions } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
@@ -29,7 +29,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
     output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`coffer --help\``), 'fatal');
     return 1;
   }
-  if (!(error instanceof CliError && error.code === 'Reported')) output.error(error, 'fatal');
+  if (!isReported(error)) output.error(error, 'fatal');
   return 1;
 }
 
@@ -58,16 +58,7 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
       // `fail` prints the errors. Help for a wrong command goes to standard error.
       writeErr: (text) => (text.startsWith('error:') ? undefined : io.stderr.write(text)),
     });
-  const runner: Runner = async (work, doing, subject) => {
-    const context = new Context(io, program.opts<GlobalOptions>());
-    try {
-      await work(context);
-    } catch (error) {
-      throw explain(error, doing, subject);
-    } finally {
-      context.close();
-    }
-  };
+  const runner: Runner = async (tasks) => runTasks(new Context(io, program.opts<GlobalOptions>()), tasks);
   const commands = commandsOf(program, runner);
   addDataCommands(commands);
   // There are ten times as many commands for administrators as others: defining them costs 13 ms.
@@ -78,6 +69,30 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     for (const [name, description] of Object.entries(adminGroups)) commands.group(name, description);
   }
   return program;
+}
+
+async function runTasks(context: Context, tasks: readonly Task[]): Promise<void> {
+  let failed = 0;
+  try {
+    for (const { work, doing, subject } of tasks) {
+      try {
+        await work(context);
+      } catch (error) {
+        const explained = explain(error, doing, subject);
+        if (tasks.length === 1 || context.signal.aborted) throw explained;
+        failed += 1;
+        if (!isReported(explained)) context.output.error(explained, 'error');
+      }
+    }
+  } finally {
+    context.close();
+  }
+  if (failed > 0) throw new CliError('Reported', `${failed} of ${tasks.length} arguments failed`);
+}
+
+/** The command has already reported the failure. */
+function isReported(error: unknown): boolean {
+  return error instanceof CliError && error.code === 'Reported';
 }
 
 /** Names the failed action; the error of the server or the system becomes the cause. */

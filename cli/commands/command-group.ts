@@ -4,12 +4,15 @@ import type { Context } from './context.ts';
 /** The groups for administrators, and their descriptions. */
 export const adminGroups = { admin: 'administer servers', idp: 'identity providers' } as const;
 
-/** Runs the work of a command and reports its failure; `doing` completes "Unable to …". */
-export type Runner = (
-  work: (context: Context) => Promise<void>,
-  doing: string,
-  subject: string | undefined,
-) => Promise<void>;
+/** One thing that a command does. `doing` completes "Unable to …". */
+export interface Task {
+  readonly doing: string;
+  readonly subject: string | undefined;
+  readonly work: (context: Context) => Promise<void>;
+}
+
+/** Runs the tasks of a command. With several tasks it reports a failure and continues, and fails at the end. */
+export type Runner = (tasks: readonly Task[]) => Promise<void>;
 
 /** The function behind a command. `args` are the given arguments; the values of a list follow each other. */
 type CommandFunction<Options extends object = object> = (
@@ -40,7 +43,7 @@ interface CommandDefinition<Module, Options extends object> {
    * must not be a secret.
    */
   readonly subject?: number;
-  /** Runs the function once for each argument. The first failure ends the command. */
+  /** Runs the function once for each argument. The command continues after a failure. */
   readonly each?: true;
   readonly run: (module: Module) => CommandFunction<Options>;
 }
@@ -100,14 +103,13 @@ export class CommandGroup<Module = undefined> {
         .slice(0, -2)
         .flat()
         .filter((one) => typeof one === 'string');
-      for (const list of each ? args.map((one) => [one]) : [args]) {
-        const named = list.at(subject) ?? list[0];
-        await this.#runner(
-          async (context) => run(await this.#load())(context, list, command.opts<Options>()),
-          doing,
-          named,
-        );
-      }
+      const lists = each ? args.map((one) => [one]) : [args];
+      const tasks = lists.map((list) => ({
+        doing,
+        subject: list.at(subject) ?? list[0],
+        work: async (context: Context) => run(await this.#load())(context, list, command.opts<Options>()),
+      }));
+      await this.#runner(tasks);
     });
   }
 

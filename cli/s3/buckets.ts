@@ -2,7 +2,7 @@ import { readListBuckets, type BucketEntry } from '../../protocol/s3/responses.t
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
 import { S3ResponseError } from './s3-response-error.ts';
-import { createHash } from 'node:crypto';
+import { xmlBody } from './xml-body.ts';
 import {
   parseBucketEncryption,
   writeBucketEncryption,
@@ -13,14 +13,23 @@ export async function listBuckets(client: S3Client): Promise<readonly BucketEntr
   return readListBuckets((await client.text({ method: 'GET' })).text);
 }
 
-/** Without a region the server uses its own. */
-export async function createBucket(client: S3Client, bucket: string, region: string | undefined): Promise<void> {
+interface NewBucket {
+  /** Without a region the server uses its own. */
+  readonly region?: string | undefined;
+  /** Object lock needs versions, so it enables them too. */
+  readonly objectLock?: boolean;
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
+export async function createBucket(client: S3Client, bucket: string, options: NewBucket = {}): Promise<void> {
+  const { region, objectLock } = options;
+  const headers: Record<string, string> = objectLock === true ? { 'x-amz-bucket-object-lock-enabled': 'true' } : {};
   const body =
     region === undefined || region === 'us-east-1'
       ? undefined
       : Buffer.from(xmlDocument('CreateBucketConfiguration', [element('LocationConstraint', region)]));
   try {
-    await client.text({ method: 'PUT', bucket, body });
+    await client.text({ method: 'PUT', bucket, body, headers });
   } catch (error) {
     // An earlier attempt whose answer was lost may have created it.
     if (error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou' && error.attempts > 1) return;
@@ -56,9 +65,7 @@ export async function getBucketEncryption(client: S3Client, bucket: string): Pro
 }
 
 export async function putBucketEncryption(client: S3Client, bucket: string, rule: BucketEncryptionRule): Promise<void> {
-  const body = Buffer.from(writeBucketEncryption(rule));
-  const headers = { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' };
-  await client.text({ method: 'PUT', bucket, query, body, headers });
+  await client.text({ method: 'PUT', bucket, query, ...xmlBody(writeBucketEncryption(rule)) });
 }
 
 export async function deleteBucketEncryption(client: S3Client, bucket: string): Promise<void> {

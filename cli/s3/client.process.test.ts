@@ -225,7 +225,7 @@ describe('an answer that was lost', () => {
     const client = await clientOf((_, response, count) =>
       count === 1 ? response.destroy() : refuse(response, 409, 'BucketAlreadyOwnedByYou'),
     );
-    await createBucket(client, 'bucket', undefined);
+    await createBucket(client, 'bucket');
   });
 
   it('does not make an upload that was completed fail', async () => {

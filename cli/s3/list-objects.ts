@@ -1,8 +1,16 @@
-import { readListObjects, readListUploads, type ObjectEntry } from '../../protocol/s3/responses.ts';
+import {
+  readListObjects,
+  readListUploads,
+  readListVersions,
+  type ObjectEntry,
+  type VersionEntry,
+} from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
 
-export type Listed =
-  { readonly kind: 'object'; readonly object: ObjectEntry } | { readonly kind: 'prefix'; readonly prefix: string };
+type ListedOf<T extends ObjectEntry> =
+  { readonly kind: 'object'; readonly object: T } | { readonly kind: 'prefix'; readonly prefix: string };
+
+export type Listed = ListedOf<ObjectEntry>;
 
 interface Listing {
   readonly bucket: string;
@@ -29,11 +37,50 @@ export async function* listObjects(client: S3Client, listing: Listing): AsyncGen
       },
     });
     const page = readListObjects(text);
-    const prefixes = page.commonPrefixes.map((prefix) => ({ kind: 'prefix', prefix, name: prefix }) as const);
-    const objects = page.objects.map((object) => ({ kind: 'object', object, name: object.key }) as const);
-    yield* [...prefixes, ...objects].sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+    yield* inOrder(page.commonPrefixes, page.objects);
     token = page.continuationToken;
   } while (token !== undefined && listing.limit === undefined);
+}
+
+/** Joins a page in the order of the names. The sort is stable, so that the versions of a key stay in their order. */
+function inOrder<T extends ObjectEntry>(commonPrefixes: readonly string[], objects: readonly T[]): ListedOf<T>[] {
+  const listed = objects.map((object) => ({ kind: 'object', object }) as const);
+  if (commonPrefixes.length === 0) return listed;
+  const prefixes = commonPrefixes.map((prefix) => ({ kind: 'prefix', prefix }) as const);
+  const named = [...prefixes, ...listed].map((one) => [Buffer.from(nameOf(one)), one] as const);
+  return named.sort(([one], [other]) => Buffer.compare(one, other)).map(([, one]) => one);
+}
+
+function nameOf(listed: Listed): string {
+  return listed.kind === 'prefix' ? listed.prefix : listed.object.key;
+}
+
+/**
+ * Lists versions, delete markers and common prefixes in the order of their names, the newest version of a key first, and requests pages on
+ * demand.
+ */
+export async function* listVersions(
+  client: S3Client,
+  listing: Omit<Listing, 'limit'>,
+): AsyncGenerator<ListedOf<VersionEntry>, void, undefined> {
+  let next: { readonly keyMarker: string; readonly versionIdMarker: string } | undefined;
+  do {
+    const { text } = await client.text({
+      method: 'GET',
+      bucket: listing.bucket,
+      query: {
+        versions: '',
+        prefix: listing.prefix,
+        'encoding-type': 'url',
+        delimiter: listing.recursive ? undefined : '/',
+        'key-marker': next?.keyMarker,
+        'version-id-marker': next?.versionIdMarker || undefined,
+      },
+    });
+    const page = readListVersions(text);
+    yield* inOrder(page.commonPrefixes, page.versions);
+    next = page.next;
+  } while (next !== undefined);
 }
 
 /** Lists every object below a prefix. */

@@ -10,7 +10,7 @@ import {
   readErrorDocument,
 } from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
-import { copySource, headObject, type ObjectHeaders } from './objects.ts';
+import { copySource, headObject, type CopySource, type ObjectHeaders } from './objects.ts';
 import type { RequestBody } from './request-body.ts';
 import { S3ResponseError } from './s3-response-error.ts';
 
@@ -53,7 +53,7 @@ export async function copyPart(
   client: S3Client,
   upload: Upload,
   partNumber: number,
-  source: { readonly bucket: string; readonly key: string; readonly etag: string },
+  source: CopySource,
   range: { readonly start: number; readonly end: number },
 ): Promise<CompletedPart> {
   const { bucket, key, uploadId } = upload;
@@ -92,7 +92,7 @@ export async function completeUpload(
   } catch (error) {
     if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchUpload') throw error;
     // After a retry the upload is missing because the first attempt completed it.
-    const object = await headObject(client, bucket, key).catch(() => undefined);
+    const object = await headObject(client, { bucket, key }).catch(() => undefined);
     if (object?.size === size && object.etag.endsWith(`-${parts.length}`)) return object.etag;
     throw error;
   }

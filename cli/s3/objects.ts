@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { readCopyResult, readDeleteFailures, type DeleteFailure } from '../../protocol/s3/responses.ts';
-import { percentEncodePath } from '../../protocol/sigv4/canonical-request.ts';
+import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/sigv4/canonical-request.ts';
 import type { S3Client } from './client.ts';
 import type { RequestBody } from './request-body.ts';
-import { createHash } from 'node:crypto';
+import { xmlBody } from './xml-body.ts';
 import { writeDeleteObjects } from '../../protocol/s3/delete-objects-request.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, retryBackoff } from './retry.ts';
@@ -17,8 +17,25 @@ interface ObjectProperties {
   readonly headers: IncomingHttpHeaders;
 }
 
-export async function headObject(client: S3Client, bucket: string, key: string): Promise<ObjectProperties> {
-  const { headers } = await client.text({ method: 'HEAD', bucket, key });
+/** An object, or one version of it. */
+export interface ObjectRef {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId?: string | undefined;
+}
+
+export async function headObject(
+  client: S3Client,
+  { bucket, key, versionId }: ObjectRef,
+  options: { readonly headers?: ObjectHeaders; readonly partNumber?: number | undefined } = {},
+): Promise<ObjectProperties> {
+  const { headers } = await client.text({
+    method: 'HEAD',
+    bucket,
+    key,
+    query: { versionId, partNumber: options.partNumber },
+    headers: options.headers,
+  });
   return {
     size: Number(headers['content-length'] ?? 0),
     etag: (headers.etag ?? '').replaceAll('"', ''),
@@ -44,8 +61,8 @@ export async function putObject(
 
 export async function copyObject(
   client: S3Client,
-  source: { readonly bucket: string; readonly key: string; readonly etag: string },
-  target: { readonly bucket: string; readonly key: string },
+  source: CopySource,
+  target: ObjectRef,
   headers: ObjectHeaders,
 ): Promise<string> {
   const { text } = await client.text({
@@ -57,48 +74,79 @@ export async function copyObject(
   return readCopyResult(text);
 }
 
-/** The server copies only an object with this ETag. */
-export function copySource(source: {
-  readonly bucket: string;
-  readonly key: string;
+/** The server copies only an object with this ETag, if it is not empty. */
+export interface CopySource extends ObjectRef {
   readonly etag: string;
-}): ObjectHeaders {
+}
+
+export function copySource({ bucket, key, versionId, etag }: CopySource): ObjectHeaders {
+  const version = versionId === undefined ? '' : `?versionId=${percentEncode(versionId)}`;
   return {
-    'x-amz-copy-source': `/${source.bucket}/${percentEncodePath(source.key)}`,
-    ...(source.etag === '' ? {} : { 'x-amz-copy-source-if-match': `"${source.etag}"` }),
+    'x-amz-copy-source': `/${bucket}/${percentEncodePath(key)}${version}`,
+    ...(etag === '' ? {} : { 'x-amz-copy-source-if-match': `"${etag}"` }),
   };
 }
 
-export async function deleteObject(client: S3Client, bucket: string, key: string): Promise<void> {
-  await client.text({ method: 'DELETE', bucket, key });
+/** What a request to delete did: the version that it removed, or the delete marker that it added. */
+export interface Deletion {
+  readonly deleteMarker: boolean;
+  /** Empty where the bucket has no versions. */
+  readonly versionId: string;
 }
 
-/** Deletes up to 1,000 keys in one request, and returns those that failed. */
+export async function deleteObject(
+  client: S3Client,
+  { bucket, key, versionId }: ObjectRef,
+  options: DeleteOptions = {},
+): Promise<Deletion> {
+  const { headers } = await client.text({
+    method: 'DELETE',
+    bucket,
+    key,
+    query: { versionId },
+    headers: bypass(options),
+  });
+  return {
+    deleteMarker: headers['x-amz-delete-marker'] === 'true',
+    versionId: String(headers['x-amz-version-id'] ?? ''),
+  };
+}
+
+export interface DeleteOptions {
+  /** Removes versions under a retention of the mode GOVERNANCE too. */
+  readonly bypass?: boolean | undefined;
+}
+
+export function bypass(options: DeleteOptions): ObjectHeaders {
+  return options.bypass === true ? { 'x-amz-bypass-governance-retention': 'true' } : {};
+}
+
+/** Deletes up to 1,000 objects or versions in one request. */
 export async function deleteObjects(
   client: S3Client,
   bucket: string,
-  keys: readonly string[],
-): Promise<readonly DeleteFailure[]> {
-  const body = Buffer.from(writeDeleteObjects({ quiet: true, objects: keys.map((key) => ({ key })) }));
+  objects: readonly Omit<ObjectRef, 'bucket'>[],
+  options: DeleteOptions = {},
+): Promise<ReturnType<typeof readDeleteResult>> {
+  const { body, headers } = xmlBody(writeDeleteObjects({ quiet: false, objects }));
   const { text } = await client.text({
     method: 'POST',
     bucket,
     query: { delete: '' },
     body,
-    // S3 demands a checksum for this request.
-    headers: { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' },
+    headers: { ...headers, ...bypass(options) },
   });
-  return readDeleteFailures(text);
+  return readDeleteResult(text);
 }
 
-interface ObjectRange {
-  readonly bucket: string;
-  readonly key: string;
+interface ObjectRange extends ObjectRef {
   /** The expected ETag; empty accepts any. */
   readonly etag: string;
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
+  /** Headers of the request, such as the key of an object under SSE-C. */
+  readonly headers?: ObjectHeaders | undefined;
 }
 
 const maxFailures = 6;
@@ -117,7 +165,9 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
         method: 'GET',
         bucket: range.bucket,
         key: range.key,
+        query: { versionId: range.versionId },
         headers: {
+          ...range.headers,
           range: `bytes=${at}-${range.end - 1}`,
           ...(range.etag === '' ? {} : { 'if-match': `"${range.etag}"` }),
         },

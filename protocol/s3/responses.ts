@@ -143,19 +143,92 @@ export function readCopyResult(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes }), 'ETag').replaceAll('"', '');
 }
 
+/** What DeleteObjects did with one object. */
+export interface DeletedObject {
+  readonly key: string;
+  /** The version that the request named. */
+  readonly versionId?: string;
+  /** Set if the request added a delete marker, or removed one. */
+  readonly deleteMarker?: { readonly versionId: string };
+}
+
 export interface DeleteFailure {
   readonly key: string;
+  readonly versionId?: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** Reads the keys that DeleteObjects could not delete. */
-export function readDeleteFailures(body: string | Buffer): readonly DeleteFailure[] {
-  return childrenOf(readXml(body, { maxBytes, root: 'DeleteResult' }), 'Error').map((failure) => ({
-    key: requiredText(failure, 'Key'),
-    code: textOf(failure, 'Code') ?? '',
-    message: textOf(failure, 'Message') ?? '',
-  }));
+/**
+ * Reads what DeleteObjects deleted and what not, each list in the order of the response.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ */
+export function readDeleteResult(body: string | Buffer): {
+  readonly deleted: readonly DeletedObject[];
+  readonly failures: readonly DeleteFailure[];
+} {
+  const root = readXml(body, { maxBytes, root: 'DeleteResult' });
+  return {
+    deleted: childrenOf(root, 'Deleted').map((object) => ({
+      ...readVersionRef(object),
+      ...(textOf(object, 'DeleteMarker')?.trim() === 'true' && {
+        deleteMarker: { versionId: textOf(object, 'DeleteMarkerVersionId') ?? '' },
+      }),
+    })),
+    failures: childrenOf(root, 'Error').map((failure) => ({
+      ...readVersionRef(failure),
+      code: textOf(failure, 'Code') ?? '',
+      message: textOf(failure, 'Message') ?? '',
+    })),
+  };
+}
+
+function readVersionRef(node: XmlNode): { readonly key: string; readonly versionId?: string } {
+  const versionId = textOf(node, 'VersionId') ?? '';
+  return { key: requiredText(node, 'Key'), ...(versionId !== '' && { versionId }) };
+}
+
+/** A version of an object, or a delete marker, whose size is 0 and whose ETag is empty. */
+export interface VersionEntry extends ObjectEntry {
+  readonly versionId: string;
+  readonly latest: boolean;
+  readonly deleteMarker: boolean;
+}
+
+interface VersionPage {
+  /** In the order of the keys; the newest version of a key first. */
+  readonly versions: readonly VersionEntry[];
+  readonly commonPrefixes: readonly string[];
+  readonly next?: { readonly keyMarker: string; readonly versionIdMarker: string };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html */
+export function readListVersions(body: string | Buffer): VersionPage {
+  const root = readXml(body, { maxBytes, root: 'ListVersionsResult' });
+  const name = nameReader(root);
+  const truncated = textOf(root, 'IsTruncated')?.trim() === 'true';
+  return {
+    versions: root.children
+      .filter((one) => one.name === 'Version' || one.name === 'DeleteMarker')
+      .map((version) => ({
+        key: name(requiredText(version, 'Key')),
+        versionId: textOf(version, 'VersionId') ?? 'null',
+        latest: textOf(version, 'IsLatest')?.trim() === 'true',
+        deleteMarker: version.name === 'DeleteMarker',
+        size: Number(textOf(version, 'Size') ?? 0),
+        etag: (textOf(version, 'ETag') ?? '').replaceAll('"', ''),
+        lastModified: readDate(textOf(version, 'LastModified')),
+        storageClass: textOf(version, 'StorageClass') ?? 'STANDARD',
+      })),
+    commonPrefixes: readCommonPrefixes(root, name),
+    ...(truncated && {
+      next: {
+        keyMarker: name(requiredText(root, 'NextKeyMarker')),
+        versionIdMarker: textOf(root, 'NextVersionIdMarker') ?? '',
+      },
+    }),
+  };
 }
 
 function readCommonPrefixes(root: XmlNode, name: (text: string) => string): string[] {

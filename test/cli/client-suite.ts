@@ -1,61 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
-
-export interface ServerUnderTest {
-  readonly url: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-  stop(): Promise<void>;
-}
+import { ClientDriver, type ServerUnderTest } from './client-driver.ts';
+import { describeVersions } from './versions-suite.ts';
 
 /** What our client must do against any server that speaks S3 as MinIO does. */
 export function describeClient(name: string, start: () => Promise<ServerUnderTest>): void {
   let server: ServerUnderTest;
   let folder: string;
-
-  async function attempt(...args: string[]): Promise<CofferResult> {
-    return runCoffer(['--config-dir', join(folder, 'config'), ...args], { env: { MC_UPLOAD_MULTIPART_SIZE: '5MiB' } });
-  }
-
-  async function coffer(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await attempt(...args);
-    expect({ code, stderr }, `coffer ${args.join(' ')}`).toEqual({ code: 0, stderr: '' });
-    return stdout.toString('utf8');
-  }
-
-  async function json(...args: string[]): Promise<Record<string, unknown>[]> {
-    const lines = (await coffer('--json', ...args)).split('\n').filter((line) => line !== '');
-    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  }
-
-  async function keys(target: string): Promise<unknown[]> {
-    return (await json('ls', '-r', target)).map(({ key }) => key);
-  }
-
-  async function file(path: string, content: string | Buffer): Promise<string> {
-    const full = join(folder, path);
-    await mkdir(join(full, '..'), { recursive: true });
-    await writeFile(full, content);
-    return full;
-  }
+  const client = new ClientDriver();
+  const attempt = async (...args: string[]): Promise<CofferResult> => client.attempt(...args);
+  const coffer = async (...args: string[]): Promise<string> => client.run(...args);
+  const json = async (...args: string[]): Promise<Record<string, unknown>[]> => client.json(...args);
+  const keys = async (target: string): Promise<unknown[]> => client.keys(target);
+  const file = async (path: string, content: string | Buffer): Promise<string> => client.file(path, content);
 
   describe(`the client against ${name}`, () => {
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'coffer-cli-'));
-      server = await start();
-      await coffer('alias', 'set', 's', server.url, server.accessKey, server.secretKey);
+      await client.start(start);
+      ({ server } = client);
+      folder = client.path();
       await coffer('mb', 's/bucket');
     });
 
-    afterAll(async () => {
-      await server?.stop();
-      await rm(folder, { recursive: true, force: true });
-    });
+    afterAll(async () => client.stop());
 
     it('keeps no alias whose secret key is wrong', async () => {
       const { code, stderr } = await attempt('alias', 'set', 'wrong', server.url, server.accessKey, 'not-the-secret');
@@ -299,5 +270,7 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
       expect(await coffer('ready', 's')).toBe('The cluster is ready\n');
       expect(await json('ping', '-c', '1', 's')).toMatchObject([{ counter: 1, servers: [{ 'error-count': 0 }] }]);
     });
+
+    describeVersions(client);
   });
 }

@@ -1,24 +1,45 @@
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import type { Context } from '../context.ts';
-import { createBucket, deleteBucket } from '../../s3/buckets.ts';
+import { createBucket, deleteBucket, listBuckets } from '../../s3/buckets.ts';
+import { putVersioning } from '../../s3/bucket-settings.ts';
+import type { S3Client } from '../../s3/client.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { parseBucket } from '../../config/target.ts';
+import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { CliError } from '../../config/cli-error.ts';
-import { allObjects, listUploads } from '../../s3/list-objects.ts';
+import { listUploads } from '../../s3/list-objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
-import { deleteInBatches } from './remove.ts';
+import { remoteEntries } from './entries/remote-entries.ts';
+import { deleteInBatches } from './remove-batches.ts';
+
+interface MakeOptions {
+  readonly region?: string;
+  readonly ignoreExisting?: boolean;
+  readonly withLock?: boolean;
+  readonly withVersioning?: boolean;
+}
 
 export async function makeBucket(
   context: Context,
   [argument = '']: readonly string[],
-  options: { readonly region?: string; readonly ignoreExisting?: boolean },
+  options: MakeOptions,
 ): Promise<void> {
-  const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
-  try {
-    await createBucket(await context.client(alias), bucket, options.region);
-  } catch (error) {
-    const exists = error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou';
-    if (!exists || options.ignoreExisting !== true) throw error;
+  const aliases = await context.aliases();
+  const parsed = parseTarget(argument, aliases);
+  if (parsed.kind === 'local') {
+    if (options.withLock === true || options.withVersioning === true || options.region !== undefined) {
+      throw new CliError(
+        'BadArgument',
+        `\`${argument}\` is a folder of this machine: it has no region, lock or versions`,
+      );
+    }
+    await mkdir(parsed.path, { recursive: true });
+    context.output.message(`Folder created successfully \`${argument}\`.`, { bucket: argument, region: '' });
+    return;
   }
+  const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), aliases);
+  const client = await context.client(alias);
+  await create(client, bucket, options);
+  if (options.withVersioning === true) await putVersioning(client, bucket, { status: 'Enabled' });
   const name = `${aliasName}/${bucket}`;
   context.output.message(`Bucket created successfully \`${name}\`.`, {
     bucket: name,
@@ -26,24 +47,53 @@ export async function makeBucket(
   });
 }
 
-/** Removes a bucket; with `force` the client removes its objects first. */
+async function create(client: S3Client, bucket: string, options: MakeOptions): Promise<void> {
+  try {
+    await createBucket(client, bucket, { region: options.region, objectLock: options.withLock === true });
+  } catch (error) {
+    const exists = error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou';
+    if (!exists || options.ignoreExisting !== true) throw error;
+  }
+}
+
+interface RemoveBucketOptions {
+  readonly force?: boolean;
+  readonly dangerous?: boolean;
+}
+
+/** Removes a bucket; with `force` the client removes its objects, versions and uploads first. */
 export async function removeBucket(
   context: Context,
   [argument = '']: readonly string[],
-  options: { readonly force?: boolean },
+  options: RemoveBucketOptions,
 ): Promise<void> {
-  const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
+  const trimmed = argument.replace(/(?<=.)\/+$/, '');
+  const target = parseTarget(trimmed, await context.aliases());
+  if (target.kind === 'local') {
+    await (options.force === true ? rm(target.path, { recursive: true }) : rmdir(target.path));
+    context.output.message(`Removed \`${argument}\` successfully.`, { bucket: argument });
+    return;
+  }
+  if (target.bucket !== '') {
+    await removeOne(context, parseBucket(trimmed, await context.aliases()), options);
+    return;
+  }
+  if (options.force !== true || options.dangerous !== true) {
+    throw new CliError(
+      'BadArgument',
+      `\`${argument}\` is a whole server: to remove all its buckets use --force and --dangerous`,
+    );
+  }
+  for (const { name } of await listBuckets(await context.client(target.alias))) {
+    await removeOne(context, { ...target, bucket: name }, options);
+  }
+}
+
+async function removeOne(context: Context, target: RemoteTarget, { force }: RemoveBucketOptions): Promise<void> {
+  const { alias, aliasName, bucket } = target;
   const client = await context.client(alias);
   const name = `${aliasName}/${bucket}`;
-  if (options.force === true) {
-    await deleteInBatches(client, bucket, allObjects(client, bucket, ''), async (_, failure) => {
-      if (failure !== undefined)
-        throw new CliError('BadArgument', `Unable to remove \`${name}/${failure.key}\``, { cause: failure.message });
-    });
-    for await (const { key, uploadId } of listUploads(client, { bucket, prefix: '', recursive: true })) {
-      await abortUpload(client, { bucket, key, uploadId });
-    }
-  }
+  if (force === true) await empty(client, target);
   try {
     await deleteBucket(client, bucket);
   } catch (error) {
@@ -51,10 +101,21 @@ export async function removeBucket(
     throw new CliError(
       'BadArgument',
       `Bucket \`${name}\` is not empty: use --force to remove it with all that is in it`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   context.output.message(`Removed \`${name}\` successfully.`, { bucket: name });
+}
+
+/** Removes the objects with all their versions, and the uploads. The first failure ends it. */
+async function empty(client: S3Client, { bucket, ...rest }: RemoteTarget): Promise<void> {
+  const versions = remoteEntries(client, { ...rest, bucket, key: '' }, { recursive: true, versions: true });
+  for await (const removal of deleteInBatches(client, versions)) {
+    if (!('failure' in removal)) continue;
+    const cause = removal.failure.message;
+    throw new CliError('Failed', `Unable to remove \`${removal.entry.display}\``, { cause });
+  }
+  for await (const { key, uploadId } of listUploads(client, { bucket, prefix: '', recursive: true })) {
+    await abortUpload(client, { bucket, key, uploadId });
+  }
 }

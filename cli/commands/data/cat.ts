@@ -2,24 +2,85 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../context.ts';
-import { readObject, headObject } from '../../s3/objects.ts';
+import { CliError } from '../../config/cli-error.ts';
+import { readObject, headObject, type ObjectHeaders } from '../../s3/objects.ts';
 import { parseObject, parseTarget } from '../../config/target.ts';
+import type { VersionOptions } from './entries/entries.ts';
+import { statOf } from './entries/local-entries.ts';
+import { versionOf } from './entries/select-objects.ts';
 
-/** Writes objects and files to standard output, in their order. */
-export async function cat(context: Context, arguments_: readonly string[]): Promise<void> {
-  for (const argument of arguments_) await catOne(context, argument);
+export interface ReadOptions extends VersionOptions {
+  /** Bytes. */
+  readonly offset?: string;
+  /** Bytes. */
+  readonly tail?: string;
+  readonly partNumber?: string;
 }
 
-async function catOne(context: Context, argument: string): Promise<void> {
+/** Writes objects and files to standard output, in their order. `-` is standard input. */
+export async function cat(context: Context, args: readonly string[], options: ReadOptions): Promise<void> {
+  if (options.offset !== undefined && options.tail !== undefined) {
+    throw new CliError('BadArgument', 'Give either --offset or --tail');
+  }
+  for (const argument of args) {
+    const { stream } = await openTarget(context, argument, options);
+    await pipeline(stream, context.io.stdout, { end: false });
+  }
+}
+
+/** Opens an object, a file, or standard input. `encoding` is the Content-Encoding of an object. */
+export async function openTarget(
+  context: Context,
+  argument: string,
+  options: ReadOptions,
+): Promise<{ readonly stream: Readable; readonly encoding: string; readonly contentType: string }> {
   const aliases = await context.aliases();
+  const plain = { encoding: '', contentType: '' };
+  if (argument === '-') return { stream: context.io.stdin, ...plain };
   const parsed = parseTarget(argument, aliases);
   if (parsed.kind === 'local') {
-    await pipeline(createReadStream(parsed.path, { highWaterMark: 262_144 }), context.io.stdout, { end: false });
-    return;
+    if (options.versionId !== undefined || options.rewind !== undefined || options.partNumber !== undefined) {
+      throw new CliError('BadArgument', `\`${argument}\` is a file: it has no versions or parts`);
+    }
+    const found = await statOf(parsed.path);
+    if (found.isDirectory()) throw new CliError('BadArgument', `\`${argument}\` is a folder`);
+    // The size of a pipe or device is 0.
+    const size = found.isFile() ? found.size : Infinity;
+    return {
+      stream: createReadStream(parsed.path, { start: startOf(options, size), highWaterMark: 262_144 }),
+      ...plain,
+    };
   }
-  const { alias, bucket, key } = parseObject(argument, aliases);
-  const client = await context.client(alias);
-  const { size, etag } = await headObject(client, bucket, key);
-  const body = Readable.from(readObject(client, { bucket, key, etag, start: 0, end: size }), { objectMode: false });
-  await pipeline(body, context.io.stdout, { end: false });
+  const target = parseObject(argument, aliases);
+  const client = await context.client(target.alias);
+  const ref = { bucket: target.bucket, key: target.key, versionId: await versionOf(client, target, options) };
+  const partNumber = options.partNumber === undefined ? undefined : count('--part-number', options.partNumber);
+  const { size, etag, headers, contentType } = await headObject(client, ref, { partNumber });
+  const encoding = headers['content-encoding'] ?? '';
+  if (partNumber !== undefined) {
+    if (options.offset !== undefined || options.tail !== undefined) {
+      throw new CliError('BadArgument', '--part-number names a whole part: leave out --offset and --tail');
+    }
+    const query = { partNumber, versionId: ref.versionId };
+    const match: ObjectHeaders = { 'if-match': `"${etag}"` };
+    const { body } = await client.send({ method: 'GET', bucket: ref.bucket, key: ref.key, query, headers: match });
+    return { stream: body, encoding, contentType };
+  }
+  const range = { ...ref, etag, start: startOf(options, size), end: size };
+  return { stream: Readable.from(readObject(client, range), { objectMode: false }), encoding, contentType };
+}
+
+function startOf({ offset, tail }: ReadOptions, size: number): number {
+  if (tail !== undefined) {
+    if (size === Infinity) throw new CliError('BadArgument', '--tail needs a file or object of known size');
+    return Math.max(0, size - count('--tail', tail));
+  }
+  const start = offset === undefined ? 0 : count('--offset', offset);
+  if (start <= size) return start;
+  throw new CliError('BadArgument', `Invalid --offset \`${offset}\`: there are ${size} bytes`);
+}
+
+function count(option: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CliError('BadArgument', `Invalid ${option} \`${text}\`: it is a whole number`);
 }

@@ -1,10 +1,14 @@
 import type { CommandGroup } from '../command-group.ts';
+import { addSettingCommands } from './settings/setting-commands.ts';
+import { ageOptions, rewindOption, versionIdOption, versionOptions } from './shared-options.ts';
 
 /** The commands for buckets, objects and aliases. */
 export function addDataCommands(commands: CommandGroup): void {
   addAlias(commands);
   addBuckets(commands);
+  addListings(commands);
   addObjects(commands);
+  addSettingCommands(commands);
   addHealth(commands);
 }
 
@@ -46,57 +50,68 @@ function addBuckets(commands: CommandGroup): void {
     options: [
       ['--region <region>', 'where the bucket shall be'],
       ['-p, --ignore-existing', 'succeed when the bucket is there already'],
+      ['-l, --with-lock', 'with object lock, and so with versions'],
+      ['--with-versioning', 'with versions'],
     ],
-    examples: ['mine/photos'],
+    examples: ['mine/photos', ['mine/records --with-lock', 'objects can be kept from removal'], './folder'],
     doing: 'make the bucket',
     each: true,
     run: (module) => module.makeBucket,
   });
   buckets.add('rb <targets...>', {
     description: 'remove buckets',
-    options: [['--force', 'with everything in them']],
+    options: [
+      ['--force', 'with everything in them: objects, versions, uploads'],
+      ['--dangerous', 'allow to remove all buckets of a server'],
+    ],
     examples: ['mine/photos', ['mine/photos --force', 'with all objects']],
     doing: 'remove the bucket',
     each: true,
     run: (module) => module.removeBucket,
   });
-  const encrypt = commands.group('encrypt', 'default encryption of buckets').from(() => import('./encryption.ts'));
-  encrypt.add('set <kind> <keyOrTarget> [target]', {
-    description: 'sse-s3 ALIAS/BUCKET, or sse-kms KEY ALIAS/BUCKET',
-    examples: ['sse-s3 mine/photos', 'sse-kms my-key mine/photos'],
-    doing: 'set the encryption of',
-    subject: -1,
-    run: (module) => module.setEncryption,
-  });
-  encrypt.add('info <target>', {
-    description: 'show the default encryption of a bucket',
-    examples: ['mine/photos'],
-    doing: 'show the encryption of',
-    run: (module) => module.showEncryption,
-  });
-  encrypt.add('clear <target>', {
-    description: 'take the default encryption off a bucket; objects stay as they are',
-    examples: ['mine/photos'],
-    doing: 'clear the encryption of',
-    run: (module) => module.clearEncryption,
-  });
 }
 
-function addObjects(commands: CommandGroup): void {
+function addListings(commands: CommandGroup): void {
   commands
     .from(() => import('./list.ts'))
     .add('ls <targets...>', {
-      description: 'list buckets and objects',
+      description: 'list buckets, objects and files',
       options: [
         ['-r, --recursive', 'everything under the prefix'],
         ['-I, --incomplete', 'uploads that were not completed'],
         ['--summarize', 'count and sizes at the end'],
+        ['--sc, --storage-class <class>', 'only objects of this storage class'],
+        ...versionOptions,
       ],
-      examples: ['mine', 'mine/photos/2026/ --recursive --summarize'],
+      examples: [
+        'mine',
+        'mine/photos/2026/ --recursive --summarize',
+        ['mine/photos --versions', 'with noncurrent versions and delete markers'],
+        ['mine/photos --rewind 7d', 'what was there a week ago'],
+        './folder',
+      ],
       doing: 'list',
       each: true,
       run: (module) => module.list,
     });
+  commands
+    .from(() => import('./stat.ts'))
+    .add('stat <targets...>', {
+      description: 'show what is known of objects, buckets and files',
+      options: [
+        ['-r, --recursive', 'of everything under the prefix'],
+        ['--no-list', 'send no request that lists'],
+        ...versionOptions,
+        versionIdOption,
+      ],
+      examples: ['mine/photos', 'mine/photos/cat.jpg', 'mine/photos/cat.jpg --versions'],
+      doing: 'stat',
+      each: true,
+      run: (module) => module.statTarget,
+    });
+}
+
+function addObjects(commands: CommandGroup): void {
   commands
     .from(() => import('./copy/copy.ts'))
     .add('cp <sources...>', {
@@ -106,6 +121,8 @@ function addObjects(commands: CommandGroup): void {
         ['-r, --recursive', 'folders with all that is in them'],
         ['--disable-multipart', 'upload each file by one request'],
         ['--attr <attributes>', 'headers and metadata: NAME=VALUE;NAME=VALUE'],
+        rewindOption,
+        versionIdOption,
       ],
       examples: ['cat.jpg mine/photos/', ['--recursive mine/photos/ ./photos', 'the contents of the bucket']],
       doing: 'copy to',
@@ -115,35 +132,73 @@ function addObjects(commands: CommandGroup): void {
   commands
     .from(() => import('./cat.ts'))
     .add('cat <targets...>', {
-      description: 'write objects to standard output',
-      examples: ['mine/logs/today.txt'],
+      description: 'write objects and files to standard output',
+      options: [
+        ['--offset <bytes>', 'begin after this number of bytes'],
+        ['--tail <bytes>', 'only the last bytes'],
+        ['--part-number <number>', 'only this part of a multipart upload'],
+        rewindOption,
+        versionIdOption,
+      ],
+      examples: ['mine/logs/today.txt', ['mine/logs/today.txt --tail 1000', 'its last 1,000 bytes']],
       doing: 'read',
       subject: -1,
       run: (module) => module.cat,
     });
   commands
-    .from(() => import('./stat.ts'))
-    .add('stat <targets...>', {
-      description: 'show what is known of objects and buckets',
-      options: [['-r, --recursive', 'of everything under the prefix']],
-      examples: ['mine/photos', 'mine/photos/cat.jpg'],
-      doing: 'stat',
-      each: true,
-      run: (module) => module.statTarget,
+    .from(() => import('./head.ts'))
+    .add('head [targets...]', {
+      description: 'write the first lines of objects and files; those of gzip are unpacked',
+      options: [['-n, --lines <count>', 'the number of lines (10)'], rewindOption, versionIdOption],
+      examples: ['mine/logs/today.txt', 'mine/data/table.csv.gz --lines 1'],
+      doing: 'read',
+      subject: -1,
+      run: (module) => module.head,
     });
   commands
     .from(() => import('./remove.ts'))
-    .add('rm <targets...>', {
-      description: 'remove objects',
+    .add('rm [targets...]', {
+      description: 'remove objects, versions, uploads and files',
       options: [
         ['-r, --recursive', 'everything under the prefix; needs --force'],
         ['--force', 'without asking whether it is there'],
+        ['--dangerous', 'allow to remove all objects of a server'],
         ['-I, --incomplete', 'uploads that were not completed'],
+        ['--non-current', 'noncurrent versions; with --versions --recursive'],
+        ['--bypass', 'also under a retention of the mode governance'],
+        ['--dry-run', 'show what would be removed'],
+        ['--stdin', 'read names from standard input, one on each line; needs --force'],
+        ...ageOptions,
+        ...versionOptions,
+        versionIdOption,
       ],
-      examples: ['mine/photos/cat.jpg', 'mine/photos/2025/ --recursive --force'],
+      examples: [
+        'mine/photos/cat.jpg',
+        'mine/photos/2025/ --recursive --force',
+        ['mine/photos/ -r --force --versions --non-current --older-than 30d', 'what was replaced a month ago'],
+        ['mine/photos/ -r --force --incomplete', 'uploads that were not completed'],
+      ],
       doing: 'remove',
       subject: -1,
       run: (module) => module.remove,
+    });
+  commands
+    .from(() => import('./undo.ts'))
+    .add('undo <target>', {
+      description: 'undo the last uploads and removals in a bucket with versions',
+      options: [
+        ['--last <count>', 'the number of changes of each object (1)'],
+        ['-r, --recursive', 'of everything under the prefix; needs --force'],
+        ['--force', 'allow --recursive'],
+        ['--action <action>', 'only where the newest change is PUT or DELETE'],
+        ['--dry-run', 'show what would be undone'],
+      ],
+      examples: [
+        'mine/photos/cat.jpg',
+        ['mine/photos/ --recursive --force --action DELETE', 'brings back what was removed'],
+      ],
+      doing: 'undo the changes of',
+      run: (module) => module.undo,
     });
 }
 

@@ -1,130 +1,92 @@
 import type { Context } from '../context.ts';
-import { listBuckets } from '../../s3/buckets.ts';
-import type { S3Client } from '../../s3/client.ts';
-import { listObjects, listUploads, type Listed } from '../../s3/list-objects.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
-import { parseRemote, type RemoteTarget } from '../../config/target.ts';
+import { parseTarget, type Target } from '../../config/target.ts';
+import { entriesOf, rewindOf, type VersionOptions } from './entries/entries.ts';
+import { Failures, readable, type Entry } from './entries/entry.ts';
 
-interface ListOptions {
+interface ListOptions extends VersionOptions {
   readonly recursive?: boolean;
   readonly incomplete?: boolean;
   readonly summarize?: boolean;
-}
-
-interface Row {
-  readonly name: string;
-  readonly kind: 'file' | 'folder';
-  readonly size: number;
-  readonly time: Date;
-  readonly etag: string;
   readonly storageClass?: string;
 }
 
 export async function list(context: Context, [argument = '']: readonly string[], options: ListOptions): Promise<void> {
-  const target = parseRemote(argument, await context.aliases());
-  const client = await context.client(target.alias);
+  const target = parseTarget(argument, await context.aliases());
+  const { recursive = false, versions, incomplete } = options;
+  const rewind = rewindOf(options);
+  const failures = new Failures(context);
   let totalObjects = 0;
   let totalSize = 0;
-  for await (const row of rows(client, target, options)) {
-    const { name, kind, size, time, etag, storageClass } = row;
-    const shown = `[${formatTime(time)}] ${formatSize(size).padStart(7)} ${storageClass === undefined ? '' : `${storageClass} `}${printable(name)}`;
-    await context.output.line(shown, {
-      type: kind,
-      lastModified: time,
-      size,
-      key: name,
-      etag,
-      url: `${target.alias.url}/`,
-      storageClass,
-    });
+  const entries = readable(context, entriesOf(context, target, { recursive, versions, incomplete, rewind }), failures);
+  for await (const { entry, ordinal } of numbered(entries)) {
+    if (options.storageClass !== undefined && entry.storageClass !== options.storageClass) continue;
+    await context.output.line(textOf(entry, ordinal), fieldsOf(entry, ordinal, baseOf(target)));
     totalObjects += 1;
-    totalSize += size;
+    totalSize += entry.size;
   }
-  if (options.summarize !== true) return;
-  context.output.message(`\nTotal Size: ${formatSize(totalSize)}\nTotal Objects: ${totalObjects}`, {
-    totalObjects,
-    totalSize,
-  });
+  if (options.summarize === true) {
+    context.output.message(`\nTotal Size: ${formatSize(totalSize)}\nTotal Objects: ${totalObjects}`, {
+      totalObjects,
+      totalSize,
+    });
+  }
+  failures.throwIfAny();
 }
 
-async function* rows(
-  client: S3Client,
-  target: RemoteTarget,
-  options: ListOptions,
-): AsyncGenerator<Row, void, undefined> {
-  const { bucket, key } = target;
-  const recursive = options.recursive === true;
-  if (bucket === '') {
-    const inside = recursive || options.incomplete === true;
-    for (const { name, created } of await listBuckets(client)) {
-      if (inside) yield* rowsOfBucket(client, { ...target, bucket: name }, options);
-      else yield { ...folder(`${name}/`), time: created };
+/** The versions of one key that are held to count them. A key with more of them has no ordinals. */
+const maxCounted = 10_000;
+
+/** Counts the versions of each key from the oldest one, which comes last. */
+async function* numbered(entries: AsyncIterable<Entry>): AsyncGenerator<{ entry: Entry; ordinal: number | undefined }> {
+  let held: Entry[] = [];
+  const flush = function* (): Generator<{ entry: Entry; ordinal: number | undefined }> {
+    const count = held.length;
+    for (const [index, entry] of held.entries()) yield { entry, ordinal: count - index };
+    held = [];
+  };
+  for await (const entry of entries) {
+    if (entry.version === undefined) {
+      yield* flush();
+      yield { entry, ordinal: 1 };
+      continue;
     }
-    return;
+    if (held.length > 0 && held[0]?.key !== entry.key) yield* flush();
+    if (held.length < maxCounted) held.push(entry);
+    else yield { entry, ordinal: undefined };
   }
-  if (options.incomplete === true) {
-    yield* uploadRows(client, target, recursive);
-    return;
+  yield* flush();
+}
+
+function textOf(entry: Entry, ordinal: number | undefined): string {
+  const { name, size, modified, storageClass, version } = entry;
+  const words = [`[${formatTime(modified)}]`, formatSize(size).padStart(7)];
+  if (storageClass !== undefined) words.push(storageClass);
+  if (version !== undefined) {
+    words.push(version.id, `v${ordinal ?? '?'}`, version.deleteMarker ? 'DEL' : 'PUT');
   }
-  const shown = folderOf(key);
-  for await (const listed of entries(client, bucket, key, recursive)) {
-    if (listed.kind === 'prefix') {
-      yield folder(listed.prefix.slice(shown(listed.prefix)));
-    } else {
-      const { key, size, lastModified, etag, storageClass } = listed.object;
-      yield { name: key.slice(shown(key)), kind: 'file', size, time: lastModified, etag, storageClass };
-    }
-  }
+  return [...words, printable(name)].join(' ');
 }
 
-/** The names of the rows begin with the bucket. */
-async function* rowsOfBucket(client: S3Client, target: RemoteTarget, options: ListOptions): AsyncGenerator<Row> {
-  for await (const row of rows(client, target, options)) yield { ...row, name: `${target.bucket}/${row.name}` };
+/** The fields of an entry in the answers of `ls`, `tree` and `find`. `url` is the address of the place that is listed. */
+export function fieldsOf(entry: Entry, ordinal: number | undefined, url: string): Record<string, unknown> {
+  const { kind, name, size, modified, etag, storageClass, version } = entry;
+  return {
+    type: kind,
+    lastModified: modified,
+    size,
+    key: name,
+    etag,
+    url,
+    ...(version !== undefined && { versionId: version.id }),
+    ...(ordinal !== undefined && { versionOrdinal: ordinal }),
+    ...(version?.deleteMarker === true && { isDeleteMarker: true }),
+    storageClass,
+  };
 }
 
-/** Lists the content of a folder for `dir` without a slash, unless another name begins with it. */
-async function* entries(client: S3Client, bucket: string, key: string, recursive: boolean): AsyncGenerator<Listed> {
-  const isName = key !== '' && !key.endsWith('/');
-  if (!isName || recursive) {
-    // A name means the object and the folder of this name, not other keys that begin with it.
-    for await (const listed of listObjects(client, { bucket, prefix: key, recursive })) {
-      const name = listed.kind === 'prefix' ? listed.prefix : listed.object.key;
-      if (!isName || name === key || name.startsWith(`${key}/`)) yield listed;
-    }
-    return;
-  }
-  const [only, ...others] = await firstTwo(client, bucket, key);
-  const isFolder = only?.kind === 'prefix' && only.prefix === `${key}/` && others.length === 0;
-  yield* listObjects(client, { bucket, prefix: isFolder ? `${key}/` : key, recursive: false });
-}
-
-async function firstTwo(client: S3Client, bucket: string, prefix: string): Promise<Listed[]> {
-  const found: Listed[] = [];
-  for await (const listed of listObjects(client, { bucket, prefix, recursive: false, limit: 2 })) found.push(listed);
-  return found;
-}
-
-async function* uploadRows(
-  client: S3Client,
-  target: RemoteTarget,
-  recursive: boolean,
-): AsyncGenerator<Row, void, undefined> {
-  const shown = folderOf(target.key);
-  for await (const { key, initiated } of listUploads(client, {
-    bucket: target.bucket,
-    prefix: target.key,
-    recursive,
-  })) {
-    yield { name: key.slice(shown(key)), kind: 'file', size: 0, time: initiated, etag: '' };
-  }
-}
-
-/** Returns the length of the prefix that the argument already names. Shown names begin after it. */
-function folderOf(key: string): (name: string) => number {
-  const asFolder = key === '' || key.endsWith('/') ? key : `${key}/`;
-  return (name) => (name.startsWith(asFolder) && name !== asFolder ? asFolder.length : key.lastIndexOf('/') + 1);
-}
-
-function folder(name: string): Row {
-  return { name, kind: 'folder', size: 0, time: new Date(), etag: '' };
+export function baseOf(target: Target): string {
+  if (target.kind === 'local') return target.path;
+  const folder = target.key.slice(0, target.key.lastIndexOf('/') + 1);
+  return `${target.alias.url}/${target.bucket === '' ? '' : `${target.bucket}/${folder}`}`;
 }

@@ -1,139 +1,206 @@
-import type { DeleteFailure } from '../../../protocol/s3/responses.ts';
-import type { S3Client } from '../../s3/client.ts';
-import { deleteObjects, deleteObject, headObject } from '../../s3/objects.ts';
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { allObjects, listUploads } from '../../s3/list-objects.ts';
+import type { S3Client } from '../../s3/client.ts';
+import { deleteObject, headObject } from '../../s3/objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
 import { isNotFound, S3ResponseError } from '../../s3/s3-response-error.ts';
 import { printable } from '../../terminal/format.ts';
-import { displayName, parseObject, parseRemote, type RemoteTarget } from '../../config/target.ts';
+import { displayName, parseObject, parseTarget, type RemoteTarget } from '../../config/target.ts';
+import { checkVersionOptions, rewindOf, type VersionOptions } from './entries/entries.ts';
+import { Failures, readable, type Entry } from './entries/entry.ts';
+import { localEntries, statOf } from './entries/local-entries.ts';
+import { remoteEntries } from './entries/remote-entries.ts';
+import { ageTest, type AgeOptions } from './entries/times.ts';
+import { deleteInBatches } from './remove-batches.ts';
 
-const batchSize = 1_000;
-
-/** Deletes keys in batches of a thousand, and calls `done` for each key, with its failure if it has one. */
-export async function deleteInBatches(
-  client: S3Client,
-  bucket: string,
-  objects: AsyncIterable<{ readonly key: string }>,
-  done: (key: string, failure: DeleteFailure | undefined) => Promise<void>,
-): Promise<void> {
-  let batch: string[] = [];
-  const flush = async (): Promise<void> => {
-    const keys = batch;
-    batch = [];
-    if (keys.length === 0) return;
-    const failures = new Map((await deleteObjects(client, bucket, keys)).map((failure) => [failure.key, failure]));
-    for (const key of keys) await done(key, failures.get(key));
-  };
-  for await (const { key } of objects) {
-    batch.push(key);
-    if (batch.length === batchSize) await flush();
-  }
-  await flush();
-}
-
-interface RemoveOptions {
+interface RemoveOptions extends VersionOptions, AgeOptions {
   readonly recursive?: boolean;
   readonly force?: boolean;
+  readonly dangerous?: boolean;
   readonly incomplete?: boolean;
+  readonly nonCurrent?: boolean;
+  readonly bypass?: boolean;
+  readonly dryRun?: boolean;
+  readonly stdin?: boolean;
 }
 
-export async function remove(context: Context, arguments_: readonly string[], options: RemoveOptions): Promise<void> {
+export async function remove(context: Context, args: readonly string[], options: RemoveOptions): Promise<void> {
+  checkOptions(args, options);
+  const failures = new Failures(context);
+  for await (const argument of argumentsOf(context, args, options)) {
+    try {
+      await removeOne(context, argument, options, failures);
+    } catch (error) {
+      failures.report(error, `Unable to remove \`${printable(argument)}\``);
+    }
+  }
+  failures.throwIfAny();
+}
+
+function checkOptions(args: readonly string[], options: RemoveOptions): void {
+  checkVersionOptions(options, options.recursive === true);
+  if (args.length === 0 && options.stdin !== true)
+    throw new CliError('BadArgument', 'Name what to remove, or use --stdin');
   if (options.recursive === true && options.force !== true) {
     throw new CliError('BadArgument', 'Removing recursively needs --force as well, since it cannot be undone');
   }
-  let failed = 0;
-  for (const argument of arguments_) {
-    try {
-      failed += await removeOne(context, argument, options);
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failed += 1;
-      context.output.error(error, 'error', `Unable to remove \`${printable(argument)}\``);
-    }
+  if (options.stdin === true && options.force !== true)
+    throw new CliError('BadArgument', '--stdin needs --force as well');
+  if (options.nonCurrent === true && (options.versions !== true || options.recursive !== true)) {
+    throw new CliError('BadArgument', '--non-current needs --versions and --recursive as well');
   }
-  if (failed > 0) throw new CliError('Reported', `${failed} objects were not removed`);
 }
 
-/** Returns the number of objects that could not be removed. */
-async function removeOne(context: Context, argument: string, options: RemoveOptions): Promise<number> {
+/** The arguments, then with `--stdin` the lines of standard input. */
+async function* argumentsOf({ io }: Context, args: readonly string[], options: RemoveOptions): AsyncGenerator<string> {
+  yield* args;
+  if (options.stdin !== true) return;
+  for await (const line of createInterface({ input: io.stdin, terminal: false })) if (line !== '') yield line;
+}
+
+async function removeOne(
+  context: Context,
+  argument: string,
+  options: RemoveOptions,
+  failures: Failures,
+): Promise<void> {
   const aliases = await context.aliases();
-  if (options.recursive === true) {
-    const target = parseRemote(argument, aliases);
-    if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket`);
-    const client = await context.client(target.alias);
-    return options.incomplete === true ? removeUploads(context, client, target) : removeAll(context, client, target);
+  const target = parseTarget(argument, aliases);
+  if (target.kind === 'local') {
+    await removeLocal(context, target.path, options, failures);
+    return;
   }
-  const target = parseObject(argument, aliases);
-  const client = await context.client(target.alias);
-  if (options.incomplete === true) return removeUploads(context, client, target);
-  const there = await exists(client, target);
-  if (there === false && options.force !== true) {
-    throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
+  const several = options.recursive === true || options.versions === true || options.rewind !== undefined;
+  if (!several && options.incomplete !== true) {
+    await removeObject(context, await context.client(target.alias), parseObject(argument, aliases), options);
+    return;
   }
-  if (there === false) {
-    context.output.warn(`Object \`${printable(target.text)}\` does not exist: nothing was removed`);
-    return 0;
+  if (target.bucket === '' && options.dangerous !== true) {
+    throw new CliError(
+      'BadArgument',
+      `\`${argument}\` is a whole server: to remove all its objects use --dangerous as well`,
+    );
   }
-  await deleteObject(client, target.bucket, target.key);
-  removed(context, target, target.key);
-  return 0;
+  if (target.key === '' && options.recursive !== true)
+    throw new CliError('BadArgument', `\`${argument}\` needs --recursive`);
+  await removeSeveral(context, await context.client(target.alias), target, options, failures);
 }
 
-/** S3 gives the same answer for a missing object. Undefined where the caller lacks the permission to know. */
-async function exists(client: S3Client, { bucket, key }: RemoteTarget): Promise<boolean | undefined> {
+async function removeObject(
+  context: Context,
+  client: S3Client,
+  target: RemoteTarget,
+  options: RemoveOptions,
+): Promise<void> {
+  const ref = { bucket: target.bucket, key: target.key, versionId: options.versionId };
+  // S3 gives the same answer for an object that is not there.
+  const modified = ref.versionId === undefined ? await modifiedOf(client, target) : 'unknown';
+  if (modified === undefined) {
+    if (options.force !== true) throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
+    context.output.warn(`Object \`${printable(target.text)}\` does not exist: nothing was removed`);
+    return;
+  }
+  if (modified !== 'unknown' && !ageTest(options, new Date())(modified)) return;
+  const display = displayName(target, target.key);
+  if (options.dryRun === true) {
+    await print(context, { key: display, versionId: ref.versionId ?? '', dryRun: true });
+    return;
+  }
+  const deletion = await deleteObject(client, ref, options);
+  await print(context, { key: display, ...deletion, versionId: ref.versionId ?? deletion.versionId });
+}
+
+/** Returns when the object was changed; undefined for none, `unknown` where the caller lacks the permission to know. */
+async function modifiedOf(client: S3Client, { bucket, key }: RemoteTarget): Promise<Date | 'unknown' | undefined> {
   try {
-    await headObject(client, bucket, key);
-    return true;
+    return (await headObject(client, { bucket, key })).lastModified;
   } catch (error) {
-    if (isNotFound(error)) return false;
-    if (error instanceof S3ResponseError && error.status === 403) return undefined;
+    if (isNotFound(error)) return undefined;
+    if (error instanceof S3ResponseError && error.status === 403) return 'unknown';
     throw error;
   }
 }
 
-async function removeAll(context: Context, client: S3Client, target: RemoteTarget): Promise<number> {
-  let failed = 0;
-  await deleteInBatches(
-    client,
-    target.bucket,
-    named(allObjects(client, target.bucket, target.key), target.key),
-    async (key, failure) => {
-      if (failure === undefined) {
-        removed(context, target, key);
-        await context.output.drained();
-        return;
+async function removeSeveral(
+  context: Context,
+  client: S3Client,
+  target: RemoteTarget,
+  options: RemoveOptions,
+  failures: Failures,
+): Promise<void> {
+  const found = chosen(client, target, options);
+  if (options.dryRun === true) {
+    for await (const { display, version } of found) {
+      const deleteMarker = version?.deleteMarker === true;
+      await print(context, { key: display, versionId: version?.id ?? '', deleteMarker, dryRun: true });
+    }
+  } else if (options.incomplete === true) {
+    for await (const { bucket, key, display, uploadId = '' } of found) {
+      await abortUpload(client, { bucket, key, uploadId });
+      await print(context, { key: display });
+    }
+  } else {
+    for await (const removal of deleteInBatches(client, found, options)) {
+      const { display, version } = removal.entry;
+      if ('failure' in removal) {
+        const { message, code } = removal.failure;
+        const ofVersion = version === undefined ? '' : ` (${version.id})`;
+        const cause = `${message} (${code})`;
+        const doing = `Unable to remove \`${printable(display)}\`${ofVersion}`;
+        failures.report(new CliError('Failed', doing, { cause }), doing);
+      } else {
+        const { deleteMarker, versionId } = removal.deleted;
+        const shown = versionId ?? deleteMarker?.versionId ?? '';
+        await print(context, { key: display, versionId: shown, deleteMarker: deleteMarker !== undefined });
       }
-      failed += 1;
-      const cause = `${failure.message} (${failure.code})`;
-      context.output.error(
-        new CliError('BadArgument', `Unable to remove \`${printable(displayName(target, key))}\``, { cause }),
-        'error',
-      );
-    },
-  );
-  return failed;
-}
-
-async function removeUploads(context: Context, client: S3Client, target: RemoteTarget): Promise<number> {
-  const uploads = listUploads(client, { bucket: target.bucket, prefix: target.key, recursive: true });
-  for await (const { key, uploadId } of named(uploads, target.key)) {
-    await abortUpload(client, { bucket: target.bucket, key, uploadId });
-    removed(context, target, key);
-  }
-  return 0;
-}
-
-/** A name without a slash means the object and the folder of this name: `logs` must not match `logs-of-others`. */
-async function* named<T extends { readonly key: string }>(found: AsyncIterable<T>, name: string): AsyncGenerator<T> {
-  const isPrefix = name === '' || name.endsWith('/');
-  for await (const one of found) {
-    if (isPrefix || one.key === name || one.key.startsWith(`${name}/`)) yield one;
+    }
   }
 }
 
-function removed({ output }: Context, target: RemoteTarget, key: string): void {
-  const name = displayName(target, key);
-  output.message(`Removed \`${printable(name)}\`.`, { key: name, deleteMarker: false, versionID: '' });
+/** Yields what the flags choose below a target. */
+async function* chosen(client: S3Client, target: RemoteTarget, options: RemoveOptions): AsyncGenerator<Entry> {
+  const { versions, incomplete, nonCurrent = false } = options;
+  const isOfAge = ageTest(options, new Date());
+  const listing = { recursive: true, versions, incomplete, rewind: rewindOf(options) };
+  for await (const entry of remoteEntries(client, target, listing)) {
+    if (options.recursive !== true && entry.key !== target.key) return;
+    // A delete marker that is the latest version hides an object that is only noncurrent.
+    if (nonCurrent && entry.version?.latest === true && !entry.version.deleteMarker) continue;
+    if (isOfAge(entry.modified)) yield entry;
+  }
+}
+
+async function removeLocal(context: Context, path: string, options: RemoveOptions, failures: Failures): Promise<void> {
+  const ofVersions = options.versions === true || options.versionId !== undefined || options.rewind !== undefined;
+  if (ofVersions || options.incomplete === true || options.bypass === true) {
+    throw new CliError('BadArgument', `\`${path}\` is a path of this machine: files have no versions or uploads`);
+  }
+  const isFolder = (await statOf(path)).isDirectory();
+  if (isFolder && options.recursive !== true)
+    throw new CliError('BadArgument', `\`${path}\` is a folder: it needs --recursive`);
+  const isOfAge = ageTest(options, new Date());
+  const before = failures.count;
+  for await (const { key, modified } of readable(context, localEntries(path, true), failures)) {
+    if (!isOfAge(modified)) continue;
+    if (options.dryRun !== true) await rm(key);
+    await print(context, { key, dryRun: options.dryRun === true });
+  }
+  const all = options.olderThan === undefined && options.newerThan === undefined && failures.count === before;
+  if (isFolder && all && options.dryRun !== true) await rm(path, { recursive: true });
+}
+
+interface Removed {
+  readonly key: string;
+  readonly versionId?: string;
+  readonly deleteMarker?: boolean;
+  readonly dryRun?: boolean;
+}
+
+async function print({ output }: Context, removed: Removed): Promise<void> {
+  const { key, versionId = '', deleteMarker = false, dryRun = false } = removed;
+  const version = versionId === '' ? '' : ` (versionId=${versionId})`;
+  const human = `${dryRun ? 'Would remove' : 'Removed'} \`${printable(key)}\`${version}.`;
+  await output.line(human, { key, deleteMarker, versionID: versionId, modTime: null, dryRun });
 }

@@ -1,74 +1,161 @@
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { getBucketEncryption, headBucket, listBuckets } from '../../s3/buckets.ts';
 import type { S3Client } from '../../s3/client.ts';
-import { allObjects, isFolder } from '../../s3/list-objects.ts';
-import { headObject } from '../../s3/objects.ts';
+import { isFolder } from '../../s3/list-objects.ts';
+import { headObject, type ObjectRef } from '../../s3/objects.ts';
 import { isNotFound } from '../../s3/s3-response-error.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
-import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
+import { parseTarget, type RemoteTarget } from '../../config/target.ts';
+import { checkVersionOptions, entriesOf, rewindOf, type VersionOptions } from './entries/entries.ts';
+import { Failures, readable, type Entry } from './entries/entry.ts';
+import { statOf } from './entries/local-entries.ts';
+import { versionOf } from './entries/select-objects.ts';
+import { block, describeEncryption, line, statBucket } from './stat-bucket.ts';
+import { contentTypeOf } from './copy/object-headers.ts';
 
-/** Shows the properties of an object or bucket; with `recursive` those of every object below a prefix. */
+interface StatOptions extends VersionOptions {
+  readonly recursive?: boolean;
+  /** The caller may have no permission to list. */
+  readonly list?: boolean;
+}
+
+/** Shows the properties of an object, file or bucket; of each entry of a folder, or with `recursive` of all below it. */
 export async function statTarget(
   context: Context,
   [argument = '']: readonly string[],
-  options: { readonly recursive?: boolean },
+  options: StatOptions,
 ): Promise<void> {
-  const target = parseRemote(argument, await context.aliases());
-  const client = await context.client(target.alias);
-  const { bucket, key } = target;
-  if (bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket or object`);
-  if (options.recursive === true) {
-    for await (const object of allObjects(client, bucket, key)) await statObject(context, client, target, object.key);
-  } else if (key === '') {
-    await statBucket(context, client, target);
+  const target = parseTarget(argument, await context.aliases());
+  const { recursive = false, versions = false } = options;
+  checkVersionOptions(options, recursive);
+  if (target.kind === 'local') {
+    if (recursive) await statEntries(context, argument, options);
+    else await statFile(context, target.path);
+    return;
+  }
+  const ofFolder = target.bucket === '' || (target.key.endsWith('/') && options.versionId === undefined);
+  if (recursive || versions || (ofFolder && options.list !== false)) await statEntries(context, argument, options);
+  else if (target.key === '') await statBucket(context, await context.client(target.alias), target);
+  else await statObjectOrFolder(context, await context.client(target.alias), target, options);
+}
+
+async function statEntries(context: Context, argument: string, options: StatOptions): Promise<void> {
+  const target = parseTarget(argument, await context.aliases());
+  const { recursive = false, versions = false } = options;
+  const failures = new Failures(context);
+  const oneKey = versions && !recursive && target.kind === 'remote' && target.key !== '' && !target.key.endsWith('/');
+  const listing = { recursive: recursive || oneKey, versions, rewind: rewindOf(options) };
+  let any = false;
+  for await (const entry of readable(context, entriesOf(context, target, listing), failures)) {
+    if (oneKey && entry.key !== target.key) break;
+    any = true;
+    await statEntry(context, argument, entry).catch((error: unknown) => {
+      failures.report(error, `Unable to stat \`${printable(entry.display)}\``);
+    });
+  }
+  if (!any && (oneKey || argument.endsWith('/'))) throw new CliError('NotFound', `\`${argument}\` does not exist`);
+  failures.throwIfAny();
+}
+
+async function statEntry(context: Context, argument: string, entry: Entry): Promise<void> {
+  const target = parseTarget(argument, await context.aliases());
+  if (entry.kind === 'folder') printFolder(context, entry.name, entry.modified);
+  else if (target.kind === 'local') await statFile(context, entry.key);
+  else if (entry.version?.deleteMarker === true) {
+    const { name, modified, version } = entry;
+    const lines = { Name: printable(name), Date: formatTime(modified), VersionID: version.id, Type: 'delete marker' };
+    const fields = {
+      name,
+      lastModified: modified,
+      size: 0,
+      etag: '',
+      type: 'file',
+      versionID: version.id,
+      deleteMarker: true,
+    };
+    await context.output.line(`${block(lines)}\n`, fields);
   } else {
-    await statObjectOrFolder(context, client, target);
+    const ref = { bucket: entry.bucket, key: entry.key, versionId: entry.version?.id };
+    await statObject(context, await context.client(target.alias), ref, entry.name);
   }
 }
 
-async function statObjectOrFolder(context: Context, client: S3Client, target: RemoteTarget): Promise<void> {
+async function statObjectOrFolder(
+  context: Context,
+  client: S3Client,
+  target: RemoteTarget,
+  options: StatOptions,
+): Promise<void> {
+  const { bucket, key } = target;
+  const name = key.slice(key.lastIndexOf('/') + 1);
   try {
-    await statObject(context, client, target, target.key);
+    const versionId = await versionOf(client, target, options);
+    await statObject(context, client, { bucket, key, versionId }, name);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const prefix = target.key.endsWith('/') ? target.key : `${target.key}/`;
-    if (!(await isFolder(client, target.bucket, prefix))) {
+    const isMissing = options.list === false || options.versionId !== undefined;
+    if (isMissing || !(await isFolder(client, bucket, `${key}/`))) {
       throw new CliError('NotFound', `Object \`${target.text}\` does not exist`, { cause: error });
     }
-    const name = displayName(target, prefix);
-    context.output.message(block({ Name: name, Type: 'folder' }), { name, type: 'folder', size: 0 });
+    printFolder(context, `${name}/`, new Date());
   }
 }
 
-async function statObject(context: Context, client: S3Client, target: RemoteTarget, key: string): Promise<void> {
-  const { size, etag, lastModified, headers } = await headObject(client, target.bucket, key);
-  const name = displayName(target, key);
+async function statObject(context: Context, client: S3Client, ref: ObjectRef, name: string): Promise<void> {
+  const { size, etag, lastModified, headers } = await headObject(client, ref);
   const metadata = Object.fromEntries(
     Object.entries(headers)
-      .filter(
-        ([header]) =>
-          shownHeaders.has(header) ||
-          header.startsWith('x-amz-meta-') ||
-          header.startsWith('x-amz-server-side-encryption'),
-      )
+      .filter(([header]) => isShown(header))
       .map(([header, value]) => [headerName(header), String(value)]),
   );
   const encryption = describeEncryption(
     headers['x-amz-server-side-encryption'],
     headers['x-amz-server-side-encryption-aws-kms-key-id'],
   );
+  const version = headers['x-amz-version-id'];
+  const versionID = typeof version === 'string' ? version : undefined;
   const lines = {
     Name: printable(name),
     Date: formatTime(lastModified),
     Size: `${formatSize(size)} (${size} bytes)`,
     ETag: etag,
+    ...(versionID !== undefined && { VersionID: versionID }),
     Type: 'file',
-    ...(encryption === '' ? {} : { Encryption: encryption }),
+    ...(encryption !== '' && { Encryption: encryption }),
   };
   const details = Object.entries(metadata).map(([header, value]) => `  ${header.padEnd(18)}: ${printable(value)}`);
   const human = details.length === 0 ? block(lines) : `${block(lines)}\n${line('Metadata', '')}\n${details.join('\n')}`;
-  await context.output.line(`${human}\n`, { name, lastModified, size, etag, type: 'file', metadata });
+  const fields = { name, lastModified, size, etag, type: 'file', metadata, versionID };
+  await context.output.line(`${human}\n`, fields);
+}
+
+async function statFile(context: Context, path: string): Promise<void> {
+  const found = await statOf(path);
+  if (found.isDirectory()) {
+    printFolder(context, path.endsWith('/') ? path : `${path}/`, found.mtime);
+    return;
+  }
+  const { size, mtime } = found;
+  const lines = {
+    Name: printable(path),
+    Date: formatTime(mtime),
+    Size: `${formatSize(size)} (${size} bytes)`,
+    Type: 'file',
+  };
+  const metadata = { 'Content-Type': contentTypeOf(path) };
+  await context.output.line(`${block(lines)}\n`, {
+    name: path,
+    lastModified: mtime,
+    size,
+    etag: '',
+    type: 'file',
+    metadata,
+  });
+}
+
+function printFolder({ output }: Context, name: string, lastModified: Date): void {
+  const fields = { name, lastModified, size: 0, etag: '', type: 'folder' };
+  output.message(`${block({ Name: printable(name), Date: formatTime(lastModified), Type: 'folder' })}\n`, fields);
 }
 
 const shownHeaders = new Set([
@@ -81,45 +168,10 @@ const shownHeaders = new Set([
   'x-amz-storage-class',
 ]);
 
-async function statBucket(context: Context, client: S3Client, target: RemoteTarget): Promise<void> {
-  const { bucket } = target;
-  await headBucket(client, bucket);
-  const rule = await getBucketEncryption(client, bucket);
-  const created = (await listBuckets(client).catch(() => [])).find(({ name }) => name === bucket)?.created;
-  const algorithm = rule === undefined ? undefined : algorithms[rule.scheme];
-  const keyId = rule?.scheme === 'SSE-KMS' ? rule.keyName : undefined;
-  context.output.message(
-    `${block({
-      Name: bucket,
-      ...(created === undefined ? {} : { Date: formatTime(created) }),
-      Type: 'folder',
-      Encryption: describeEncryption(algorithm, keyId) || 'not set',
-    })}\n`,
-    {
-      name: bucket,
-      type: 'folder',
-      lastModified: created,
-      Encryption: { algorithm, keyId },
-    },
-  );
-}
+const shownPrefixes = ['x-amz-meta-', 'x-amz-server-side-encryption', 'x-amz-object-lock-', 'x-amz-tagging-count'];
 
-const algorithms = { 'SSE-S3': 'AES256', 'SSE-KMS': 'aws:kms', none: undefined } as const;
-
-function describeEncryption(algorithm: unknown, keyId: unknown): string {
-  if (algorithm === 'AES256') return 'SSE-S3';
-  if (algorithm === 'aws:kms') return typeof keyId === 'string' ? `SSE-KMS (${keyId})` : 'SSE-KMS';
-  return '';
-}
-
-function block(fields: Readonly<Record<string, string>>): string {
-  return Object.entries(fields)
-    .map(([label, value]) => line(label, value))
-    .join('\n');
-}
-
-function line(label: string, value: string): string {
-  return `${label.padEnd(10)}: ${value}`.trimEnd();
+function isShown(header: string): boolean {
+  return shownHeaders.has(header) || shownPrefixes.some((prefix) => header.startsWith(prefix));
 }
 
 function headerName(header: string): string {

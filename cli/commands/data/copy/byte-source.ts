@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '../../../s3/client.ts';
-import { readObject } from '../../../s3/objects.ts';
+import { readObject, type CopySource } from '../../../s3/objects.ts';
 import type { StreamedBody } from '../../../s3/request-body.ts';
 
 /** Bytes to upload. A retry opens the same range again. */
@@ -29,10 +29,7 @@ export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer>
   return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
 }
 
-export function objectSource(
-  client: S3Client,
-  object: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
-): ByteSource {
+export function objectSource(client: S3Client, object: CopySource & { readonly size: number }): ByteSource {
   return { size: object.size, open: (start, end) => readObject(client, { ...object, start, end }) };
 }
 

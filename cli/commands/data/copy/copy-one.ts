@@ -100,7 +100,8 @@ async function toServer(
     cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
   };
   if (source.kind === 'object' && source.target.alias === alias) {
-    const from = { bucket: source.target.bucket, key: source.key, etag: source.etag, size: source.size };
+    const { key, versionId, etag, size } = source;
+    const from = { bucket: source.target.bucket, key, versionId, etag, size };
     // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
     const headers = whole ? copyHeaders(options.attributes) : await allHeaders(context, source, options);
@@ -127,11 +128,13 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
 async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {
   if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
   const { alias, bucket } = source.target;
-  return storedHeaders((await headObject(await context.client(alias), bucket, source.key)).headers);
+  const { key, versionId } = source;
+  return storedHeaders((await headObject(await context.client(alias), { bucket, key, versionId })).headers);
 }
 
 async function bytesOf(context: Context, source: Exclude<FoundSource, { kind: 'stream' }>): Promise<ByteSource> {
   if (source.kind === 'file') return fileSource(source.path, source.size);
   const { alias, bucket } = source.target;
-  return objectSource(await context.client(alias), { bucket, key: source.key, etag: source.etag, size: source.size });
+  const { key, versionId, etag, size } = source;
+  return objectSource(await context.client(alias), { bucket, key, versionId, etag, size });
 }

@@ -2,7 +2,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
 import { chooseDestination } from './copy-destination.ts';
 import { copyOne, type CopyOptions } from './copy-one.ts';
-import { findSources, type WalkedSource } from './find-sources.ts';
+import { findSources, type SourceOptions, type WalkedSource } from './find-sources.ts';
 import { multipartSettings } from './upload.ts';
 import { parseAttributes } from './object-headers.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
@@ -10,8 +10,7 @@ import { Progress } from '../../../terminal/progress.ts';
 import { parseTarget } from '../../../config/target.ts';
 import { forEachLimit, semaphore } from '../../../../platform/concurrency.ts';
 
-interface CopyCommandOptions {
-  readonly recursive?: boolean;
+interface CopyCommandOptions extends SourceOptions {
   readonly disableMultipart?: boolean;
   readonly attr?: string;
 }
@@ -81,7 +80,7 @@ export async function copy(
   };
   try {
     await forEachLimit(
-      all(context, sources, recursive, () => {
+      all(context, sources, options, () => {
         tally.found += 1;
         tally.failed += 1;
       }),
@@ -99,12 +98,12 @@ export async function copy(
 async function* all(
   context: Context,
   sources: readonly string[],
-  recursive: boolean,
+  options: SourceOptions,
   failed: () => void,
 ): AsyncGenerator<WalkedSource, void, undefined> {
   for (const source of sources) {
     try {
-      yield* findSources(context, source, recursive);
+      yield* findSources(context, source, options);
     } catch (error) {
       context.signal.throwIfAborted();
       failed();

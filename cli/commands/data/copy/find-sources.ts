@@ -1,13 +1,16 @@
-import { isUtf8 } from 'node:buffer';
-import { opendir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
 import type { S3Client } from '../../../s3/client.ts';
-import { allObjects, isFolder } from '../../../s3/list-objects.ts';
+import { isFolder } from '../../../s3/list-objects.ts';
 import { headObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/s3-response-error.ts';
-import { displayName, parseTarget, type RemoteTarget } from '../../../config/target.ts';
+import { parseTarget, type RemoteTarget } from '../../../config/target.ts';
+import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import type { Entry, Walked } from '../entries/entry.ts';
+import { localEntries, statOf } from '../entries/local-entries.ts';
+import { remoteEntries } from '../entries/remote-entries.ts';
+import { versionOf } from '../entries/select-objects.ts';
 import { isStandardInput } from './byte-source.ts';
 import { lastName, nameUnder } from './copy-destination.ts';
 
@@ -17,113 +20,101 @@ export type FoundSource = {
   /** The name of the copy below a target folder. */
   readonly name: string;
   readonly size: number;
+  readonly modified: Date;
 } & (
   | { readonly kind: 'file'; readonly path: string }
   /** A pipe, a terminal or a device. It can be read once; `size` is 0. */
   | { readonly kind: 'stream'; readonly path: string }
-  | { readonly kind: 'object'; readonly target: RemoteTarget; readonly key: string; readonly etag: string }
+  | {
+      readonly kind: 'object';
+      readonly target: RemoteTarget;
+      readonly key: string;
+      readonly etag: string;
+      readonly versionId?: string | undefined;
+    }
 );
 
-/** An entry of a folder that cannot be copied. The walk continues. */
-interface UnreadableSource {
-  readonly kind: 'unreadable';
-  readonly display: string;
-  readonly error: unknown;
-}
+/** What the walk could not read, or skips. */
+type NotFound = Exclude<Walked, Entry>;
 
-/** A link to a folder. The command skips it with a warning, since links may form a cycle. */
-interface SkippedSource {
-  readonly kind: 'skipped';
-  readonly display: string;
-  readonly reason: string;
-}
+export type WalkedSource = FoundSource | NotFound;
 
-export type WalkedSource = FoundSource | UnreadableSource | SkippedSource;
+export interface SourceOptions extends Omit<VersionOptions, 'versions'> {
+  readonly recursive?: boolean;
+}
 
 /** Yields the files and objects of an argument; folders only with `recursive`. */
 export async function* findSources(
   context: Context,
   argument: string,
-  recursive: boolean,
+  options: SourceOptions,
 ): AsyncGenerator<WalkedSource, void, undefined> {
+  const recursive = options.recursive === true;
+  checkVersionOptions(options, recursive);
   const target = parseTarget(argument, await context.aliases());
-  if (target.kind === 'local') yield* findFiles(argument, recursive);
-  else yield* findObjects(await context.client(target.alias), target, recursive);
+  if (target.kind === 'remote') {
+    yield* findObjects(await context.client(target.alias), target, options);
+    return;
+  }
+  if (options.versionId !== undefined || options.rewind !== undefined) {
+    throw new CliError('BadArgument', `\`${argument}\` is a path of this machine: files have no versions`);
+  }
+  yield* findFiles(argument, recursive);
 }
 
 async function* findFiles(argument: string, recursive: boolean): AsyncGenerator<WalkedSource, void, undefined> {
   const source = { path: argument, display: argument, name: basename(argument) };
+  const stream = { kind: 'stream', ...source, size: 0, modified: new Date() } as const;
   if (isStandardInput(argument)) {
-    yield { kind: 'stream', ...source, size: 0 };
+    yield stream;
     return;
   }
-  const found = await stat(argument).catch((error: unknown) => {
-    const hint = argument.includes('/') ? ` (and \`${argument.split('/', 1)[0]}\` is no alias)` : '';
-    throw new CliError('NotFound', `Unable to read \`${argument}\`${hint}`, { cause: error });
-  });
-  if (found.isDirectory()) {
-    if (!recursive) throw folderNeedsRecursive(argument);
-    const contentsOnly =
-      argument.endsWith('/') || (basename(argument).startsWith('.') && /^\.{1,2}$/.test(basename(argument)));
-    const own = contentsOnly ? '' : basename(resolve(argument));
-    yield* walk(argument, own === '' ? '' : `${own}/`);
-    return;
-  }
-  if (found.isFile()) yield { kind: 'file', ...source, size: found.size };
-  else yield { kind: 'stream', ...source, size: 0 };
+  const found = await statOf(argument);
+  if (found.isFile()) yield { kind: 'file', ...source, size: found.size, modified: found.mtime };
+  else if (!found.isDirectory()) yield stream;
+  else if (!recursive) throw folderNeedsRecursive(argument);
+  else yield* filesUnder(argument);
 }
 
-/** Yields regular files, and links to them. The walk reads names as bytes: a key is UTF-8, so another name is reported. */
-async function* walk(folder: string, prefix: string): AsyncGenerator<WalkedSource, void, undefined> {
-  let entries;
-  try {
-    entries = await opendir(folder, { encoding: 'buffer' as BufferEncoding });
-  } catch (error) {
-    yield { kind: 'unreadable', display: folder, error };
-    return;
-  }
-  for await (const entry of entries) {
-    const bytes = entry.name as unknown as Buffer;
-    const name = bytes.toString('utf8');
-    const path = join(folder, name);
-    if (!isUtf8(bytes)) {
-      yield unreadable(
-        path,
-        `its name is not UTF-8 (${bytes.toString('hex')} in hexadecimal), as a key must be: rename it`,
-      );
-    } else if (entry.isDirectory()) {
-      yield* walk(path, `${prefix}${name}/`);
-    } else {
-      yield* fileOf(path, `${prefix}${name}`);
-    }
+async function* filesUnder(folder: string): AsyncGenerator<WalkedSource, void, undefined> {
+  const contentsOnly = folder.endsWith('/') || /^\.{1,2}$/.test(basename(folder));
+  const own = contentsOnly ? '' : `${basename(resolve(folder))}/`;
+  for await (const one of localEntries(folder, true)) {
+    if (one.kind === 'unreadable' || one.kind === 'skipped') yield one;
+    else yield fileSource(one, `${own}${one.name}`);
   }
 }
 
-async function* fileOf(path: string, name: string): AsyncGenerator<WalkedSource, void, undefined> {
-  try {
-    const found = await stat(path);
-    if (found.isFile()) yield { kind: 'file', path, display: path, name, size: found.size };
-    else if (found.isDirectory()) yield { kind: 'skipped', display: path, reason: 'links to folders are not followed' };
-    else yield unreadable(path, 'it is no regular file: copy it alone, by its own name');
-  } catch (error) {
-    yield { kind: 'unreadable', display: path, error };
-  }
+/** Makes a source of an entry of a listing. */
+export function fileSource({ key, display, size, modified }: Entry, name: string): FoundSource {
+  return { kind: 'file', path: key, display, name, size, modified };
 }
 
-function unreadable(display: string, reason: string): UnreadableSource {
-  return { kind: 'unreadable', display, error: new Error(reason) };
+export function objectSource(target: RemoteTarget, entry: Entry, name: string): FoundSource {
+  const { bucket, key, display, size, modified, etag, version } = entry;
+  return {
+    kind: 'object',
+    target: { ...target, bucket },
+    key,
+    versionId: version?.id,
+    display,
+    name,
+    size,
+    etag,
+    modified,
+  };
 }
 
 async function* findObjects(
   client: S3Client,
   target: RemoteTarget,
-  recursive: boolean,
+  options: SourceOptions,
 ): AsyncGenerator<FoundSource, void, undefined> {
   const { bucket, key, text } = target;
   if (bucket === '') throw new CliError('BadArgument', `Invalid source \`${text}\`: name a bucket`);
-  if (recursive) {
+  if (options.recursive === true) {
     let any = false;
-    for await (const found of under(client, target)) {
+    for await (const found of under(client, target, options)) {
       any = true;
       yield found;
     }
@@ -131,26 +122,32 @@ async function* findObjects(
   } else if (key === '' || key.endsWith('/')) {
     throw folderNeedsRecursive(text);
   }
-  yield await oneObject(client, target);
+  yield await oneObject(client, target, options);
 }
 
-async function* under(client: S3Client, target: RemoteTarget): AsyncGenerator<FoundSource, void, undefined> {
+async function* under(
+  client: S3Client,
+  target: RemoteTarget,
+  options: SourceOptions,
+): AsyncGenerator<FoundSource, void, undefined> {
   const { bucket, key, text } = target;
   const prefix = key === '' || key.endsWith('/') ? key : `${key}/`;
   const folder = text.endsWith('/') ? '' : key === '' ? bucket : key;
-  for await (const { key: found, size, etag } of allObjects(client, bucket, prefix)) {
-    const name = nameUnder(folder, found.slice(prefix.length));
+  const listing = { recursive: true, rewind: rewindOf(options) };
+  for await (const entry of remoteEntries(client, { ...target, key: prefix }, listing)) {
+    const name = nameUnder(folder, entry.key.slice(prefix.length));
     // The marker object of the folder itself.
-    if (name === '') continue;
-    yield { kind: 'object', target, key: found, display: displayName(target, found), name, size, etag };
+    if (name !== '') yield objectSource(target, entry, name);
   }
 }
 
-async function oneObject(client: S3Client, target: RemoteTarget): Promise<FoundSource> {
+async function oneObject(client: S3Client, target: RemoteTarget, options: SourceOptions): Promise<FoundSource> {
   const { bucket, key, text } = target;
   try {
-    const { size, etag } = await headObject(client, bucket, key);
-    return { kind: 'object', target, key, display: text, name: lastName(key), size, etag };
+    const versionId = await versionOf(client, target, options);
+    const { size, etag, lastModified } = await headObject(client, { bucket, key, versionId });
+    const name = lastName(key);
+    return { kind: 'object', target, key, versionId, display: text, name, size, etag, modified: lastModified };
   } catch (error) {
     if (!isNotFound(error)) throw error;
     if (await isFolder(client, bucket, `${key}/`)) throw folderNeedsRecursive(text);

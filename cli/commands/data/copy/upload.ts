@@ -11,7 +11,7 @@ import {
   uploadPart,
   type Upload,
 } from '../../../s3/multipart-upload.ts';
-import { copyObject, putObject, type ObjectHeaders } from '../../../s3/objects.ts';
+import { copyObject, putObject, type CopySource, type ObjectHeaders } from '../../../s3/objects.ts';
 import { rangeBody, type ByteSource } from './byte-source.ts';
 import { forEachLimit, type Semaphore } from '../../../../platform/concurrency.ts';
 
@@ -156,10 +156,7 @@ async function* chunksOf(stream: AsyncIterable<Uint8Array>, partSize: number): A
 }
 
 /** Copies within one server. The client does not receive the bytes. */
-export async function copyWithin(
-  source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
-  to: Destination,
-): Promise<void> {
+export async function copyWithin(source: CopySource & { readonly size: number }, to: Destination): Promise<void> {
   const { client, bucket, key, headers, semaphore, count } = to;
   if (source.size <= copyLimit) {
     await semaphore(async () => copyObject(client, source, { bucket, key }, headers));

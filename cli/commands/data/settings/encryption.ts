@@ -1,8 +1,8 @@
-import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
-import { CliError } from '../../config/cli-error.ts';
-import type { Context } from '../context.ts';
-import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../s3/buckets.ts';
-import { parseBucket } from '../../config/target.ts';
+import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import type { Context } from '../../context.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../../s3/buckets.ts';
+import { parseBucket } from '../../../config/target.ts';
 
 /** The arguments are `sse-s3 TARGET` or `sse-kms KEY TARGET`. */
 export async function setEncryption(context: Context, arguments_: readonly string[]): Promise<void> {

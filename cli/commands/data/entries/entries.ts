@@ -1,0 +1,46 @@
+import { CliError } from '../../../config/cli-error.ts';
+import type { Target } from '../../../config/target.ts';
+import type { Context } from '../../context.ts';
+import type { Walked } from './entry.ts';
+import { localEntries } from './local-entries.ts';
+import { remoteEntries, type Listing } from './remote-entries.ts';
+import { parseRewind } from './times.ts';
+
+/** The flags that choose versions. */
+export interface VersionOptions {
+  readonly versions?: boolean;
+  readonly rewind?: string;
+  readonly versionId?: string;
+}
+
+/** Lists a place of a server or of this machine. Both have the same order, so that two listings can be compared as streams. */
+export async function* entriesOf(
+  context: Context,
+  target: Target,
+  listing: Listing,
+): AsyncGenerator<Walked, void, undefined> {
+  if (target.kind === 'remote') {
+    yield* remoteEntries(await context.client(target.alias), target, listing);
+    return;
+  }
+  if (listing.versions === true || listing.rewind !== undefined || listing.incomplete === true) {
+    throw new CliError(
+      'BadArgument',
+      `\`${target.path}\` is a path of this machine: files have no versions or uploads`,
+    );
+  }
+  yield* localEntries(target.path, listing.recursive);
+}
+
+/** Parses `--rewind`. */
+export function rewindOf({ rewind }: VersionOptions): Date | undefined {
+  return rewind === undefined ? undefined : parseRewind(rewind, new Date());
+}
+
+/** @throws CliError BadArgument for flags that exclude each other */
+export function checkVersionOptions({ versions, rewind, versionId }: VersionOptions, recursive: boolean): void {
+  if (versionId === undefined) return;
+  if (versions === true || rewind !== undefined || recursive) {
+    throw new CliError('BadArgument', '--version-id names one version: leave out --versions, --rewind and --recursive');
+  }
+}

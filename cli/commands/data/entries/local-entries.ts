@@ -1,0 +1,97 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import { mapStream } from '../../../../platform/concurrency.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import type { Entry, Walked } from './entry.ts';
+
+/** Concurrent calls of `stat`. */
+const concurrentStats = 16;
+
+/**
+ * Lists a file, or what is in a folder, in the byte order of the names, which is the order of keys in a bucket. With `recursive` it yields
+ * the files of all folders below, and no folders. The memory is that of the names of one folder and of its parents.
+ */
+export async function* localEntries(path: string, recursive: boolean): AsyncGenerator<Walked, void, undefined> {
+  const found = await statOf(path);
+  if (found.isDirectory()) yield* walk(path, '', recursive);
+  else yield fileEntry(path, basename(path), found);
+}
+
+/** @throws CliError NotFound, which says that the first name is no alias */
+export async function statOf(path: string): Promise<Stats> {
+  return stat(path).catch((error: unknown) => {
+    const hint = path.includes('/') ? ` (and \`${path.split('/', 1)[0]}\` is no alias)` : '';
+    throw new CliError('NotFound', `Unable to read \`${path}\`${hint}`, { cause: error });
+  });
+}
+
+async function* walk(folder: string, prefix: string, recursive: boolean): AsyncGenerator<Walked, void, undefined> {
+  let names;
+  try {
+    names = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    yield { kind: 'unreadable', display: folder, error };
+    return;
+  }
+  const inOrder = names
+    .map((entry) => [entry.isDirectory() ? Buffer.concat([entry.name, slash]) : entry.name, entry] as const)
+    .sort(([one], [other]) => Buffer.compare(one, other));
+  const walked = mapStream(streamOf(inOrder), concurrentStats, async ([, entry]) =>
+    entryOf(folder, prefix, entry, recursive),
+  );
+  for await (const one of walked) {
+    if (typeof one === 'string') yield* walk(join(folder, one), `${prefix}${one}/`, recursive);
+    else yield one;
+  }
+}
+
+const slash = Buffer.from('/');
+
+async function* streamOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+/** Returns the name of a folder to walk, or an entry. It reads names as bytes: a key is UTF-8, so another name is reported. */
+async function entryOf(
+  folder: string,
+  prefix: string,
+  entry: Dirent<Buffer>,
+  recursive: boolean,
+): Promise<string | Walked> {
+  const name = entry.name.toString('utf8');
+  const path = join(folder, name);
+  if (!isUtf8(entry.name)) {
+    const hex = entry.name.toString('hex');
+    return unreadable(path, `its name is not UTF-8 (${hex} in hexadecimal), as a key must be: rename it`);
+  }
+  if (entry.isDirectory() && recursive) return name;
+  try {
+    const found = await stat(path);
+    if (found.isFile()) return fileEntry(path, `${prefix}${name}`, found);
+    if (!found.isDirectory()) return unreadable(path, 'it is no regular file: copy it alone, by its own name');
+    return entry.isDirectory()
+      ? { ...fileEntry(`${path}${sep}`, `${prefix}${name}/`, found), kind: 'folder' }
+      : { kind: 'skipped', display: path, reason: 'links to folders are not followed' };
+  } catch (error) {
+    return { kind: 'unreadable', display: path, error };
+  }
+}
+
+function unreadable(display: string, reason: string): Walked {
+  return { kind: 'unreadable', display, error: new Error(reason) };
+}
+
+function fileEntry(path: string, name: string, found: Stats): Entry {
+  return {
+    kind: 'file',
+    name,
+    display: path,
+    bucket: '',
+    key: path,
+    size: found.size,
+    modified: found.mtime,
+    etag: '',
+  };
+}

@@ -1,0 +1,68 @@
+import { CliError } from '../../../config/cli-error.ts';
+
+/** Seconds. */
+const units = { y: 31_536_000, w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 } as const;
+
+/**
+ * Parses a duration such as `7d10h31s` and returns milliseconds.
+ *
+ * @throws CliError BadArgument
+ */
+export function parseDuration(option: string, text: string): number {
+  if (/^(\d{1,9}[ywdhms])+$/.test(text)) {
+    const parts = text.match(/\d+[ywdhms]/g) ?? [];
+    return parts.reduce((sum, part) => sum + Number.parseInt(part, 10) * unitOf(part) * 1_000, 0);
+  }
+  throw new CliError('BadArgument', `Invalid ${option} \`${text}\`: write a duration such as 7d10h31s`);
+}
+
+function unitOf(part: string): number {
+  return units[part.slice(-1) as keyof typeof units];
+}
+
+const date = /^(\d{4})[.-](\d{2})[.-](\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
+
+/**
+ * Parses `--rewind`: a duration before `now`, or a date such as `2020.01.01` or `2020.01.01T11:30` in the time zone of the machine, or a
+ * date of ISO 8601 with its time zone.
+ *
+ * @throws CliError BadArgument
+ */
+export function parseRewind(text: string, now: Date): Date {
+  if (/^(\d{1,9}[ywdhms])+$/.test(text)) return new Date(now.getTime() - parseDuration('--rewind', text));
+  const [year, month, day, hour = 0, minute = 0, second = 0] = (date.exec(text) ?? []).slice(1).map(numberOf);
+  const given =
+    year === undefined || month === undefined || day === undefined
+      ? withZone(text)
+      : new Date(year, month - 1, day, hour, minute, second);
+  // The engine takes 30 February for 2 March, and month 13 for January.
+  const exists = day === undefined || (given?.getDate() === day && given.getMonth() + 1 === month);
+  if (given !== undefined && !Number.isNaN(given.getTime()) && exists) {
+    return given;
+  }
+  throw new CliError(
+    'BadArgument',
+    `Invalid --rewind \`${text}\`: write a date such as 2020.01.01 or 2020.01.01T11:30, or a duration such as 7d10h`,
+  );
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
+
+function withZone(text: string): Date | undefined {
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? new Date(text) : undefined;
+}
+
+/** The flags that choose by age. */
+export interface AgeOptions {
+  readonly olderThan?: string;
+  readonly newerThan?: string;
+}
+
+/** Returns a test of the time of an entry by `--older-than` and `--newer-than`. */
+export function ageTest({ olderThan, newerThan }: AgeOptions, now: Date): (modified: Date) => boolean {
+  const before = olderThan === undefined ? Infinity : now.getTime() - parseDuration('--older-than', olderThan);
+  const after = newerThan === undefined ? -Infinity : now.getTime() - parseDuration('--newer-than', newerThan);
+  return (modified) => modified.getTime() < before && modified.getTime() > after;
+}

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import { CliError } from '../../../config/cli-error.ts';
+import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
+import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from '../../../s3/bucket-settings.ts';
+import { percentEncodePath } from '../../../../protocol/sigv4/canonical-request.ts';
+import { printable } from '../../../terminal/format.ts';
+import { readAll } from '../../../terminal/io.ts';
+import type { Context } from '../../context.ts';
+import { remoteEntries } from '../entries/remote-entries.ts';
+import {
+  accessTo,
+  nameOf,
+  permissions,
+  readAnonymousAccess,
+  withPermission,
+  writeAnonymousAccess,
+  type AnonymousAccess,
+  type Permission,
+} from './anonymous-policy.ts';
+
+export async function setAnonymous(context: Context, args: readonly string[]): Promise<void> {
+  const [text = '', argument = ''] = args;
+  const permission = parsePermission(text);
+  const target = await targetOf(context, argument);
+  const { access } = await readPolicy(context, target);
+  await writePolicy(
+    context,
+    target,
+    writeAnonymousAccess(withPermission(access, target.key, permission), target.bucket),
+  );
+  context.output.message(`Access permission for \`${printable(argument)}\` is set to \`${permission}\``, {
+    operation: 'set',
+    bucket: argument,
+    permission,
+  });
+}
+
+/** The policy comes from a file, or from standard input for `-`. */
+export async function setAnonymousJson(context: Context, args: readonly string[]): Promise<void> {
+  const [file = '', argument = ''] = args;
+  const target = await targetOf(context, argument);
+  const document = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
+  if (parseJson(document) === undefined) throw new CliError('BadArgument', `\`${file}\` is not valid JSON`);
+  await writePolicy(context, target, document);
+  context.output.message(`Access permission for \`${printable(argument)}\` is set from \`${printable(file)}\``, {
+    operation: 'set-json',
+    bucket: argument,
+    permission: describe(await readPolicy(context, target), target.key),
+  });
+}
+
+export async function getAnonymous(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const target = await targetOf(context, argument);
+  const stored = await readPolicy(context, target);
+  const permission = describe(stored, target.key);
+  context.output.message(`Access permission for \`${printable(argument)}\` is \`${permission}\``, {
+    operation: 'get',
+    bucket: argument,
+    permission,
+    anonymous: stored.policy,
+  });
+}
+
+export async function getAnonymousJson(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const target = await targetOf(context, argument);
+  const stored = await readPolicy(context, target);
+  context.output.message(JSON.stringify(stored.policy ?? {}, undefined, 2), {
+    operation: 'get-json',
+    bucket: argument,
+    permission: describe(stored, target.key),
+    anonymous: stored.policy,
+  });
+}
+
+const allowed = { download: 'readonly', upload: 'writeonly', public: 'readwrite' } as const;
+
+export async function listAnonymous(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const target = await targetOf(context, argument);
+  const { access } = await readPolicy(context, target);
+  for (const [prefix, given] of access.permissions) {
+    const name = nameOf(given);
+    if (name === undefined || !prefix.startsWith(target.key)) continue;
+    const resource = `${target.bucket}/${prefix}*`;
+    context.output.message(`${printable(resource)} => ${allowed[name]}`, { resource, allow: allowed[name] });
+  }
+}
+
+/** Prints the addresses of the objects that everybody can read. */
+export async function linkAnonymous(
+  context: Context,
+  [argument = '']: readonly string[],
+  options: { readonly recursive?: boolean },
+): Promise<void> {
+  const target = await targetOf(context, argument);
+  const { access } = await readPolicy(context, target);
+  const client = await context.client(target.alias);
+  for await (const { key } of remoteEntries(client, target, { recursive: options.recursive === true })) {
+    if (!accessTo(access, key).read) continue;
+    const url = `${target.alias.url}/${target.bucket}/${percentEncodePath(key)}`;
+    await context.output.line(url, { url });
+  }
+}
+
+interface StoredPolicy {
+  readonly policy: unknown;
+  readonly access: AnonymousAccess;
+}
+
+async function readPolicy(context: Context, { alias, bucket }: RemoteTarget): Promise<StoredPolicy> {
+  const text = await getBucketPolicy(await context.client(alias), bucket);
+  const policy = text === undefined ? undefined : parseJson(text);
+  return { policy, access: readAnonymousAccess(policy, bucket) };
+}
+
+async function writePolicy(
+  context: Context,
+  { alias, bucket }: RemoteTarget,
+  document: string | undefined,
+): Promise<void> {
+  const client = await context.client(alias);
+  if (document === undefined) await deleteBucketPolicy(client, bucket);
+  else await putBucketPolicy(client, bucket, document);
+}
+
+function describe({ access }: StoredPolicy, prefix: string): string {
+  return nameOf(accessTo(access, prefix)) ?? (access.others.length > 0 ? 'custom' : 'private');
+}
+
+function parsePermission(text: string): Permission {
+  // `none` is an older name of `private`.
+  const name = text === 'none' ? 'private' : text;
+  if (Object.hasOwn(permissions, name)) return name as Permission;
+  throw new CliError('BadArgument', `Invalid permission \`${text}\`: it is private, public, download or upload`);
+}
+
+async function targetOf(context: Context, argument: string): Promise<RemoteTarget> {
+  const target = parseRemote(argument, await context.aliases());
+  if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket`);
+  return target;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

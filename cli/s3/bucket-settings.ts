@@ -1,0 +1,88 @@
+import {
+  parseObjectLockConfiguration,
+  writeObjectLockConfiguration,
+  type ObjectLockRule,
+} from '../../protocol/s3/object-lock.ts';
+import { writeVersioning, type VersioningConfiguration } from '../../protocol/s3/bucket-versioning.ts';
+import { childrenOf, readXml, textOf } from '../../protocol/s3/xml-reader.ts';
+import type { S3Client } from './client.ts';
+import { S3ResponseError } from './s3-response-error.ts';
+import { xmlBody } from './xml-body.ts';
+
+/** The versioning of a bucket as a server tells it. `status` is empty for a bucket that never had versions. */
+export interface BucketVersioning {
+  readonly status: string;
+  readonly mfaDelete: string;
+  readonly excludedPrefixes: readonly string[];
+  readonly excludeFolders: boolean;
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html */
+export async function getVersioning(client: S3Client, bucket: string): Promise<BucketVersioning> {
+  const { text } = await client.text({ method: 'GET', bucket, query: { versioning: '' } });
+  const root = readXml(text, { maxBytes: 65_536, root: 'VersioningConfiguration' });
+  return {
+    status: textOf(root, 'Status') ?? '',
+    mfaDelete: textOf(root, 'MfaDelete') ?? textOf(root, 'MFADelete') ?? '',
+    excludedPrefixes: childrenOf(root, 'ExcludedPrefixes').map((node) => textOf(node, 'Prefix') ?? ''),
+    excludeFolders: textOf(root, 'ExcludeFolders') === 'true',
+  };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketVersioning.html */
+export async function putVersioning(
+  client: S3Client,
+  bucket: string,
+  versioning: VersioningConfiguration,
+): Promise<void> {
+  await client.text({ method: 'PUT', bucket, query: { versioning: '' }, ...xmlBody(writeVersioning(versioning)) });
+}
+
+/** Undefined for a bucket without object lock. */
+export async function getObjectLock(client: S3Client, bucket: string): Promise<ObjectLockRule | undefined> {
+  const text = await settingOf(client, bucket, 'object-lock', 'ObjectLockConfigurationNotFoundError');
+  return text === undefined ? undefined : parseObjectLockConfiguration(text);
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectLockConfiguration.html */
+export async function putObjectLock(client: S3Client, bucket: string, rule: ObjectLockRule): Promise<void> {
+  const document = writeObjectLockConfiguration(rule);
+  await client.text({ method: 'PUT', bucket, query: { 'object-lock': '' }, ...xmlBody(document) });
+}
+
+/** The document of the bucket policy; undefined without one. */
+export async function getBucketPolicy(client: S3Client, bucket: string): Promise<string | undefined> {
+  return settingOf(client, bucket, 'policy', 'NoSuchBucketPolicy');
+}
+
+export async function putBucketPolicy(client: S3Client, bucket: string, document: string): Promise<void> {
+  const body = Buffer.from(document);
+  await client.text({ method: 'PUT', bucket, query: { policy: '' }, body });
+}
+
+export async function deleteBucketPolicy(client: S3Client, bucket: string): Promise<void> {
+  await client.text({ method: 'DELETE', bucket, query: { policy: '' } });
+}
+
+/** The XML document of the CORS rules; undefined without one. */
+export async function getBucketCors(client: S3Client, bucket: string): Promise<string | undefined> {
+  return settingOf(client, bucket, 'cors', 'NoSuchCORSConfiguration');
+}
+
+export async function putBucketCors(client: S3Client, bucket: string, document: string): Promise<void> {
+  await client.text({ method: 'PUT', bucket, query: { cors: '' }, ...xmlBody(document) });
+}
+
+export async function deleteBucketCors(client: S3Client, bucket: string): Promise<void> {
+  await client.text({ method: 'DELETE', bucket, query: { cors: '' } });
+}
+
+/** Reads a subresource of a bucket. The code of the error says that it is not set. */
+async function settingOf(client: S3Client, bucket: string, name: string, absent: string): Promise<string | undefined> {
+  try {
+    return (await client.text({ method: 'GET', bucket, query: { [name]: '' } })).text;
+  } catch (error) {
+    if (error instanceof S3ResponseError && error.code === absent) return undefined;
+    throw error;
+  }
+}
