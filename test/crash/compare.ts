@@ -9,6 +9,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
+import { addVersions, complaintsAboutVersions } from './compare-versions.ts';
 import {
   type ExpectedObjects,
   type ExpectedUploads,
@@ -16,6 +17,7 @@ import {
   BUCKET_THERE,
   type Content,
   contentOf,
+  isVersionName,
   placeOf,
 } from './expected.ts';
 
@@ -39,11 +41,15 @@ export async function complaintsAbout(
     for (const [name, one] of await listing(s3, bucket)) listed.set(name, one);
     shownUploads.push(...(await uploadsOf(s3, bucket)));
   }
+  const versions = new Map<string, string>();
+  for (const bucket of buckets) await addVersions(s3, bucket, versions);
+  complaints.push(...complaintsAboutVersions(versions, expected));
   const names = expected.names;
   for (const name of [...listed.keys(), ...buckets.map((bucket) => `${bucket}/`)]) {
     if (!names.includes(name)) complaints.push(`${name} is listed, and nobody wrote it`);
   }
   for (const name of names) {
+    if (isVersionName(name)) continue;
     if (name.endsWith('/')) {
       const shown = buckets.includes(name.slice(0, -1)) ? BUCKET_THERE : undefined;
       complaints.push(...toList(expected.complaint(name, shown)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectedObjects, ExpectedUploads, IN_DOUBT } from './expected.ts';
+import { complaintsAboutVersions } from './compare-versions.ts';
+import { DELETE_MARKER, ExpectedObjects, ExpectedUploads, IN_DOUBT, knownVersions } from './expected.ts';
 
 function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
   const expected = new ExpectedObjects();
@@ -61,6 +62,55 @@ describe('what is expected of an object', () => {
     expected.begin('b/k', 'new');
     expected.settle('b/k', 'new');
     expect(expected.complaint('b/k', 'old')).toBeDefined();
+  });
+});
+
+function written(): ExpectedObjects {
+  const expected = new ExpectedObjects();
+  for (const [content, id] of [
+    ['one', '1'],
+    ['two', '2'],
+    [undefined, '3'],
+  ] as const) {
+    expected.begin('b/k', content);
+    expected.acknowledge('b/k', id);
+  }
+  return expected;
+}
+const all = { 'b/k?versionId=1': 'one', 'b/k?versionId=2': 'two', 'b/k?versionId=3': DELETE_MARKER };
+const complaintsOf = (expected: ExpectedObjects, shown: Readonly<Record<string, string>>) =>
+  complaintsAboutVersions(new Map(Object.entries(shown)), expected);
+
+describe('what is expected of versions', () => {
+  it('is each that was answered, newest first', () => {
+    expect(knownVersions(written(), 'b/k')?.map(({ versionId, content }) => [versionId, content])).toEqual([
+      ['3', DELETE_MARKER],
+      ['2', 'two'],
+      ['1', 'one'],
+    ]);
+    expect(complaintsOf(written(), all)).toEqual([]);
+  });
+
+  it('is no other, none less and no other content', () => {
+    expect(complaintsOf(written(), { ...all, 'b/k?versionId=4': 'four' })).toEqual([
+      'b/k?versionId=4 is four, and no client wrote it',
+    ]);
+    expect(complaintsOf(written(), { ...all, 'b/k?versionId=1': 'two' })).toHaveLength(1);
+    const { 'b/k?versionId=1': _, ...less } = all;
+    expect(complaintsOf(written(), less)).toEqual(['b/k?versionId=1 is absent, where one was answered']);
+    expect(complaintsOf(written(), { ...all, 'b/k?versionId=2&tagging': 'tag' })).toHaveLength(1);
+  });
+
+  it('is either while an answer is missing, and nothing is then removed', () => {
+    for (const shown of [all, { ...all, 'b/k?versionId=4': 'four' }]) {
+      const expected = written();
+      expected.begin('b/k', 'four');
+      expect(knownVersions(expected, 'b/k')).toBeUndefined();
+      expected.begin('b/k', 'five');
+      expected.acknowledge('b/k', '5');
+      expect(knownVersions(expected, 'b/k')).toBeUndefined();
+      expect(complaintsOf(expected, { ...shown, 'b/k?versionId=5': 'five' })).toEqual([]);
+    }
   });
 });
 

@@ -17,11 +17,53 @@ export const BUCKET_THERE = 'a bucket';
 export interface Witness {
   /** A request is on its way: from now on the server may show either. */
   begin(name: string, content: Content): void;
-  acknowledge(name: string): void;
+  /** `versionId` is of the version that the change has created, a delete marker where the name has no content any more. */
+  acknowledge(name: string, versionId?: string): void;
   /** The server refused: nothing was changed. */
   refuse(name: string): void;
   /** What surely is there, `undefined` for nothing; `IN_DOUBT` while an answer is missing. */
   known(name: string): Content | typeof IN_DOUBT;
+  /** True where a write had no answer, so that there can be a version whose id is unknown. */
+  hasUnanswered(name: string): boolean;
+  readonly names: readonly string[];
+}
+
+/** The content of a version that is a delete marker. */
+export const DELETE_MARKER = 'a delete marker';
+
+/** What is changed of a version besides its content. Each has a name of its own. */
+export type Subresource = 'tagging' | 'legal-hold' | 'retention';
+
+/** The name of a version, or of its tags or lock, of an object with the name `BUCKET/KEY`. */
+export function versionName(name: string, versionId: string, subresource?: Subresource): string {
+  return `${name}?versionId=${versionId}${subresource === undefined ? '' : `&${subresource}`}`;
+}
+
+/** True for `BUCKET/KEY`: neither a bucket nor a version. */
+export function isObjectName(name: string): boolean {
+  return !name.endsWith('/') && !isVersionName(name);
+}
+
+export function isVersionName(name: string): boolean {
+  return name.includes('?versionId=');
+}
+
+/** The versions of an object that surely exist, newest first, or undefined while an answer about any of them is missing. Ids grow with time. */
+export function knownVersions(
+  witness: Pick<Witness, 'names' | 'known' | 'hasUnanswered'>,
+  name: string,
+): { readonly versionId: string; readonly content: string }[] | undefined {
+  if (witness.known(name) === IN_DOUBT || witness.hasUnanswered(name)) return undefined;
+  const prefix = versionName(name, '');
+  const versions: { versionId: string; content: string }[] = [];
+  for (const one of witness.names) {
+    if (!one.startsWith(prefix)) continue;
+    const content = witness.known(one);
+    if (content === IN_DOUBT) return undefined;
+    const versionId = one.slice(prefix.length);
+    if (content !== undefined && !versionId.includes('&')) versions.push({ versionId, content });
+  }
+  return versions.toSorted((left, right) => (left.versionId < right.versionId ? 1 : -1));
 }
 
 /** Where the object of a name is. */
@@ -38,14 +80,20 @@ export class ExpectedObjects implements Witness {
   readonly #acknowledged = new Map<string, Content>();
   /** What was asked for without an answer, or with one that leaves it open, since the last acknowledgement. */
   readonly #inDoubt = new Map<string, Content[]>();
+  /** What was asked for without an answer before the last acknowledgement: there can be a version of it. */
+  readonly #unanswered = new Map<string, Content[]>();
   acknowledgements = 0;
 
   begin(name: string, content: Content): void {
     this.#inDoubt.set(name, [...(this.#inDoubt.get(name) ?? []), content]);
   }
 
-  acknowledge(name: string): void {
-    this.#acknowledged.set(name, this.#inDoubt.get(name)?.at(-1));
+  acknowledge(name: string, versionId?: string): void {
+    const asked = this.#inDoubt.get(name) ?? [];
+    const content = asked.at(-1);
+    this.#acknowledged.set(name, content);
+    if (asked.length > 1) this.#unanswered.set(name, [...(this.#unanswered.get(name) ?? []), ...asked.slice(0, -1)]);
+    if (versionId !== undefined) this.#acknowledged.set(versionName(name, versionId), content ?? DELETE_MARKER);
     this.#inDoubt.delete(name);
     this.acknowledgements += 1;
   }
@@ -69,6 +117,16 @@ export class ExpectedObjects implements Witness {
     return this.#inDoubt.size;
   }
 
+  hasUnanswered(name: string): boolean {
+    return this.#unanswered.has(name);
+  }
+
+  /** True where a write of this content had no answer, and can have left a version with an id that the client does not know. */
+  mayHaveCreated(name: string, content: string): boolean {
+    const asked = [...(this.#inDoubt.get(name) ?? []), ...(this.#unanswered.get(name) ?? [])];
+    return asked.some((one) => (one ?? DELETE_MARKER) === content);
+  }
+
   /** What is wrong with what a server shows, if anything. */
   complaint(name: string, shown: Content): string | undefined {
     const allowed = [this.#acknowledged.get(name), ...(this.#inDoubt.get(name) ?? [])];
@@ -80,6 +138,7 @@ export class ExpectedObjects implements Witness {
   settle(name: string, shown: Content): void {
     this.#acknowledged.set(name, shown);
     this.#inDoubt.delete(name);
+    this.#unanswered.delete(name);
   }
 }
 

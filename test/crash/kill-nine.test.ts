@@ -13,13 +13,16 @@ import { type KeyService, startKeyService } from '../support/server/keysvc-proce
 import { clientOf } from './s3-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from './verify-folder.ts';
-import { BUCKET, writeUntilGone } from './writers.ts';
+import { writeUntilGone } from './writers.ts';
+import { BUCKET, VERSIONS } from './writing.ts';
 
 /** `.ci/run` asks for 12, `.ci/soak kills` for 1,000; `npm test` has time for these. */
 const kills = Number(process.env['COFFER_KILLS'] ?? 3);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const SEALED = 'crash-sealed';
-const WRITERS = 8;
+const WRITERS = 9;
+const BUCKETS = [BUCKET, SEALED, VERSIONS];
+const bucketOf = (writer: number) => BUCKETS[writer % BUCKETS.length] ?? BUCKET;
 
 describe('a server that is killed while clients write', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -77,9 +80,9 @@ describe('a server that is killed while clients write', () => {
     await mkdir(join(folder.path, 'keys'));
     keyService = await startKeyService(join(folder.path, 'keys'));
     const s3 = clientOf(await start());
-    for (const bucket of [BUCKET, SEALED]) {
+    for (const bucket of BUCKETS) {
       expected.begin(`${bucket}/`, BUCKET_THERE);
-      await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+      await s3.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: bucket === VERSIONS }));
       expected.acknowledge(`${bucket}/`);
     }
     await s3.send(
@@ -113,7 +116,8 @@ describe('a server that is killed while clients write', () => {
           writeUntilGone({
             s3,
             writer: `writer-${index}`,
-            bucket: index % 2 === 0 ? BUCKET : SEALED,
+            bucket: bucketOf(index),
+            versions: bucketOf(index) === VERSIONS,
             random: new SeededRandom(random.between(0, 2 ** 30)),
             witness: expected,
             uploads,

@@ -11,19 +11,11 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   PutObjectCommand,
-  type S3Client,
 } from '@aws-sdk/client-s3';
-import {
-  ExpectedUploads,
-  type Part,
-  type Upload,
-  contentOf,
-  placeOf,
-  BUCKET_THERE,
-  IN_DOUBT,
-  type Witness,
-} from './expected.ts';
+import { ExpectedUploads, type Part, type Upload, contentOf, placeOf, BUCKET_THERE, IN_DOUBT } from './expected.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { changeVersion } from './version-writers.ts';
+import { begin, nameIn, type Writing } from './writing.ts';
 
 type AnswerInError =
   /** Nobody answered: whatever was asked for may have been done. */
@@ -114,8 +106,9 @@ async function complete(
   witness.begin(name, contentOf(Buffer.concat(inOrder.map(([, part]) => bytesOf(part)))));
   asked.push(name);
   const Parts = inOrder.map(([PartNumber, { etag }]) => ({ PartNumber, ETag: etag }));
-  await s3.send(new CompleteMultipartUploadCommand({ ...placeOf(name), UploadId: id, MultipartUpload: { Parts } }));
-  witness.acknowledge(name);
+  const completed = { ...placeOf(name), UploadId: id, MultipartUpload: { Parts } };
+  const { VersionId } = await s3.send(new CompleteMultipartUploadCommand(completed));
+  witness.acknowledge(name, VersionId);
   uploads.ended(id);
 }
 
@@ -123,22 +116,8 @@ function bytesOf({ seed, size }: Pick<Part, 'seed' | 'size'>): Buffer {
   return Buffer.alloc(size, new SeededRandom(seed).bytes(1_021));
 }
 
-export const BUCKET = 'crash';
-
-const KEYS_OF_EACH = 4;
-
-interface Writing {
-  readonly s3: S3Client;
-  /** Nobody else writes under it. */
-  readonly writer: string;
-  readonly bucket: string;
-  readonly random: SeededRandom;
-  readonly witness: Witness;
-  /** Where they are followed; otherwise each upload is complete, or abandoned, within one step. */
-  readonly uploads?: ExpectedUploads;
-  /** Told of answers in which the server says that it is in trouble (5xx). */
-  readonly onTrouble?: (status: number | undefined, code: string) => void;
-}
+/** The part of the changes that name a version, in percent. */
+const VERSION_CHANGES = 40;
 
 /** One client that changes its own objects in every way there is, until the server is gone or it is told. */
 export async function writeUntilGone(
@@ -163,6 +142,8 @@ export async function writeUntilGone(
 async function change(writing: Writing, asked: string[]): Promise<void> {
   const { random } = writing;
   const name = nameIn(writing);
+  if (writing.versions === true && random.between(1, 100) <= VERSION_CHANGES)
+    return changeVersion(writing, asked, name);
   const choice = random.between(1, 100);
   if (choice <= 38) return put(writing, asked, name, random.bytes(random.between(0, 8_000)));
   if (choice <= 46) return put(writing, asked, name, random.bytes(random.between(100_000, 131_072)));
@@ -175,10 +156,6 @@ async function change(writing: Writing, asked: string[]): Promise<void> {
   return uploadInParts(writing, asked, `${writing.bucket}/${writing.writer}/parts-${random.between(1, 2)}`);
 }
 
-function nameIn({ bucket, writer, random }: Writing): string {
-  return `${bucket}/${writer}/${random.between(1, KEYS_OF_EACH)}`;
-}
-
 async function put(
   { s3, witness }: Writing,
   asked: string[],
@@ -187,14 +164,14 @@ async function put(
   condition: { IfNoneMatch?: string } = {},
 ): Promise<void> {
   begin(witness, asked, name, contentOf(bytes));
-  await s3.send(new PutObjectCommand({ ...placeOf(name), Body: bytes, ...condition }));
-  witness.acknowledge(name);
+  const { VersionId } = await s3.send(new PutObjectCommand({ ...placeOf(name), Body: bytes, ...condition }));
+  witness.acknowledge(name, VersionId);
 }
 
 async function remove({ s3, witness }: Writing, asked: string[], name: string): Promise<void> {
   begin(witness, asked, name, undefined);
-  await s3.send(new DeleteObjectCommand(placeOf(name)));
-  witness.acknowledge(name);
+  const { VersionId } = await s3.send(new DeleteObjectCommand(placeOf(name)));
+  witness.acknowledge(name, VersionId);
 }
 
 /** Each of the keys is deleted for itself: some may be gone where the others are there. */
@@ -204,7 +181,8 @@ async function removeSeveral(writing: Writing, asked: string[]): Promise<void> {
   for (const name of names) begin(witness, asked, name, undefined);
   const Objects = names.map((name) => ({ Key: placeOf(name).Key }));
   const { Deleted } = await s3.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects } }));
-  for (const { Key } of Deleted ?? []) witness.acknowledge(`${bucket}/${Key ?? ''}`);
+  for (const { Key, DeleteMarkerVersionId } of Deleted ?? [])
+    witness.acknowledge(`${bucket}/${Key ?? ''}`, DeleteMarkerVersionId);
 }
 
 async function copy(writing: Writing, asked: string[], name: string): Promise<void> {
@@ -214,8 +192,10 @@ async function copy(writing: Writing, asked: string[], name: string): Promise<vo
   // Onto itself a copy must change something.
   if (source === name || content === undefined || content === IN_DOUBT) return;
   begin(witness, asked, name, content);
-  await s3.send(new CopyObjectCommand({ ...placeOf(name), CopySource: source }));
-  witness.acknowledge(name);
+  // A copy has no tags of its source: the witness is told of tags when they are set.
+  const copied = { ...placeOf(name), CopySource: source, TaggingDirective: 'REPLACE' } as const;
+  const { VersionId } = await s3.send(new CopyObjectCommand(copied));
+  witness.acknowledge(name, VersionId);
 }
 
 /** A bucket of the writer's own comes, is filled, emptied and goes, a step at a time. */
@@ -235,9 +215,4 @@ async function changeBucket(writing: Writing, asked: string[]): Promise<void> {
   begin(witness, asked, itself, undefined);
   await s3.send(new DeleteBucketCommand({ Bucket: own }));
   return witness.acknowledge(itself);
-}
-
-function begin(witness: Witness, asked: string[], name: string, content: string | undefined): void {
-  witness.begin(name, content);
-  asked.push(name);
 }

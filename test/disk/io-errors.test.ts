@@ -9,7 +9,8 @@ import { ExpectedObjects, ExpectedUploads, BUCKET_THERE } from '../crash/expecte
 import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
-import { BUCKET, writeUntilGone } from '../crash/writers.ts';
+import { writeUntilGone } from '../crash/writers.ts';
+import { BUCKET, VERSIONS } from '../crash/writing.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { compileIoFaults, type Fault, IoFaults } from './io-faults.ts';
 
@@ -50,16 +51,19 @@ async function writeWith(fault: Fault): Promise<Outcome> {
   let acknowledgedAfter = 0;
   try {
     const s3 = clientOf(server);
-    expected.begin(`${BUCKET}/`, BUCKET_THERE);
-    await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
-    expected.acknowledge(`${BUCKET}/`);
+    for (const bucket of [BUCKET, VERSIONS]) {
+      expected.begin(`${bucket}/`, BUCKET_THERE);
+      await s3.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: bucket === VERSIONS }));
+      expected.acknowledge(`${bucket}/`);
+    }
     const stop = new AbortController();
     const writers = Array.from({ length: WRITERS }, (_, index) =>
       writeUntilGone(
         {
           s3,
           writer: `writer-${index}`,
-          bucket: BUCKET,
+          bucket: index % 2 === 0 ? BUCKET : VERSIONS,
+          versions: index % 2 === 1,
           random: new SeededRandom(random.between(0, 2 ** 30)),
           witness: expected,
           uploads,

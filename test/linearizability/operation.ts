@@ -68,6 +68,8 @@ function conditionHolds(condition: Condition, state: State): boolean {
 
 /** What clients work on. A call that breaks off or meets a server in trouble is `unknown`: it may have been done, or be done yet. */
 export interface Register {
+  /** False where a write has no conditions: all are unconditional. */
+  readonly conditional?: boolean;
   get(key: string): Promise<{ readonly shown: State } | 'unknown'>;
   put(key: string, value: string, condition: Condition): Promise<Answer>;
   delete(key: string): Promise<'done' | 'unknown'>;

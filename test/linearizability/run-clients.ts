@@ -55,7 +55,7 @@ async function act(
     return answer === 'unknown' ? undefined : { kind: 'get', shown: answer.shown };
   }
   if (choice <= 57) return { kind: 'delete', answer: await register.delete(key) };
-  const condition = conditionFor(choice, lastShown);
+  const condition = register.conditional === false ? { kind: 'none' as const } : conditionFor(choice, lastShown);
   return { kind: 'put', value, condition, answer: await register.put(key, value, condition) };
 }
 
@@ -85,7 +85,12 @@ const ROUND = 50_000;
 
 /** Runs and checks rounds on fresh keys, so that memory does not grow with the number of operations. */
 export async function checkRounds(
-  options: Omit<ClientsOptions, 'keys'> & { readonly keysAtATime: number; readonly onRound?: (so: Checked) => void },
+  options: Omit<ClientsOptions, 'keys'> & {
+    readonly keysAtATime: number;
+    readonly onRound?: (so: Checked) => void;
+    /** Returns further violations, found in what is stored after a round. */
+    readonly checkStored?: (history: readonly Operation[]) => Promise<readonly string[]>;
+  },
 ): Promise<Checked> {
   let sum: Checked = { operations: 0, unknown: 0, refused: 0, overlapping: 0, violations: [] };
   for (let round = 0; sum.operations < options.operations && sum.violations.length === 0; round += 1) {
@@ -98,7 +103,7 @@ export async function checkRounds(
       unknown: sum.unknown + history.filter(({ action }) => 'answer' in action && action.answer === 'unknown').length,
       refused: sum.refused + history.filter(({ action }) => 'answer' in action && action.answer === 'refused').length,
       overlapping: sum.overlapping + overlapping(history),
-      violations: checkHistory(history).map(describeViolation),
+      violations: [...checkHistory(history).map(describeViolation), ...((await options.checkStored?.(history)) ?? [])],
     };
     options.onRound?.(sum);
   }

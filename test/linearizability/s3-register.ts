@@ -1,80 +1,39 @@
 import { createHash } from 'node:crypto';
-import { Agent, request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import type { Answer, Condition, State, Register } from './operation.ts';
+import { type Reply, type S3RegisterOptions, s3Requests } from './s3-requests.ts';
 
-export interface S3RegisterOptions {
-  /** `http://HOST:PORT` of one server. */
-  readonly endpoint: string;
-  readonly bucket: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-}
-
-interface Reply {
-  readonly status: number;
-  readonly etag: string | undefined;
-  readonly body: Buffer;
-}
+/** Is called with each acknowledged write and its version; the value of a delete marker is undefined. */
+type OnVersion = (key: string, value: State, versionId: string) => void;
 
 /** Objects of a bucket as registers, over one connection that is kept. Each request is sent once. */
-export function s3Register(options: S3RegisterOptions): Register & { close(): void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const { host, hostname, port } = new URL(options.endpoint);
-
-  async function ask(
-    method: string,
-    key: string,
-    headers: Record<string, string>,
-    body?: Buffer,
-  ): Promise<Reply | undefined> {
-    const path = `/${options.bucket}/${key}`;
-    const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(body.length) };
-    const own = { host, ...length, ...headers };
-    const signed = signRequest({ method, rawPath: path, rawQuery: '', headers: own }, options, {
-      region: 'us-east-1',
-      service: 's3',
-      now: new Date(),
-      payloadHash: 'UNSIGNED-PAYLOAD',
-    });
-    try {
-      return await new Promise<Reply>((resolve, reject) => {
-        const outgoing = request(
-          { agent, hostname, port, method, path, headers: { ...own, ...signed } },
-          (incoming) => {
-            buffer(incoming).then(
-              (bytes) => resolve({ status: incoming.statusCode ?? 0, etag: incoming.headers.etag, body: bytes }),
-              reject,
-            );
-          },
-        );
-        outgoing.on('error', reject);
-        outgoing.end(body);
-      });
-    } catch {
-      return undefined;
-    }
-  }
+export function s3Register(options: S3RegisterOptions, onVersion?: OnVersion): Register & { close(): void } {
+  const { send, close } = s3Requests(options);
+  const created = (key: string, value: State, reply: Reply | undefined) => {
+    const id = reply?.headers['x-amz-version-id'];
+    if (typeof id === 'string') onVersion?.(key, value, id);
+  };
 
   return {
     async get(key) {
-      const reply = await ask('GET', key, {});
+      const reply = await send('GET', key);
       if (reply === undefined || reply.status >= 500) return 'unknown';
       if (reply.status === 404) return { shown: undefined };
       return { shown: shownBy(reply) };
     },
     async put(key, value, condition) {
-      const reply = await ask('PUT', key, conditionHeaders(condition), bodyOf(value));
-      return answerOf(reply, condition);
+      const reply = await send('PUT', key, { headers: conditionHeaders(condition), body: bodyOf(value) });
+      const answer = answerOf(reply, condition);
+      if (answer === 'done') created(key, value, reply);
+      return answer;
     },
     async delete(key) {
-      const reply = await ask('DELETE', key, {});
+      const reply = await send('DELETE', key);
       if (reply === undefined || reply.status >= 500) return 'unknown';
       if (reply.status !== 204) throw new Error(`DELETE ${key} was answered ${reply.status}: ${String(reply.body)}`);
+      created(key, undefined, reply);
       return 'done';
     },
-    close: () => agent.destroy(),
+    close,
   };
 }
 
@@ -93,7 +52,7 @@ function answerOf(reply: Reply | undefined, condition: Condition): Answer {
 }
 
 /** The value whose body this is. Anything else than the whole body under its own ETag is an answer that no order explains. */
-function shownBy({ status, etag, body }: Reply): State {
+function shownBy({ status, headers: { etag }, body }: Reply): State {
   const value = body.subarray(0, body.indexOf('\n')).toString();
   if (status === 200 && etag === etagOf(body) && body.equals(bodyOf(value))) return value;
   return `not a value: status ${status}, ${body.length} bytes under ETag ${etag ?? 'none'}, beginning with ${value.slice(0, 80)}`;
@@ -102,12 +61,12 @@ function shownBy({ status, etag, body }: Reply): State {
 const LARGE = 200_000;
 
 /** Most are small enough for a record; one in fifty becomes a blob. Each byte depends on the value. */
-function bodyOf(value: string): Buffer {
+export function bodyOf(value: string): Buffer {
   const seed = createHash('md5').update(value).digest();
   const size = seed.readUInt8(0) < 5 ? LARGE : 64 + (seed.readUInt16LE(1) % 4_000);
   return Buffer.concat([Buffer.from(`${value}\n`), Buffer.alloc(size, seed)]);
 }
 
-function etagOf(body: Buffer): string {
+export function etagOf(body: Buffer): string {
   return `"${createHash('md5').update(body).digest('hex')}"`;
 }

@@ -1,4 +1,4 @@
-import { type Content, IN_DOUBT, type Witness } from '../crash/expected.ts';
+import { type Content, DELETE_MARKER, IN_DOUBT, versionName, type Witness } from '../crash/expected.ts';
 
 interface ChangeOfKey {
   readonly content: Content;
@@ -31,9 +31,13 @@ export class History implements Witness {
     this.#changes.set(key, changes);
   }
 
-  acknowledge(key: string): void {
+  acknowledge(key: string, versionId?: string): void {
     const last = this.#changes.get(key)?.at(-1);
-    if (last !== undefined) last.answered = this.#length();
+    if (last === undefined) return;
+    last.answered = this.#length();
+    if (versionId === undefined) return;
+    // The version exists from the moment its content can be current.
+    this.#changes.set(versionName(key, versionId), [{ ...last, content: last.content ?? DELETE_MARKER }]);
   }
 
   refuse(key: string): void {
@@ -58,13 +62,13 @@ export class History implements Witness {
     );
   }
 
-  get keys(): readonly string[] {
+  get names(): readonly string[] {
     return [...this.#changes.keys()];
   }
 
   /** Keys that a writer waits for: where a reader would see what is not durable, if any did. */
   get keysOnTheirWay(): readonly string[] {
-    return this.keys.filter((key) => this.#changes.get(key)?.at(-1)?.answered === undefined);
+    return this.names.filter((key) => this.#changes.get(key)?.at(-1)?.answered === undefined);
   }
 
   /** The moments right after an answer, the worst for a power cut. */
@@ -73,6 +77,18 @@ export class History implements Witness {
       .flat()
       .flatMap(({ answered }) => (answered === undefined ? [] : [answered]))
       .toSorted((left, right) => left - right);
+  }
+
+  hasUnanswered(name: string): boolean {
+    return this.#changes.get(name)?.some(({ answered }) => answered === undefined) ?? false;
+  }
+
+  /** True where a write of this content had begun and was never answered: it can have left a version with an unknown id. */
+  mayHaveCreated(key: string, content: string, cut: number): boolean {
+    const changes = this.#changes.get(key) ?? [];
+    return changes.some(
+      (change) => change.answered === undefined && change.begun <= cut && (change.content ?? DELETE_MARKER) === content,
+    );
   }
 
   /** What a key may be after a power cut when the recording was this long. */

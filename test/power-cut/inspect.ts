@@ -5,13 +5,13 @@
 import { noKeySource } from '../../server/encryption/key-source.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
-import type { ObjectLayer } from '../../server/objects/object-layer.ts';
+import type { ObjectLayer, VersionListing } from '../../server/objects/object-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
-import { BUCKET_THERE, contentOf } from '../crash/expected.ts';
+import { BUCKET_THERE, contentOf, DELETE_MARKER, type Subresource, versionName } from '../crash/expected.ts';
 import { keptPieces } from '../../platform/pieces.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
@@ -55,13 +55,38 @@ async function everything(objects: ObjectLayer): Promise<Shown> {
       for (const { key } of page.objects) shown[`${bucket}/${key}`] = await contentShown(objects, bucket, key);
       after = page.next;
     }
+    if ((await objects.getBucketVersioning(bucket)) !== undefined) await addVersions(objects, bucket, shown);
   }
   return shown;
 }
 
-async function contentShown(objects: ObjectLayer, bucket: string, key: string): Promise<string> {
+async function addVersions(objects: ObjectLayer, bucket: string, shown: Record<string, string>): Promise<void> {
+  for (let next: { key: string; versionId?: string } | undefined = { key: '' }; next !== undefined;) {
+    const page: VersionListing = await objects.listObjectVersions({
+      bucket,
+      prefix: '',
+      delimiter: '',
+      keyMarker: next.key,
+      versionIdMarker: next.versionId,
+      limit: 100,
+    });
+    for (const { key, versionId, deleteMarker } of page.versions) {
+      const nameOf = (subresource?: Subresource) => versionName(`${bucket}/${key}`, versionId, subresource);
+      shown[nameOf()] = deleteMarker ? DELETE_MARKER : await contentShown(objects, bucket, key, versionId);
+      if (deleteMarker) continue;
+      const { lock } = await objects.headObject(bucket, key, { versionId });
+      if (lock?.legalHold === true) shown[nameOf('legal-hold')] = 'ON';
+      if (lock?.retention !== undefined) shown[nameOf('retention')] = lock.retention.until.toISOString();
+      const { tag } = (await objects.getObjectTags(bucket, key, versionId)).tags;
+      if (tag !== undefined) shown[nameOf('tagging')] = tag;
+    }
+    ({ next } = page);
+  }
+}
+
+async function contentShown(objects: ObjectLayer, bucket: string, key: string, versionId?: string): Promise<string> {
   try {
-    const object = await objects.getObject(bucket, key);
+    const object = await objects.getObject(bucket, key, { versionId });
     return contentOf(
       Buffer.concat(await Array.fromAsync(keptPieces(object.read({ start: 0, end: object.info.size })))),
     );

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import type { Sighting } from './history.ts';
+import { isVersionName } from '../crash/expected.ts';
+import type { History, Sighting } from './history.ts';
+import type { Shown } from './inspect.ts';
 import type { Inspection, Inspector } from './inspector.ts';
 import type { Recording } from './record-server.ts';
 import { type LeftOut, RecordedDisk } from './recorded-disk.ts';
@@ -55,8 +57,9 @@ export async function complaintsAt(
 export function complaintsAbout(inspection: Inspection, { history }: Recording, cut: PowerCut): string[] {
   if ('error' in inspection) return [`power cut at ${cut.at}: ${inspection.error}`];
   const { shown, findings } = inspection;
-  const strangers = Object.keys(shown).filter((key) => !history.keys.includes(key));
-  const wrong = history.keys.filter((key) => !history.allowed(key, cut.at).includes(shown[key]));
+  const known = new Set(history.names);
+  const strangers = Object.keys(shown).filter((name) => !known.has(name) && !isOfLostAnswer(name, shown, history, cut));
+  const wrong = history.names.filter((key) => !history.allowed(key, cut.at).includes(shown[key]));
   const complaints = findings.map((finding) => `power cut at ${cut.at}: ${finding}`);
   const names = [...strangers, ...wrong].map(
     (key) =>
@@ -70,6 +73,12 @@ export function complaintsAbout(inspection: Inspection, { history }: Recording, 
     );
   }
   return complaints;
+}
+
+/** A version of a write whose answer never came: the client does not know its id. */
+function isOfLostAnswer(name: string, shown: Shown, history: History, { at }: PowerCut): boolean {
+  if (!isVersionName(name)) return false;
+  return history.mayHaveCreated(name.slice(0, name.indexOf('?')), shown[name] ?? '', at);
 }
 
 /** Right before and right after each flush has ended, writes by a descriptor that flushes each included: what is durable changes there alone. */

@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { BUCKET_THERE, contentOf, placeOf } from '../crash/expected.ts';
-import { BUCKET, writeUntilGone } from '../crash/writers.ts';
+import { BUCKET_THERE, contentOf, isObjectName, placeOf } from '../crash/expected.ts';
+import { writeUntilGone } from '../crash/writers.ts';
+import { BUCKET, VERSIONS } from '../crash/writing.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { History } from './history.ts';
 
@@ -55,16 +56,22 @@ export async function recordServer(options: {
   try {
     await untilReady(server);
     const s3 = clientOf(server);
-    history.begin(`${BUCKET}/`, BUCKET_THERE);
-    await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
-    history.acknowledge(`${BUCKET}/`);
+    for (const bucket of [BUCKET, VERSIONS]) {
+      history.begin(`${bucket}/`, BUCKET_THERE);
+      await s3.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: bucket === VERSIONS }));
+      history.acknowledge(`${bucket}/`);
+    }
     const stop = new AbortController();
     const random = new SeededRandom(options.seed);
     const own = () => new SeededRandom(random.between(0, 2 ** 30));
     const clients = [
-      ...Array.from({ length: WRITERS }, (_, index) =>
-        writeUntilGone({ s3, bucket: BUCKET, writer: `writer-${index}`, random: own(), witness: history }, stop.signal),
-      ),
+      ...Array.from({ length: WRITERS }, (_, index) => {
+        const place = index % 2 === 0 ? { bucket: BUCKET } : { bucket: VERSIONS, versions: true };
+        return writeUntilGone(
+          { s3, ...place, writer: `writer-${index}`, random: own(), witness: history },
+          stop.signal,
+        );
+      }),
       ...Array.from({ length: READERS }, () => readUntilGone(clientOf(server), own(), history, length, stop.signal)),
     ];
     await sleep(options.forMs);
@@ -85,7 +92,7 @@ async function readUntilGone(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const keys = history.keysOnTheirWay.filter((name) => !name.endsWith('/'));
+    const keys = history.keysOnTheirWay.filter(isObjectName);
     const key = keys[random.between(0, keys.length - 1)];
     if (key === undefined) {
       await sleep(1);
