@@ -11,6 +11,7 @@ import {
 } from './package-format.ts';
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
+import { UnsizedPackageEncryptor } from './unsized-encryptor.ts';
 
 /*
  * A fast path for streams of one package, which small objects are. It makes the same bytes as `PackageEncryptor` and `PackageDecryptor`,
@@ -74,14 +75,19 @@ export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
 const BLOCK_BYTES = 8 * packageCuts.every;
 
 /**
- * Encrypts a body of exactly `size` bytes, with chunks of any length. `key` comes from `streamKey()`. Throws `RangeError` if the
- * body is longer or shorter.
+ * Encrypts a body of exactly `size` bytes, or of any size where it is undefined, with chunks of any length. `key` comes from
+ * `streamKey()`. Throws `RangeError` if the body is longer or shorter.
  */
-export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, size: number): AsyncGenerator<Buffer> {
-  const encryptor = new PackageEncryptor(key, size);
+export async function* encryptStream(
+  body: AsyncIterable<Buffer>,
+  key: Buffer,
+  size: number | undefined,
+): AsyncGenerator<Buffer> {
+  const encryptor = size === undefined ? new UnsizedPackageEncryptor(key) : new PackageEncryptor(key, size);
   const blocks = new CipherBlocks(size);
   for await (const chunk of body) yield* blocks.gather(encryptor.update(chunk));
   yield* blocks.gather(encryptor.final());
+  yield* blocks.rest();
 }
 
 /** Encrypts a body in memory. */
@@ -95,14 +101,14 @@ export function encryptBuffer(plaintext: Buffer, key: Buffer): Buffer {
   return ciphertext;
 }
 
-/** Gathers the ciphertext of `size` plaintext bytes into new blocks. */
+/** Gathers the ciphertext of `size` plaintext bytes, or of any number, into new blocks. */
 class CipherBlocks {
   #left: number;
   #block: Buffer;
   #filled = 0;
 
-  constructor(size: number) {
-    this.#left = cipherSize(size);
+  constructor(size: number | undefined) {
+    this.#left = size === undefined ? Infinity : cipherSize(size);
     this.#block = this.#newBlock();
   }
 
@@ -118,6 +124,11 @@ class CipherBlocks {
         this.#filled = 0;
       }
     }
+  }
+
+  /** Yields the last block, if it is not full. */
+  *rest(): Generator<Buffer> {
+    if (this.#filled > 0) yield this.#block.subarray(0, this.#filled);
   }
 
   #newBlock(): Buffer {

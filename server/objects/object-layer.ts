@@ -269,8 +269,11 @@ export interface PutObject {
   readonly bucket: string;
   readonly key: string;
   readonly body: BodySource;
-  /** Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. */
-  readonly size: number;
+  /**
+   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size only its end tells has `atMost`
+   * bytes.
+   */
+  readonly size: number | { readonly atMost: number };
   readonly digests: ExpectedDigests;
   readonly headers: ObjectHeaders;
   readonly encryption?: RequestedEncryption | undefined;

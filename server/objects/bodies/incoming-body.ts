@@ -29,6 +29,8 @@ export interface StoredBlob {
 
 /** A body that came whole and matched its request. Nothing refers to it yet. */
 export interface ReceivedBody {
+  /** Plaintext bytes. */
+  readonly size: number;
   readonly digests: BodyDigests;
   readonly protection: Protection;
   readonly stored: { readonly kind: 'inline'; readonly bytes: Buffer } | ({ readonly kind: 'blob' } & StoredBlob);

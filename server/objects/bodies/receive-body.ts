@@ -28,6 +28,7 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
     const result = digestWhole(plaintext, incoming.digests, wanted);
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
+      size: incoming.size,
       digests: result,
       ...protectionOf(result, salt && { salt, stored: crc32(bytes) }),
       stored: { kind: 'inline', bytes },
@@ -55,7 +56,7 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
     const result = digests.finish();
     const sealed = salt && mac && { salt, mac: mac.digest() };
     const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsInRecord);
-    return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
+    return { size: incoming.size, digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
   } catch (error) {
     await discardBlob(context, blob);
     throw error;

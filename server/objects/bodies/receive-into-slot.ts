@@ -173,7 +173,7 @@ export async function receiveIntoSlot(
       const result = digests.finish(await md5);
       const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };
       const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsInRecord);
-      return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
+      return { size: incoming.size, digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
     } catch (error) {
       await discardBlob(context, blob);
       throw error;

@@ -28,8 +28,28 @@ describe('putObject', () => {
         await layer.putObject(put('bucket', 'key', bytes, { chunk: 9999, ...(encryption && { encryption }) }));
         expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
       });
+
+      it(`takes ${size} bytes without an announced size, ${encryption?.scheme ?? 'plain'}`, async () => {
+        const { layer } = await prepared();
+        const bytes = randomBody(size);
+        const request = put('bucket', 'key', bytes, { chunk: 9999, ...(encryption && { encryption }) });
+        const info = await layer.putObject({ ...request, size: { atMost: size } });
+        expect(info.size).toBe(size);
+        expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
+        if (encryption === undefined) expect(info.etag).toBe(createHash('md5').update(bytes).digest('hex'));
+      });
     }
   }
+
+  it.each([5, 2_000])('refuses more bytes than a body without a size may have, and keeps none: %i', async (atMost) => {
+    const { layer, blobs } = await prepared();
+    const large = { ...put('bucket', 'key', randomBody(3_000), { chunk: 500 }), size: { atMost } };
+    await expect(layer.putObject(large)).rejects.toMatchObject({ code: 'EntityTooLarge' });
+    const broken = { ...put('bucket', 'key', '', { body: brokenBody() }), size: { atMost: 10_000 } };
+    await expect(layer.putObject(broken)).rejects.toThrow('the client went away');
+    await expect(layer.headObject('bucket', 'key')).rejects.toMatchObject({ code: 'NoSuchKey' });
+    expect(await Array.fromAsync(blobs.list())).toEqual([]);
+  });
 
   it('answers with the MD5 as ETag, for SSE-S3 too', async () => {
     const { layer } = await prepared();

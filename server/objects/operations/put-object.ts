@@ -10,7 +10,8 @@ import { comparable, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
-import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
+import { receiveUnsized } from '../bodies/receive-unsized.ts';
+import { discardBlob, type IncomingBody, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
 import { encodeBody, type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
 
@@ -21,7 +22,7 @@ import type { Digests } from '../records/stored-digests.ts';
 export async function putObject(context: ObjectContext, request: PutObject): Promise<ObjectInfo> {
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
-  const checked = context.checkSpace(request.size <= context.inlineLimit ? 0 : request.size);
+  const checked = checkSpaceFor(context, request.size);
   if (checked !== undefined) await checked;
   const place = await readPlace(context, bucket, key);
   // The commit checks the conditions again. This check refuses a request before its body comes.
@@ -36,21 +37,21 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
     defaultKey: context.keys.defaultKey,
   });
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
-  const received = await receiveBody(context, {
+  const incoming = {
     body: request.body,
-    size: request.size,
     digests: request.digests,
     md5: hasPlainEtag(chosen?.scheme),
     objectKey: made?.objectKey,
     inlineLimit: context.inlineLimit,
-  });
+  };
+  const received = await receive(context, incoming, request.size);
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
   const digests = digestsOf(context, received, chosen?.scheme);
   try {
     const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made) : digests;
     const draft = {
       id,
-      size: request.size,
+      size: received.size,
       etag: kept.etag,
       headers: request.headers,
       body: bodyOf(received),
@@ -71,6 +72,21 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
     throw error;
   }
+}
+
+function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {
+  const bytes = typeof size === 'number' ? size : size.atMost;
+  return checkSpace(bytes <= inlineLimit ? 0 : bytes);
+}
+
+function receive(
+  context: ObjectContext,
+  incoming: Omit<IncomingBody, 'size'>,
+  size: PutObject['size'],
+): Promise<ReceivedBody> {
+  return typeof size === 'number'
+    ? receiveBody(context, { ...incoming, size })
+    : receiveUnsized(context, { ...incoming, size });
 }
 
 /** `versionId` is what clients see: undefined in a bucket that never had versions. */

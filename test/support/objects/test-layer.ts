@@ -43,8 +43,12 @@ export function put(
   bucket: string,
   key: string,
   bytes: Buffer | string,
-  more: Partial<Omit<PutObject, 'body'>> & { readonly body?: AsyncIterable<Buffer>; readonly chunk?: number } = {},
-): PutObject {
+  more: Partial<Omit<PutObject, 'body' | 'size'>> & {
+    readonly size?: number;
+    readonly body?: AsyncIterable<Buffer>;
+    readonly chunk?: number;
+  } = {},
+): PutObject & { readonly size: number } {
   const buffer = Buffer.from(bytes);
   const { chunk, body: source, ...rest } = more;
   return {
