@@ -31,8 +31,12 @@ export interface AuthenticatorOptions {
   readonly credentials: CredentialSource;
   /** The region that signatures must name; any region is accepted if it is undefined. */
   readonly region?: string;
+  /** The requests of S3 that may be signed by version 2: none, presigned URLs and forms (the default), or all. */
+  readonly signatureV2?: SignatureV2Rule;
   readonly clock?: () => Date;
 }
+
+export type SignatureV2Rule = 'off' | 'presigned' | 'on';
 
 /** A request with its headers as Node parsed them and a body that is still unread. */
 interface UnverifiedRequest extends SignedRequest {
@@ -84,22 +88,39 @@ export function createCallerVerifier({ credentials: source, ...options }: Authen
   return async (request, rules) => {
     const claim = parseAuthorization(request, known);
     if (claim === undefined) return undefined;
-    const found = await source.credentials(claim.accessKey);
-    const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await throwUnknownKey(source, claim));
-    const by = ({ secretKey }: StoredCredentials) =>
-      verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys });
-    const sender = await verified(source, credentials, by);
-    checkSessionToken(claim, sender.credentials);
-    return { principal: sender.credentials.principal, signature: sender.signature };
+    const { credentials, signature } = await verified(source, claim, ({ secretKey }) =>
+      verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys }),
+    );
+    return { principal: credentials.principal, signature };
   };
 }
 
+/** The text of AWS where version 2 is refused. */
+export const unsupportedMechanism =
+  'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.';
+
+/** The part of a claim that finds the credentials. */
+type ClaimedCredentials = Pick<SignatureClaim, 'accessKey' | 'sessionToken'>;
+
+/** Finds the credentials of a claim, and verifies signature and session token with them. */
+export async function verified<Signature>(
+  source: CredentialSource,
+  claim: ClaimedCredentials,
+  by: (credentials: StoredCredentials) => Signature,
+): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
+  const found = await source.credentials(claim.accessKey);
+  const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await throwUnknownKey(source, claim));
+  const sender = await verifiedBy(source, credentials, by);
+  checkSessionToken(claim, sender.credentials);
+  return sender;
+}
+
 /** Verifies the signature with the current credentials, and for root also with those from before a rotation. */
-async function verified(
+async function verifiedBy<Signature>(
   source: CredentialSource,
   credentials: StoredCredentials,
-  by: (credentials: StoredCredentials) => VerifiedSignature,
-): Promise<{ readonly credentials: StoredCredentials; readonly signature: VerifiedSignature }> {
+  by: (credentials: StoredCredentials) => Signature,
+): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
   try {
     return { credentials, signature: by(credentials) };
   } catch (error) {
@@ -120,7 +141,7 @@ function regionRule(request: UnverifiedRequest, region: string | undefined) {
   };
 }
 
-async function throwUnknownKey(source: CredentialSource, claim: SignatureClaim): Promise<never> {
+async function throwUnknownKey(source: CredentialSource, claim: ClaimedCredentials): Promise<never> {
   const { accessKey, sessionToken } = claim;
   if (sessionToken !== undefined && (await source.issuedButExpired?.(accessKey, sessionToken))) {
     throw new S3Error('ExpiredToken', 'The temporary credentials have expired; get new ones.');
@@ -129,7 +150,7 @@ async function throwUnknownKey(source: CredentialSource, claim: SignatureClaim):
 }
 
 /** Runs after the signature check, so that a caller without the secret key learns nothing about the token. */
-function checkSessionToken(claim: SignatureClaim, credentials: StoredCredentials): void {
+function checkSessionToken(claim: ClaimedCredentials, credentials: StoredCredentials): void {
   const { sessionToken: sent } = claim;
   const { sessionToken: stored } = credentials;
   if (sent === undefined && stored === undefined) return;

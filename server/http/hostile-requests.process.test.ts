@@ -25,6 +25,7 @@ beforeAll(async () => {
     clock: () => new Date(),
     crossOrigin: new CrossOrigin(layer, ['*']),
     authenticate: createAuthenticator({ credentials: { credentials: () => Promise.resolve(undefined) } }),
+    authenticateForm: () => Promise.resolve(undefined),
     access: {
       credentials: () => Promise.resolve(undefined),
       authorize: () => Promise.resolve({ kind: 'deny', reason: 'the test says so' }),
@@ -64,7 +65,7 @@ describe('a head that announces 8 MiB is refused though none of them comes', () 
     ['PUT /bucket/key?uploadId=x&partNumber=1', '', 403],
     ['GET /bucket/key', '', 403],
     ['POST /bucket?delete', unknownKey, 403],
-    ['POST /bucket', '', 501],
+    ['POST /bucket', '', 412],
     ['POST /', form, 400],
     ['POST /?Action=AssumeRole', '', 400],
     ['GET /minio/health/live', '', 200],

@@ -282,6 +282,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       objects: services.objects,
       access: services.access,
       authenticate: services.authenticate,
+      authenticateForm: services.authenticateForm,
       region: settings.region,
       clock: () => new Date(),
       crossOrigin: known.crossOrigin,

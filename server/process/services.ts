@@ -5,6 +5,7 @@ import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../.
 import { staticKey, type KeyAdministration } from '../administration/keys.ts';
 import { createAccess, type AccessService, policiesOf, type PolicySource } from '../auth/access.ts';
 import { createAuthenticator, type Authenticate, createCallerVerifier } from '../auth/authenticate.ts';
+import { type AuthenticateForm, createFormAuthenticator } from '../auth/authenticate-form.ts';
 import type { ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
 import type { OpenIdProviders } from '../federation/openid-providers.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
@@ -54,6 +55,7 @@ export interface Services {
   readonly policies: PolicySource;
   readonly access: AccessService;
   readonly authenticate: Authenticate;
+  readonly authenticateForm: AuthenticateForm;
   readonly providers: OpenIdProviders;
   /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
@@ -101,6 +103,11 @@ export async function openServices(
     logs,
     clock,
   });
+  const authentication = {
+    credentials: access,
+    ...(settings.regionEnforced ? { region: settings.region } : {}),
+    clock,
+  };
   return {
     stores,
     records,
@@ -121,11 +128,8 @@ export async function openServices(
     }),
     policies,
     access,
-    authenticate: createAuthenticator({
-      credentials: access,
-      ...(settings.regionEnforced ? { region: settings.region } : {}),
-      clock,
-    }),
+    authenticate: createAuthenticator(authentication),
+    authenticateForm: createFormAuthenticator(authentication),
     providers,
     people,
     directory,

@@ -1,6 +1,10 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/authenticate.ts';
+import type { FormSender } from '../auth/authenticate-form.ts';
+import type { BodySource } from '../objects/bodies/body-source.ts';
 import type {
   CompleteMultipartUpload,
   CopyObject,
@@ -69,12 +73,32 @@ export interface S3Call {
     versionId: string | undefined,
     context?: PolicyContext,
   ): Promise<void>;
+  /** Verifies the signature of a form; undefined for one without. Rejects like `Authenticate`. */
+  authenticateForm(fields: FormFields): Promise<FormSender | undefined>;
+  /** Returns the call that stores the file of a form. Without a sender it is that of the caller of the request. */
+  ofForm(form: FormObject): S3Call;
+  /**
+   * Refuses each header that the operation does not honour, and runs the checks that operations share.
+   *
+   * @throws S3Error with the code of the table
+   */
+  checkHeaders(operation: string): void;
   /**
    * Refuses a caller whom no policy could allow one of the actions, for actions that depend on the body. It runs before the body is read.
    *
    * @throws S3Error AccessDenied
    */
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void>;
+}
+
+/** The object that a form describes. */
+export interface FormObject {
+  readonly key: string;
+  /** The fields of the form, as headers of PutObject. */
+  readonly headers: IncomingHttpHeaders;
+  readonly sender: FormSender | undefined;
+  readonly body: BodySource;
+  readonly size: number | undefined;
 }
 
 /** The actions of an operation on the current version of an object, and on a version that the request names. */

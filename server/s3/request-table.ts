@@ -234,6 +234,8 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-minio-extract': refused('archives are not unpacked', { except: ['false'] }),
     'x-amz-meta-snowball-auto-extract': refused('archives are not unpacked', { except: ['false'] }),
   },
+  /** Its fields are checked as headers of PutObject. It is no operation of the model. */
+  PostObject: common,
   CopyObject: {
     ...common,
     ...describing,

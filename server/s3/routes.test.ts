@@ -10,6 +10,7 @@ describe('findOperation', () => {
     ['GET', 'bucket', 'list-type=2&prefix=', false, 'ListObjectsV2'],
     ['GET', 'object', 'versionId=null&x-id=GetObject', false, 'GetObject'],
     ['GET', 'object', 'partNumber=1', false, 'GetObject'],
+    ['POST', 'bucket', '', false, 'PostObject'],
     ['PUT', 'object', '', true, 'CopyObject'],
     ['PUT', 'object', 'partNumber=1&uploadId=u', false, 'UploadPart'],
     ['PUT', 'object', 'partNumber=1&uploadId=u', true, 'UploadPartCopy'],
@@ -24,7 +25,7 @@ describe('findOperation', () => {
     ['GET', 'object', 'unheard-of', 'NotImplemented'],
     ['GET', 'object', 'acl&tagging', 'NotImplemented'],
     ['DELETE', 'object', 'uploads', 'NotImplemented'],
-    ['POST', 'bucket', '', 'NotImplemented'],
+    ['POST', 'object', '', 'MethodNotAllowed'],
     ['PATCH', 'object', '', 'MethodNotAllowed'],
   ] as const)('%s of a %s with "%s" is %s', (method, level, query, code) => {
     expect(() => findOperation(method, level, parseQuery(query), false)).toThrow(expect.objectContaining({ code }));

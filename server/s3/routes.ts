@@ -34,6 +34,7 @@ import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjects, listObjectsV2 } from './bucket/list-objects.ts';
 import { getBucketVersioning, putBucketVersioning } from './configuration/bucket-versioning.ts';
 import { putBucketNotification } from './configuration/unconfigured.ts';
+import { postObject } from './object/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
@@ -77,6 +78,7 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'list-type', listObjectsV2],
   ['GET', 'bucket', 'versions', listObjectVersions],
   ['GET', 'bucket', 'uploads', listMultipartUploads],
+  ['POST', 'bucket', '', postObject],
   ['POST', 'bucket', 'delete', deleteObjects],
 
   ['GET', 'bucket', 'accelerate', none.getBucketAccelerate],
@@ -152,9 +154,11 @@ export function findOperation(method: string, level: Level, query: Query, isCopy
   const flags = flagsOf(query, isCopy && method === 'PUT' && level === 'object');
   const operation = table.get(`${method} ${level} ${flags}`);
   if (operation !== undefined) return operation;
-  if (flags === '' && !(method === 'POST' && level === 'bucket')) throw new S3Error('MethodNotAllowed');
-  const requested = flags === '' ? 'uploading by form' : flags.replaceAll(' ', ', ');
-  throw new S3Error('NotImplemented', `${method} of a ${level} with ${requested} is not implemented.`);
+  if (flags === '') throw new S3Error('MethodNotAllowed');
+  throw new S3Error(
+    'NotImplemented',
+    `${method} of a ${level} with ${flags.replaceAll(' ', ', ')} is not implemented.`,
+  );
 }
 
 function flagsOf(query: Query, isCopy: boolean): string {

@@ -174,6 +174,7 @@ function api(allowed: (request: AccessRequest) => boolean) {
     region: 'us-east-1',
     clock: () => new Date('2026-01-02T03:04:05Z'),
     crossOrigin: new CrossOrigin(objects, []),
+    authenticateForm: () => Promise.resolve(undefined),
     authenticate: (request) =>
       Promise.resolve({
         principal: { kind: 'root', accessKey: 'someone' },

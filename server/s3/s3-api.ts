@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { header, parseQuery, type Query, headersWithPresigned, resourceOf } from './request.ts';
-import type { S3Call, Operation, PolicyContext, ExplicitObjectLayer, VersionActions } from './operation.ts';
+import type { S3Call, FormObject, Operation, PolicyContext, ExplicitObjectLayer, VersionActions } from './operation.ts';
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
+import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts';
+import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
 import type { Access, Principal } from '../auth/principal.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
@@ -90,6 +92,7 @@ export interface S3Services {
   readonly objects: ObjectLayer;
   readonly access: Access;
   readonly authenticate: Authenticate;
+  readonly authenticateForm: AuthenticateForm;
   readonly region: string;
   readonly clock: () => Date;
   /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
@@ -126,10 +129,12 @@ export function createS3Api(services: S3Services): RequestHandler {
       if (versionAction === undefined) await call.require(action, resource);
       else await call.requireVersion({ action, versionAction }, resource, query.get('versionId'));
     }
-    checkRequest(operation.name, call);
+    call.checkHeaders(operation.name);
     return operation.handle(call);
   };
 }
+
+const noQuery: Query = new Map();
 
 function levelOf(bucket: string, key: string): Level {
   if (bucket === '') return 'service';
@@ -158,6 +163,32 @@ class Call implements S3Call, AuthorizationContext {
     this.query = target.query;
     this.bucket = target.bucket;
     this.key = target.key;
+  }
+
+  authenticateForm(fields: FormFields): Promise<FormSender | undefined> {
+    return this.#services.authenticateForm(fields);
+  }
+
+  ofForm({ key, headers, sender, body, size }: FormObject): Call {
+    const { audit } = this.request;
+    const principal = sender?.principal ?? this.principal;
+    audit?.setOperation('PostObject', { bucket: this.bucket, key });
+    audit?.setPrincipal(principal);
+    const target = { query: noQuery, bucket: this.bucket, key };
+    const call = new Call(this.#services, { ...this.request, headers }, { principal, body, size }, target);
+    call.#context = {
+      's3:authType': ['POST'],
+      // The signature does not cover the file.
+      ...(sender && {
+        's3:signatureversion': [sender.signatureVersion],
+        's3:x-amz-content-sha256': ['UNSIGNED-PAYLOAD'],
+      }),
+    };
+    return call;
+  }
+
+  checkHeaders(operation: string): void {
+    checkRequest(operation, this);
   }
 
   get objects(): ExplicitObjectLayer {

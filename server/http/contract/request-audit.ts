@@ -117,6 +117,7 @@ const minioNames: Readonly<Record<string, string>> = {
   DeleteObjects: 'DeleteMultipleObjects',
   ListObjects: 'ListObjectsV1',
   ListParts: 'ListObjectParts',
+  PostObject: 'PostPolicyBucket',
   UploadPart: 'PutObjectPart',
   UploadPartCopy: 'CopyObjectPart',
 };

@@ -1,12 +1,12 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ExpectedDigests } from '../../objects/object-layer.ts';
+import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
 import { lockOfRequest } from '../lock-headers.ts';
 import { tagsOfNew } from './object-tagging.ts';
 import { createdVersion, emptyAnswer, quoted } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation, S3Call } from '../operation.ts';
 
 /** The limit of MinIO. AWS limits a single upload to 5 GiB. */
 const maxObject = 5 * 1024 ** 4;
@@ -16,32 +16,40 @@ export const putObject: Operation = {
   name: 'PutObject',
   action: 's3:PutObject',
   async handle(call) {
-    const { headers } = call.request;
-    const encryption = requestedEncryption(call);
-    const tags = await tagsOfNew(call);
-    const lock = await lockOfRequest(call);
-    const digests = expectedDigests(headers, call.auth.trailing);
-    if (lock !== undefined) requireDigest(digests);
-    const info = await call.objects.putObject({
-      bucket: call.bucket,
-      key: call.key,
-      size: uploadSize(call, maxObject),
-      digests,
-      headers: storedHeaders(headers),
-      encryption,
-      conditions: writeConditions(headers),
-      body: call.auth.body,
-      tags,
-      lock,
-    });
-    return emptyAnswer(200, {
-      etag: quoted(info.etag),
-      ...createdVersion(info),
-      ...encryptionHeaders(info.encryption, givenKey(encryption)),
-      ...checksumHeaders(info.checksum),
-    });
+    return emptyAnswer(200, await storeObject(call, (of) => uploadSize(of, maxObject)));
   },
 };
+
+/** Stores the object that the headers and the body of a call describe, and returns the headers of the answer. */
+export async function storeObject(
+  call: S3Call,
+  sizeOf: (call: S3Call) => PutObject['size'],
+): Promise<Readonly<Record<string, string>> & { readonly etag: string }> {
+  const { headers } = call.request;
+  const encryption = requestedEncryption(call);
+  const tags = await tagsOfNew(call);
+  const lock = await lockOfRequest(call);
+  const digests = expectedDigests(headers, call.auth.trailing);
+  if (lock !== undefined) requireDigest(digests);
+  const info = await call.objects.putObject({
+    bucket: call.bucket,
+    key: call.key,
+    size: sizeOf(call),
+    digests,
+    headers: storedHeaders(headers),
+    encryption,
+    conditions: writeConditions(headers),
+    body: call.auth.body,
+    tags,
+    lock,
+  });
+  return {
+    etag: quoted(info.etag),
+    ...createdVersion(info),
+    ...encryptionHeaders(info.encryption, givenKey(encryption)),
+    ...checksumHeaders(info.checksum),
+  };
+}
 
 /** A locked version cannot be replaced by what the client meant, so that S3 requires a digest of its body. */
 function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {

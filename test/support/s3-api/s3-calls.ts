@@ -26,7 +26,7 @@ export interface TestCalls extends TestLayer {
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | readonly Buffer[];
   /** Over TLS, unless it says otherwise. */
   readonly secure?: boolean;
   /** Reports if the client has closed the connection. */
@@ -35,7 +35,7 @@ export interface CallOptions {
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
 export async function testCalls(
-  options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
+  options: Partial<Pick<S3Services, 'authenticate' | 'authenticateForm' | 'customerKeysWithoutTls' | 'servedNames'>> & {
     /** The origins that the setting allows; none by default. */
     readonly origins?: readonly string[];
     readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
@@ -57,6 +57,7 @@ export async function testCalls(
           body: request.body,
           size: Number(request.headers['content-length'] ?? 0),
         })),
+    authenticateForm: options.authenticateForm ?? (() => Promise.resolve(undefined)),
     access: {
       credentials: () => Promise.resolve(undefined),
       authorize: async (request) => ({
@@ -102,18 +103,22 @@ export function incomingRequest(
   onRead: (bytes: number) => void = () => undefined,
 ): IncomingRequest {
   const [rawPath = '', rawQuery = ''] = target.split('?');
-  const body = Buffer.from(more.body ?? '');
+  const { body: given = '' } = more;
+  const chunks = typeof given === 'string' || Buffer.isBuffer(given) ? [Buffer.from(given)] : given;
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   return {
     requestId: 'R',
     method,
     rawPath,
     rawQuery,
-    headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
+    headers: { host: 'test', 'content-length': String(size), ...more.headers },
     body: {
       ...bodyFrom(
         (async function* () {
-          onRead(body.length);
-          yield body;
+          for (const chunk of chunks) {
+            onRead(chunk.length);
+            yield chunk;
+          }
         })(),
       ),
       ...(more.senderGone && { senderGone: more.senderGone }),

@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto';
+import type { FormFields } from '../../protocol/s3/post-policy.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/sigv4/authorization-fields.ts';
+import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
+import { type AuthenticatorOptions, unsupportedMechanism, verified } from './authenticate.ts';
+import type { Principal, StoredCredentials } from './principal.ts';
+
+/** The sender of a form whose signature was verified. */
+export interface FormSender {
+  readonly principal: Principal;
+  /** As the condition key `s3:signatureversion` has it. */
+  readonly signatureVersion: 'AWS4-HMAC-SHA256' | 'AWS';
+}
+
+/**
+ * Verifies the signature of a form, which is that of its policy document. Resolves with undefined for a form without one, and rejects with
+ * an S3Error that names what is wrong with the signature, key, token or clock.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html
+ */
+export type AuthenticateForm = (form: FormFields) => Promise<FormSender | undefined>;
+
+/** The statements of a form about its signature. */
+interface FormClaim extends Pick<SignatureClaim, 'accessKey' | 'sessionToken'> {
+  readonly isSignedBy: (credentials: StoredCredentials) => boolean;
+}
+
+const ofVersion4 = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'x-amz-signature'];
+const ofVersion2 = ['awsaccesskeyid', 'signature'];
+
+export function createFormAuthenticator(options: AuthenticatorOptions): AuthenticateForm {
+  const clock = options.clock ?? (() => new Date());
+  const signingKeys = new SigningKeys();
+  return async (form) => {
+    const isVersion4 = ofVersion4.some((name) => form.has(name));
+    if (!isVersion4 && !ofVersion2.some((name) => form.has(name))) return undefined;
+    if (!isVersion4 && options.signatureV2 === 'off') throw new S3Error('InvalidRequest', unsupportedMechanism);
+    const claim = isVersion4 ? claimOfVersion4(form, { ...options, now: clock(), signingKeys }) : claimOfVersion2(form);
+    const { credentials } = await verified(options.credentials, claim, (known) => {
+      if (!claim.isSignedBy(known)) throw new S3Error('SignatureDoesNotMatch');
+    });
+    return { principal: credentials.principal, signatureVersion: isVersion4 ? algorithm : 'AWS' };
+  };
+}
+
+function claimOfVersion4(
+  form: FormFields,
+  { region, now, signingKeys }: { readonly region?: string; readonly now: Date; readonly signingKeys: SigningKeys },
+): FormClaim {
+  const given = required(form, 'X-Amz-Algorithm');
+  if (given !== algorithm) throw invalid('X-Amz-Algorithm', given, `X-Amz-Algorithm only supports "${algorithm}"`);
+  const credential = required(form, 'X-Amz-Credential');
+  const fail = (why: string) => invalid('X-Amz-Credential', credential, why);
+  const { accessKey, scope } = parseCredential(credential, fail);
+  if (scope.service !== 's3') throw fail(`incorrect service "${scope.service}". This endpoint belongs to "s3".`);
+  if (region !== undefined && scope.region !== region) {
+    throw invalid('X-Amz-Credential', credential, `the region '${scope.region}' is wrong; expecting '${region}'`, {
+      Region: region,
+    });
+  }
+  checkDate(required(form, 'X-Amz-Date'), scope.date, now);
+  const signature = required(form, 'X-Amz-Signature');
+  const policy = required(form, 'policy');
+  return {
+    accessKey,
+    ...tokenOf(form),
+    isSignedBy: ({ secretKey }) => timingSafeEqual(sign(signingKeys.get(secretKey, scope), policy), signature),
+  };
+}
+
+/** A signature is valid for seven days, whatever the policy says. */
+function checkDate(text: string, scopeDate: string, now: Date): void {
+  const date = parseTimestamp(text);
+  if (date === undefined) {
+    throw invalid('X-Amz-Date', text, 'X-Amz-Date must be formated via ISO8601 Long format');
+  }
+  if (formatTimestamp(date).slice(0, 8) !== scopeDate) {
+    throw invalid('X-Amz-Date', text, `the date "${scopeDate}" of the credential is not the day of X-Amz-Date`);
+  }
+  const age = now.getTime() - date.getTime();
+  if (age < -allowedSkewMs) throw new S3Error('AccessDenied', `Request is not valid before ${date.toISOString()}.`);
+  if (age > maxAgeMs) throw new S3Error('AccessDenied', 'Request has expired');
+}
+
+const allowedSkewMs = 15 * 60_000;
+const maxAgeMs = 7 * 24 * 3_600_000;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/HTTPPOSTForms.html */
+function claimOfVersion2(form: FormFields): FormClaim {
+  const accessKey = required(form, 'AWSAccessKeyId');
+  const signature = required(form, 'Signature');
+  const policy = required(form, 'policy');
+  const by = ({ secretKey }: StoredCredentials) => createHmac('sha1', secretKey).update(policy).digest('base64');
+  return { accessKey, ...tokenOf(form), isSignedBy: (credentials) => timingSafeEqual(by(credentials), signature) };
+}
+
+function tokenOf(form: FormFields): { readonly sessionToken?: string } {
+  const sessionToken = form.get('x-amz-security-token')?.value;
+  return sessionToken === undefined ? {} : { sessionToken };
+}
+
+function required(form: FormFields, name: string): string {
+  const value = form.get(name.toLowerCase())?.value;
+  if (value !== undefined && value !== '') return value;
+  throw missingField(name);
+}
+
+/** Makes the error for a form without a field that it needs, with the text of AWS. */
+export function missingField(name: string): S3Error {
+  return invalid(
+    name,
+    '',
+    `Bucket POST must contain a field named '${name}'.  If it is specified, please check the order of the fields.`,
+  );
+}
+
+function invalid(name: string, value: string, message: string, more: Record<string, string> = {}): S3Error {
+  return new S3Error('InvalidArgument', message, {
+    details: { ArgumentName: name, ArgumentValue: value.slice(0, 200), ...more },
+  });
+}
