@@ -364,7 +364,7 @@ export interface CopyObject {
   /** That of the new object, where `headers` are absent. */
   readonly websiteRedirect?: string | undefined;
   readonly encryption?: RequestedEncryption | undefined;
-  /** Absent: the source's, if any. */
+  /** Absent: the source's, or CRC64NVME where the source has none. */
   readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;
   /** Conditions on the object that the copy replaces. */
   readonly conditions?: WriteConditions | undefined;

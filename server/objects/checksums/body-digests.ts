@@ -7,6 +7,8 @@ import { type BlockSums, BlockSumsHasher } from './block-sums.ts';
 
 /** CRC-32C (Castagnoli), reflected: polynomial 0x1EDC6F41. @see RFC 3720, appendix B.4 */
 export const CRC32C_POLYNOMIAL = 0x82f63b78n;
+/** The exponents of multiples of the polynomials with few terms, found by a search of collisions. The tests divide them. */
+export const CRC32C_MULTIPLE = [0, 14, 39, 54, 144, 209] as const;
 
 /** Created on first use: the tables take some milliseconds. */
 let crc32cModule: CrcModule | undefined;
@@ -14,7 +16,7 @@ const crc32cState = new Uint32Array(2);
 
 /** Returns the CRC-32C of `bytes` after those that gave `previous`, as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
-  crc32cModule ??= new CrcModule(CRC32C_POLYNOMIAL);
+  crc32cModule ??= new CrcModule(CRC32C_POLYNOMIAL, CRC32C_MULTIPLE);
   crc32cState[0] = ~previous;
   crc32cState[1] = 0;
   crc32cModule.update(crc32cState, bytes);
@@ -23,13 +25,14 @@ export function crc32c(bytes: Uint8Array, previous = 0): number {
 
 /** CRC-64/NVME, reflected: polynomial 0xAD93D23594C93659. @see NVM Express NVM Command Set Specification 1.0, section 5.2.1.3.4 */
 export const CRC64NVME_POLYNOMIAL = 0x9a6c9329ac4bc9b5n;
+export const CRC64NVME_MULTIPLE = [0, 47, 121, 169, 172, 183, 236, 272, 285, 296, 297, 310] as const;
 
 /** Created on first use: the tables take some milliseconds. */
 let crc64Module: CrcModule | undefined;
 
 /** A checksum in progress. */
 export class Crc64Nvme {
-  readonly #module = (crc64Module ??= new CrcModule(CRC64NVME_POLYNOMIAL));
+  readonly #module = (crc64Module ??= new CrcModule(CRC64NVME_POLYNOMIAL, CRC64NVME_MULTIPLE));
   /** Lower half, upper half. */
   readonly #state = Uint32Array.of(0xffff_ffff, 0xffff_ffff);
 

@@ -28,13 +28,13 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
   const { info, read } = await openSource(context, source);
-  const compute = checksumAlgorithm ?? info.checksum?.algorithm;
+  const compute = checksumAlgorithm ?? info.checksum?.algorithm ?? 'CRC64NVME';
   const written = await putObject(context, {
     bucket,
     key,
     body: bodyFrom(keptPieces(read({ start: 0, end: info.size }))),
     size: info.size,
-    digests: compute === undefined ? {} : { compute },
+    digests: { compute },
     headers: headers ?? { ...headersOf(info, storageClass), ...(websiteRedirect !== undefined && { websiteRedirect }) },
     encryption,
     conditions: request.conditions,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
 import { hasherOf } from '../../objects/checksums/body-digests.ts';
+import { put } from '../../../test/support/objects/test-layer.ts';
 import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -184,6 +185,35 @@ describe('a part', () => {
     expect((await calls.call('PUT', target, { body: content, headers })).refusal).toContain(
       '<Code>InvalidRequest</Code><Message>Checksum Type mismatch occurred, expected checksum Type: sha256, ' +
         'actual checksum Type: crc32</Message>',
+    );
+  });
+});
+
+describe.each(Object.keys(encryptions))('an object that comes without a checksum, with %s', (encryption) => {
+  const headers = encryptions[encryption] ?? {};
+  const crc = digestOf('CRC64NVME', content).toString('base64');
+  const answered = { [nameOf('CRC64NVME')]: crc, 'x-amz-checksum-type': 'FULL_OBJECT' };
+
+  it.each<Headers>([{}, { 'content-md5': value('MD5') }])('gets its CRC64NVME: %o', async (more) => {
+    const put = await calls.call('PUT', '/bucket/key', { body: content, headers: { ...headers, ...more } });
+    expect(put.headers).toMatchObject(answered);
+    const asked = { headers: { ...keyOf(encryption), 'x-amz-checksum-mode': 'ENABLED' } };
+    for (const method of ['GET', 'HEAD']) {
+      expect((await calls.call(method, '/bucket/key', asked)).headers).toMatchObject(answered);
+    }
+    const attributes = { headers: { ...keyOf(encryption), 'x-amz-object-attributes': 'Checksum' } };
+    expect((await calls.call('GET', '/bucket/key?attributes', attributes)).body).toContain(
+      `<ChecksumCRC64NVME>${crc}</ChecksumCRC64NVME><ChecksumType>FULL_OBJECT</ChecksumType>`,
+    );
+  });
+});
+
+describe('a copy of an object without a checksum', () => {
+  it('gets the CRC64NVME', async () => {
+    await calls.layer.putObject(put('bucket', 'old', content));
+    const headers = { 'x-amz-copy-source': '/bucket/old' };
+    expect((await calls.call('PUT', '/bucket/key', { headers })).body).toContain(
+      `<ChecksumCRC64NVME>${digestOf('CRC64NVME', content).toString('base64')}</ChecksumCRC64NVME>`,
     );
   });
 });
