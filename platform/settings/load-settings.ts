@@ -63,6 +63,7 @@ export function loadSettings({
     ...server.optional('dataFolder', 'VOLUMES'),
     ...server.optional('serverUrl', 'SERVER_URL'),
     domains: readDomains(reader),
+    signatureV2: signatureV2(server.text('API_SIGNATURE_V2')),
     corsOrigins: readCorsOrigins(reader),
     browser: {
       enabled: server.onOff('BROWSER'),
@@ -286,6 +287,10 @@ function readClient(reader: SettingReader): KeyServiceSettings['client'] | undef
 
 function logLevel(text: string | undefined): ServerSettings['logLevel'] {
   return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info';
+}
+
+function signatureV2(text: string | undefined): ServerSettings['signatureV2'] {
+  return text === 'on' || text === 'off' ? text : 'presigned';
 }
 
 function metricsAuthorization(text: string | undefined): ServerSettings['metricsAuthorization'] {

@@ -44,6 +44,8 @@ export interface ServerSettings {
   readonly serverUrl?: string;
   /** The host names of the S3 API. The name below one of them is a bucket (virtual-host style). */
   readonly domains: readonly string[];
+  /** The S3 requests that may be signed by Signature Version 2. */
+  readonly signatureV2: 'presigned' | 'on' | 'off';
   /** The origins whose pages may use S3 and STS, each with at most one `*`. The CORS configuration of a bucket decides instead. */
   readonly corsOrigins: readonly string[];
   readonly browser: {

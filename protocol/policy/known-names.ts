@@ -72,7 +72,7 @@ export const requestTagKey = 's3:RequestObjectTag/';
 export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
-    aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType
+    aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType s3:signatureAge
     s3:signatureversion s3:RequestObjectTagKeys s3:object-lock-mode s3:object-lock-retain-until-date
     s3:object-lock-legal-hold s3:object-lock-remaining-retention-days sts:DurationSeconds ldap:user ldap:username ldap:groups
   `),
@@ -87,7 +87,7 @@ export const supportedKeys: readonly string[] = [
  */
 export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
-  s3:signatureAge s3:TlsVersion s3:ResourceAccount s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
+  s3:TlsVersion s3:ResourceAccount s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
   svc:DurationSeconds aws:PrincipalArn aws:PrincipalAccount aws:PrincipalOrgID aws:PrincipalOrgPaths aws:PrincipalTag/
   aws:PrincipalIsAWSService aws:PrincipalServiceName aws:PrincipalServiceNamesList aws:RequestTag/ aws:ResourceTag/ aws:TagKeys
   aws:SourceVpc aws:SourceVpce aws:VpcSourceIp aws:SourceArn aws:SourceAccount aws:SourceOrgID aws:SourceIdentity

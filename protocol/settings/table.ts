@@ -78,6 +78,12 @@ export const settings = [
     { aliases: ['MINIO_DOMAIN'] },
   ),
   server(
+    'SVC_API_SIGNATURE_V2',
+    { kind: 'choice', of: ['presigned', 'on', 'off'] },
+    'The S3 requests that may be signed by Signature Version 2: presigned URLs and forms, as boto3 and AWS CLI v1 make them by default, headers too (on), or none (off).',
+    { default: 'presigned', aliases: [] },
+  ),
+  server(
     'SVC_API_CORS_ALLOW_ORIGIN',
     { kind: 'list' },
     'Origins whose pages may use the S3 API and STS (CORS), separated by commas. One asterisk in an origin stands for any text, "none" allows no page. The CORS configuration of a bucket decides instead where it has one.',

@@ -15,7 +15,7 @@ const signingKeys = new SigningKeys(4);
 
 function verify(request: SignedRequest, now = new Date()): string | undefined {
   const claim = parseAuthorization(request);
-  if (claim === undefined) throw new Error('anonymous');
+  if (claim === undefined || claim.kind === 'version-2') throw new Error('not signed by version 4');
   verifySignature(request, claim, credentials.secretKey, { now, region: 'eu-west-1', services: ['s3'], signingKeys });
   return claim.sessionToken;
 }

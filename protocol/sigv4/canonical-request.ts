@@ -191,13 +191,18 @@ function canonicalValue(value: string): string {
     .replace(/ $/, '');
 }
 
+/** Returns the canonical request, one character for each byte. */
+export function canonicalRequest(parts: CanonicalParts): string {
+  const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
+  return `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
+}
+
 /**
  * Computes the hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http takes and gives them. `latin1`
  * hashes those bytes, `utf8` the characters that they are in ISO-8859-1.
  */
 export function hashCanonicalRequest(parts: CanonicalParts, encoding: 'latin1' | 'utf8' = 'latin1'): string {
-  const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
-  const request = `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
+  const request = canonicalRequest(parts);
   // Nearly all requests are ASCII, where the bytes of UTF-8 are the same, so that no buffer is needed.
   return hash('sha256', Buffer.byteLength(request) === request.length ? request : Buffer.from(request, encoding));
 }

@@ -284,7 +284,7 @@ function frame(plain: Buffer, piece: number) {
   const signed = signParts(request, credentials, { region: 'r', service: 's3', now, payloadHash: signedChunksPayload });
   const sent = { ...request, headers: { ...request.headers, ...signed.headers } };
   const claim = parseAuthorization(sent);
-  if (claim === undefined) throw new Error('anonymous');
+  if (claim === undefined || claim.kind === 'version-2') throw new Error('not signed by version 4');
   const signature = verifySignature(sent, claim, secretKey, { now, services: ['s3'], signingKeys: new SigningKeys() });
   const decoding: ChunkedDecoding = { signature, trailer: false, decodedLength: plain.length };
   return { chunks: encodeSignedChunks(streamed(split(plain, [piece])), signed), decoding };

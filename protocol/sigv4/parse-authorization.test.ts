@@ -16,16 +16,17 @@ const presigned = [
 ] as const;
 
 function byHeader(authorization: string, headers: Record<string, string> = {}): SignatureClaim | undefined {
-  return parseAuthorization({
-    method: 'GET',
-    rawPath: '/',
-    rawQuery: '',
-    headers: { host: 'h', 'x-amz-date': '20240229T120000Z', authorization, ...headers },
-  });
+  const all = { host: 'h', 'x-amz-date': '20240229T120000Z', authorization, ...headers };
+  return version4(parseAuthorization({ method: 'GET', rawPath: '/', rawQuery: '', headers: all }));
+}
+
+function version4(claim: ReturnType<typeof parseAuthorization>): SignatureClaim | undefined {
+  if (claim?.kind === 'version-2') throw new Error('signed by version 2');
+  return claim;
 }
 
 function byQuery(rawQuery: string, headers: Record<string, string> = {}): SignatureClaim | undefined {
-  return parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers: { host: 'h', ...headers } });
+  return version4(parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers: { host: 'h', ...headers } }));
 }
 
 function queryWith(name: string, value: string | undefined): string {
@@ -78,7 +79,7 @@ describe('by header', () => {
       rawQuery: '',
       headers: { date: 'Thu, 29 Feb 2024 12:00:00 GMT', authorization: good },
     });
-    expect(claim?.timestamp).toEqual(new Date('2024-02-29T12:00:00Z'));
+    expect(version4(claim)?.timestamp).toEqual(new Date('2024-02-29T12:00:00Z'));
   });
 
   it.each([
@@ -103,7 +104,7 @@ describe('by header', () => {
     expect(() => byHeader(signing(501))).toThrow(/more than 500 headers/);
   });
 
-  it.each(['AWS user:c2ln', 'AWS4-ECDSA-P256-SHA256 Credential=…'])(
+  it.each(['AWS3 user:c2ln', 'AWS4-ECDSA-P256-SHA256 Credential=…'])(
     'says that %s is not supported',
     (authorization) => {
       expect(codeOf(() => byHeader(authorization))).toBe('UnsupportedSignature');
@@ -146,8 +147,38 @@ describe('by query', () => {
     expect(codeOf(() => byQuery(`${queryWith('', '')}&X-Amz-Expires=10`))).toBe('AuthorizationQueryParametersError');
   });
 
-  it('says that version 2 is not supported', () => {
-    expect(codeOf(() => byQuery('AWSAccessKeyId=user&Expires=1&Signature=x'))).toBe('UnsupportedSignature');
+  it.each([
+    'AWSAccessKeyId=user&Expires=1&Signature=x',
+    'AWSAccessKeyId=user',
+    'Signature=x',
+    'a=b&%53ignature=x&Signature=y',
+  ])('finds a signature of version 2 in %s', (rawQuery) => {
+    const claim = parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers: { host: 'h' } });
+    expect(claim).toEqual({ kind: 'version-2', place: 'query' });
+  });
+
+  it('finds a signature of version 2 in the header', () => {
+    for (const authorization of ['AWS user:c2ln', 'AWS']) {
+      const claim = parseAuthorization({ method: 'GET', rawPath: '/', rawQuery: '', headers: { authorization } });
+      expect(claim).toEqual({ kind: 'version-2', place: 'header' });
+    }
+  });
+
+  it('takes a query whose values alone look like a signature for none', () => {
+    expect(byQuery('prefix=X-Amz-Signature=&marker=Signature=')).toBeUndefined();
+  });
+
+  it.each([
+    ['version 4 in the header and version 2 in the query', good, 'AWSAccessKeyId=user&Expires=1&Signature=x'],
+    ['version 2 in both', 'AWS user:c2ln', 'AWSAccessKeyId=user&Expires=1&Signature=x'],
+    ['version 2 in the header and version 4 in the query', 'AWS user:c2ln', 'X-Amz-Signature=x'],
+    ['both versions in the query', undefined, 'X-Amz-Signature=x&Signature=x'],
+  ])('refuses %s', (_, authorization, rawQuery) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    expect(() => parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers })).toThrow(
+      'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the ' +
+        'Authorization header should be specified',
+    );
   });
 
   it('refuses both ways at once', () => {

@@ -25,26 +25,40 @@ const required = [
   'X-Amz-Signature',
 ] as const;
 
-/** Returns the parameters of a presigned URL, or undefined for any other query. */
-function presignedParameters(rawQuery: string): ReadonlyMap<string, string> | undefined {
+/** The parameters that make a URL one of version 4, and those of version 2. */
+const ofVersion4 = new Set(['X-Amz-Algorithm', 'X-Amz-Credential', 'X-Amz-Signature']);
+const ofVersion2 = new Set(['AWSAccessKeyId', 'Signature']);
+
+/** Returns the parameters of a presigned URL, `version-2` for one of that version, or undefined for any other query. */
+function presignedParameters(rawQuery: string): ReadonlyMap<string, string> | 'version-2' | undefined {
   // Most queries contain none of these, and this test saves the decoding.
-  if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=/.test(rawQuery)) return undefined;
+  if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=|Signature=/.test(rawQuery)) {
+    return undefined;
+  }
   const parameters = new Map<string, string>();
+  let isVersion2 = false;
   for (const [sent, value] of decodedParameters(rawQuery)) {
     // SDKs move the header into the query under the name of the header.
     const name = sent.toLowerCase() === 'x-amz-content-sha256' ? 'X-Amz-Content-Sha256' : sent;
-    if (name === 'AWSAccessKeyId') {
-      throw new S3Error(
-        'UnsupportedSignature',
-        'URLs presigned by Signature Version 2 are not supported; presign with AWS4-HMAC-SHA256 (Signature Version 4).',
-      );
-    }
+    if (ofVersion2.has(name)) isVersion2 = true;
     if (!name.startsWith('X-Amz-')) continue;
     if (value === undefined) throw malformedQuery(`${name} is not valid UTF-8`);
     if (parameters.has(name)) throw malformedQuery(`${name} is given more than once`);
     parameters.set(name, value);
   }
-  return parameters;
+  const isVersion4 = parameters.keys().some((name) => ofVersion4.has(name));
+  if (isVersion2 && isVersion4) throw twoSignatures();
+  if (isVersion2) return 'version-2';
+  return isVersion4 ? parameters : undefined;
+}
+
+function twoSignatures(): S3Error {
+  return new S3Error(
+    'InvalidArgument',
+    'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the ' +
+      'Authorization header should be specified',
+    { details: { ArgumentName: 'Authorization' } },
+  );
 }
 
 function parsePresigned(parameters: ReadonlyMap<string, string>, headers: RequestHeaders): SignatureClaim {
@@ -100,27 +114,32 @@ function malformedQuery(why: string): S3Error {
 }
 
 /**
- * Reads what the request says about its signature, and verifies nothing. Returns undefined for an anonymous request. `known` caches
- * headers.
+ * Reads what the request says about its signature, and verifies nothing. Returns undefined for an anonymous request, and the place of a
+ * signature of version 2, which `parseAuthorizationV2` reads. `known` caches headers.
  *
- * @throws S3Error `AuthorizationHeaderMalformed`, `AuthorizationQueryParametersError`, `UnsupportedSignature` (versions other
- * than 4, and ECDSA), `InvalidArgument` (another scheme, or two ways at once), `AccessDenied` (no valid date)
+ * @throws S3Error `AuthorizationHeaderMalformed`, `AuthorizationQueryParametersError`, `UnsupportedSignature` (other versions, and ECDSA),
+ * `InvalidArgument` (another scheme, or two ways at once), `AccessDenied` (no valid date)
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
  */
 export function parseAuthorization(
   request: SignedRequest,
   known?: Pick<KnownAuthorizations, 'parse'>,
-): SignatureClaim | undefined {
+): SignatureClaim | SignatureOfVersion2 | undefined {
   const authorization = headerValue(request.headers, 'authorization');
   const presigned = presignedParameters(request.rawQuery);
-  if (authorization === undefined) return presigned && parsePresigned(presigned, request.headers);
-  if (presigned !== undefined) {
-    throw new S3Error(
-      'InvalidArgument',
-      'The request is signed both by an Authorization header and in its query; send only one signature.',
-    );
+  if (authorization === undefined) {
+    if (presigned === 'version-2') return { kind: 'version-2', place: 'query' };
+    return presigned && parsePresigned(presigned, request.headers);
   }
+  if (presigned !== undefined) throw twoSignatures();
+  if (/^AWS(?:\s|$)/.test(authorization)) return { kind: 'version-2', place: 'header' };
   return parseHeader(authorization.trim(), request, known);
+}
+
+/** A signature of version 2, still unread. */
+export interface SignatureOfVersion2 {
+  readonly kind: 'version-2';
+  readonly place: 'header' | 'query';
 }
 
 function parseHeader(
@@ -150,7 +169,7 @@ function checkScheme(authorization: string): void {
   if (authorization.startsWith(`${algorithm} `)) return;
   const scheme = authorization.split(/[\s,]/, 1)[0] ?? '';
   if (scheme === algorithm) return;
-  if (scheme === 'AWS' || scheme.startsWith('AWS4-') || scheme.startsWith('AWS3')) {
+  if (scheme.startsWith('AWS4-') || scheme.startsWith('AWS3')) {
     throw new S3Error(
       'UnsupportedSignature',
       `The signature scheme "${scheme}" is not supported; sign with ${algorithm} (Signature Version 4).`,

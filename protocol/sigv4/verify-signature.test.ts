@@ -96,7 +96,7 @@ const presignedGet: SignedRequest = {
 
 function verify(request: SignedRequest, changed: Partial<Verification> = {}, secret = secretKey): void {
   const claim = parseAuthorization(request);
-  if (claim === undefined) throw new Error('anonymous');
+  if (claim === undefined || claim.kind === 'version-2') throw new Error('not signed by version 4');
   verifySignature(request, claim, secret, { ...verification, ...changed });
 }
 

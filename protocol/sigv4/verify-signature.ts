@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
 import type { SignatureClaim, RequestHeaders, SignedRequest } from './authorization-fields.ts';
 import {
   canonicalHeaders,
+  canonicalRequest,
   computeSignature,
   hashCanonicalRequest,
   reencode,
   canonicalQuery,
 } from './canonical-request.ts';
-import { type SigningKey, type SigningKeys, formatTimestamp } from './signing-key.ts';
+import { formatScope, formatTimestamp, type SigningKey, type SigningKeys } from './signing-key.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const allowedSkew = 15 * 60_000;
@@ -130,7 +132,41 @@ export function verifySignature(
     'SignatureDoesNotMatch',
     'The request signature that we calculated does not match the signature that you provided. Check the secret key, and ' +
       'that no proxy changes the path, the query or the host.',
+    {
+      details: mismatch(
+        claim,
+        canonicalRequest({
+          method: request.method,
+          path,
+          query,
+          headerLines,
+          signedHeaders: claim.signedHeaders,
+          payloadHash,
+        }),
+      ),
+    },
   );
+}
+
+/** Returns what the client should have signed, in the elements of AWS. All of it comes from the request. */
+function mismatch(claim: SignatureClaim, canonical: string): Record<string, string> {
+  const timestamp = formatTimestamp(claim.timestamp);
+  const text = `AWS4-HMAC-SHA256\n${timestamp}\n${formatScope(claim.scope)}\n${hash('sha256', Buffer.from(canonical, 'latin1'))}`;
+  return {
+    AWSAccessKeyId: claim.accessKey.slice(0, 128),
+    StringToSign: text,
+    SignatureProvided: claim.signature,
+    StringToSignBytes: hexBytes(text),
+    CanonicalRequest: Buffer.from(canonical, 'latin1').toString(),
+    CanonicalRequestBytes: hexBytes(canonical),
+  };
+}
+
+/** Returns bytes as AWS shows them: two digits each, separated by spaces. One character of `text` stands for each byte. */
+export function hexBytes(text: string): string {
+  return Buffer.from(text, 'latin1')
+    .toString('hex')
+    .replaceAll(/..(?=.)/g, '$& ');
 }
 
 /**
@@ -154,7 +190,9 @@ function headersAsSigned(headers: RequestHeaders, signed: readonly string[]): Re
 function checkSignedHeaders(headers: RequestHeaders, { signedHeaders }: SignatureClaim): void {
   const unsigned = signedHeaders.includes('host') ? [] : ['host'];
   for (const name of Object.keys(headers)) {
-    if (name.startsWith('x-amz-') && !maybeUnsigned.has(name) && !signedHeaders.includes(name)) unsigned.push(name);
+    // The headers of MinIO, such as x-minio-force-delete, change what a request does, as those of AWS do.
+    if (!name.startsWith('x-amz-') && !name.startsWith('x-minio-')) continue;
+    if (!maybeUnsigned.has(name) && !signedHeaders.includes(name)) unsigned.push(name);
   }
   if (unsigned.length === 0) return;
   const names = unsigned.join(', ');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -343,5 +343,106 @@ describe('createAuthenticator', () => {
       const { body, size } = await authenticate()(signed(root));
       expect([await textOf(body), size]).toEqual(['', undefined]);
     });
+  });
+});
+
+describe('Signature Version 2', () => {
+  const expires = String(now.getTime() / 1_000 + 60);
+  const hmac = (text: string, secretKey: string) => createHmac('sha1', secretKey).update(text).digest('base64');
+
+  function presignedV2(credentials: typeof root | typeof temporary, path = '/bucket/key'): IncomingRequest {
+    const token = credentials.sessionToken;
+    const text = `GET\n\n\n${expires}\n${token === undefined ? '' : `x-amz-security-token:${token}\n`}${path}`;
+    const own = {
+      AWSAccessKeyId: credentials.accessKey,
+      Expires: expires,
+      Signature: hmac(text, credentials.secretKey),
+    };
+    const query = new URLSearchParams({ ...own, ...(token !== undefined && { 'x-amz-security-token': token }) });
+    return incoming({ path, query: String(query) });
+  }
+
+  function byHeader({ accessKey, secretKey }: StoredCredentials, path = '/bucket/key'): IncomingRequest {
+    const date = now.toUTCString();
+    const authorization = `AWS ${accessKey}:${hmac(`GET\n\n\n${date}\n${path}`, secretKey)}`;
+    return incoming({ path, headers: { date, authorization } });
+  }
+
+  const unsupported = {
+    code: 'InvalidRequest',
+    message: 'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+  };
+
+  it('is taken in a URL, and not in a header', async () => {
+    expect(await authenticate()(presignedV2(root))).toMatchObject({ principal: root.principal });
+    expect(await authenticate()(presignedV2(temporary))).toMatchObject({ principal: temporary.principal });
+    await expect(authenticate()(byHeader(root))).rejects.toMatchObject(unsupported);
+  });
+
+  it('is taken in both or in none where that is set', async () => {
+    const on = authenticate({ signatureV2: 'on' });
+    expect(await on(byHeader(root))).toMatchObject({ principal: root.principal });
+    expect(await on(presignedV2(root))).toMatchObject({ principal: root.principal });
+    const off = authenticate({ signatureV2: 'off' });
+    await expect(off(byHeader(root))).rejects.toMatchObject(unsupported);
+    await expect(off(presignedV2(root))).rejects.toMatchObject(unsupported);
+  });
+
+  it('is never taken for the admin API', async () => {
+    const on = authenticate({ signatureV2: 'on' });
+    for (const request of [byHeader(root, '/minio/admin/v3/info'), presignedV2(root, '/minio/admin/v3/info')]) {
+      await expect(on(request)).rejects.toMatchObject(unsupported);
+    }
+  });
+
+  it('covers the bucket of the host', async () => {
+    const bucket = (name: string) => ({
+      ...presignedV2(root),
+      rawPath: '/key',
+      hostStyle: { kind: 'bucket', bucket: name },
+    });
+    expect(await authenticate()(bucket('bucket'))).toMatchObject({ principal: root.principal });
+    await expect(authenticate()(bucket('other'))).rejects.toMatchObject({ code: 'SignatureDoesNotMatch' });
+  });
+
+  it('needs the token of temporary credentials, and known credentials', async () => {
+    const { sessionToken: _, ...without } = temporary;
+    await expect(authenticate()(presignedV2(without))).rejects.toMatchObject({ code: 'InvalidTokenId' });
+    await expect(authenticate()(presignedV2({ ...temporary, sessionToken: 'wrong' }))).rejects.toMatchObject({
+      code: 'InvalidTokenId',
+    });
+    await expect(authenticate()(presignedV2({ ...root, accessKey: 'nobody' }))).rejects.toMatchObject({
+      code: 'InvalidAccessKeyId',
+    });
+    const expired = { ...temporary, accessKey: 'gone', sessionToken: 'old-token' };
+    await expect(authenticate()(presignedV2(expired))).rejects.toMatchObject({ code: 'ExpiredToken' });
+  });
+
+  it('cannot sign the chunks of a body', async () => {
+    const request = presignedV2(root);
+    const headers = { ...request.headers, 'x-amz-decoded-content-length': '5' };
+    const payload = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
+    await expect(authenticate()(request, { ...headers, 'x-amz-content-sha256': payload })).rejects.toMatchObject({
+      code: 'InvalidRequest',
+    });
+  });
+});
+
+it('refuses headers of MinIO that the signature does not cover', async () => {
+  const url = presignUrl(new URL('http://s3.example/bucket/key'), root, {
+    region: 'us-east-1',
+    service: 's3',
+    now,
+    expires: 60,
+    method: 'DELETE',
+  });
+  const request = incoming({
+    method: 'DELETE',
+    query: url.search.slice(1),
+    headers: { 'x-minio-force-delete': 'true' },
+  });
+  await expect(authenticate()(request)).rejects.toMatchObject({
+    code: 'AccessDenied',
+    details: { HeadersNotSigned: 'x-minio-force-delete' },
   });
 });

@@ -42,7 +42,8 @@ export type SignatureV2Rule = 'off' | 'presigned' | 'on';
 interface UnverifiedRequest extends SignedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: BodySource;
-  readonly hostStyle?: { readonly kind: string } | undefined;
+  /** How the Host addresses buckets; `bucket` is the one that it names. */
+  readonly hostStyle?: { readonly kind: string; readonly bucket?: string } | undefined;
 }
 
 /** A request with a verified signature, or an anonymous one. */
@@ -58,13 +59,13 @@ export type Authenticate = (
 ) => Promise<AuthenticatedRequest>;
 
 /**
- * Returns a function that verifies the Signature Version 4 of a request, from its header or its query. A request without a signature is
- * anonymous.
+ * Returns a function that verifies the signature of a request, from its header or its query. A request without a signature is anonymous.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const verify = createCallerVerifier(options);
   return async (request, headers = request.headers) => {
-    const sender = await verify(request, { services: ['s3'], ...regionRule(request, options.region) });
+    const rules = { services: ['s3'], ...regionRule(request, options.region) };
+    const sender = await verify(request, isAdmin(request) ? rules : { ...rules, ...rulesOfVersion2(request, options) });
     if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, headers, undefined) };
     return { principal: sender.principal, ...verifiedBody(request, headers, sender.signature) };
   };
@@ -72,13 +73,21 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 
 interface VerifiedCaller {
   readonly principal: Principal;
-  readonly signature: VerifiedSignature;
+  /** Undefined for version 2, which covers no body. */
+  readonly signature?: VerifiedSignature;
+}
+
+/** The rules for signatures of version 2. Without `signatureV2` they are refused. */
+interface RulesOfVersion2 {
+  readonly signatureV2?: SignatureV2Rule;
+  /** The bucket that the host names. */
+  readonly bucket?: string | undefined;
 }
 
 /** Rejects like `Authenticate`; resolves with undefined if the request has no signature. It does not read the body. */
 export type CallerVerifier = (
   request: SignedRequest,
-  rules: Pick<Verification, 'services' | 'region' | 'allowEmptyRegion' | 'bodyHash'>,
+  rules: Pick<Verification, 'services' | 'region' | 'allowEmptyRegion' | 'bodyHash'> & RulesOfVersion2,
 ) => Promise<VerifiedCaller | undefined>;
 
 export function createCallerVerifier({ credentials: source, ...options }: AuthenticatorOptions): CallerVerifier {
@@ -88,6 +97,18 @@ export function createCallerVerifier({ credentials: source, ...options }: Authen
   return async (request, rules) => {
     const claim = parseAuthorization(request, known);
     if (claim === undefined) return undefined;
+    if (claim.kind === 'version-2') {
+      const allowed = claim.place === 'query' ? ['presigned', 'on'] : ['on'];
+      if (!allowed.includes(rules.signatureV2 ?? 'off')) throw new S3Error('InvalidRequest', unsupportedMechanism);
+      const claimOfVersion2 = (await import('../../protocol/sigv2/parse-authorization-v2.ts')).parseAuthorizationV2(
+        request,
+      );
+      const { verifySignatureV2 } = await import('../../protocol/sigv2/verify-signature-v2.ts');
+      const { credentials } = await verified(source, claimOfVersion2, ({ secretKey }) =>
+        verifySignatureV2(request, claimOfVersion2, secretKey, { now: clock(), bucket: rules.bucket }),
+      );
+      return { principal: credentials.principal };
+    }
     const { credentials, signature } = await verified(source, claim, ({ secretKey }) =>
       verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys }),
     );
@@ -132,11 +153,22 @@ async function verifiedBy<Signature>(
   }
 }
 
+function isAdmin({ rawPath, hostStyle }: UnverifiedRequest): boolean {
+  return rawPath.startsWith('/minio/') && hostStyle === undefined;
+}
+
+function rulesOfVersion2({ hostStyle }: UnverifiedRequest, options: AuthenticatorOptions): RulesOfVersion2 {
+  return {
+    signatureV2: options.signatureV2 ?? 'presigned',
+    bucket: hostStyle?.bucket,
+  };
+}
+
 /** Admin clients do not know the region, and S3 clients call GetBucketLocation to learn it. */
 function regionRule(request: UnverifiedRequest, region: string | undefined) {
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
-    allowEmptyRegion: request.rawPath.startsWith('/minio/') && request.hostStyle?.kind !== 'bucket',
+    allowEmptyRegion: isAdmin(request),
     ...(region === undefined || asksForRegion ? {} : { region }),
   };
 }

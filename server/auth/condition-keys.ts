@@ -22,6 +22,24 @@ export function connectionContext(
   };
 }
 
+/** How a request says that it is signed, by the names of S3's access logs. Nothing is verified. */
+export interface SignatureKind {
+  readonly version: 'SigV4' | 'SigV2';
+  readonly method: 'AuthHeader' | 'QueryString';
+}
+
+/** Returns how a request is signed; undefined for an anonymous one and for schemes that are no signature. `query` is decoded. */
+export function signatureKind(
+  headers: { readonly authorization?: string | undefined },
+  query: { has(name: string): boolean },
+): SignatureKind | undefined {
+  const { authorization } = headers;
+  if (authorization?.startsWith('AWS4-') === true) return { version: 'SigV4', method: 'AuthHeader' };
+  if (authorization?.startsWith('AWS ') === true) return { version: 'SigV2', method: 'AuthHeader' };
+  if (query.has('X-Amz-Signature')) return { version: 'SigV4', method: 'QueryString' };
+  return query.has('AWSAccessKeyId') ? { version: 'SigV2', method: 'QueryString' } : undefined;
+}
+
 export function timeContext(now: Date): Record<string, readonly string[]> {
   return {
     'aws:CurrentTime': [now.toISOString()],

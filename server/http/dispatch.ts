@@ -76,7 +76,8 @@ function checkOf({ rawPath, rawQuery, headers }: IncomingRequest): 'live' | 'rea
   if (!rawPath.startsWith('/minio/') && !rawPath.startsWith('/health/')) return undefined;
   const path = /^(\/minio)?\/health\/([a-z/]+)$/.exec(rawPath);
   if (path === null) return undefined;
-  if (path[1] === undefined && (headers.authorization !== undefined || /[?&]?X-Amz-/i.test(rawQuery))) return undefined;
+  if (path[1] === undefined && (headers.authorization !== undefined || /X-Amz-|AWSAccessKeyId=/i.test(rawQuery)))
+    return undefined;
   return checks[path[2] ?? ''];
 }
 

@@ -104,6 +104,7 @@ export async function openServices(
     clock,
   });
   const authentication = {
+    signatureV2: settings.signatureV2,
     credentials: access,
     ...(settings.regionEnforced ? { region: settings.region } : {}),
     clock,

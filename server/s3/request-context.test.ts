@@ -21,6 +21,8 @@ describe('the condition keys of a request', () => {
   it.each([
     ['in a header', { headers: { authorization: 'AWS4-HMAC-SHA256 …' } }, ['REST-HEADER'], ['AWS4-HMAC-SHA256']],
     ['in the address', { query: 'X-Amz-Signature=0' }, ['REST-QUERY-STRING'], ['AWS4-HMAC-SHA256']],
+    ['in a header, by version 2', { headers: { authorization: 'AWS ann:c2ln' } }, ['REST-HEADER'], ['AWS']],
+    ['in the address, by version 2', { query: 'AWSAccessKeyId=a&Signature=b' }, ['REST-QUERY-STRING'], ['AWS']],
     ['nowhere', {}, undefined, undefined],
   ])('tell where it is signed: %s', (_, request, type, version) => {
     const context = contextOf(request);
@@ -40,6 +42,13 @@ describe('the condition keys of a request', () => {
     ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'abc' }, query: 'X-Amz-Signature=0' }, 'abc'],
     ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0&X-Amz-Content-Sha256=abc' }, 'abc'],
     ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0&x-amz-content-sha256=abc' }, 'abc'],
+    // Version 2 covers no body.
+    ['s3:x-amz-content-sha256', { headers: { authorization: 'AWS ann:c2ln' } }, 'UNSIGNED-PAYLOAD'],
+    ['s3:x-amz-content-sha256', { query: 'AWSAccessKeyId=a&Signature=b' }, 'UNSIGNED-PAYLOAD'],
+    ['s3:signatureAge', { query: 'X-Amz-Signature=0&X-Amz-Date=20260102T030305Z' }, '60000'],
+    ['s3:signatureAge', { query: 'X-Amz-Signature=0&X-Amz-Date=20260102T030505Z' }, '0'],
+    // It does not say when it was made.
+    ['s3:signatureAge', { query: 'AWSAccessKeyId=a&Signature=b' }, String(Number.MAX_SAFE_INTEGER)],
     ['s3:x-amz-copy-source', { headers: { 'x-amz-copy-source': '/photos/a.jpg' } }, '/photos/a.jpg'],
     ['s3:x-amz-grant-read', { headers: { 'x-amz-grant-read': 'id="1"' } }, 'id="1"'],
     ['s3:x-amz-metadata-directive', { headers: { 'x-amz-metadata-directive': 'REPLACE' } }, 'REPLACE'],
@@ -55,12 +64,11 @@ describe('the condition keys of a request', () => {
     expect(found?.[1]).toEqual([value]);
   });
 
-  it.each(['s3:prefix', 's3:delimiter', 's3:max-keys', 's3:versionid', 's3:x-amz-acl', 's3:x-amz-content-sha256'])(
-    'lack %s where the request says nothing of it',
-    (key) => {
-      expect(contextOf({ headers: { authorization: 'AWS4-HMAC-SHA256 …' } })).not.toHaveProperty([key]);
-    },
-  );
+  it.each(
+    's3:prefix s3:delimiter s3:max-keys s3:versionid s3:x-amz-acl s3:x-amz-content-sha256 s3:signatureAge'.split(' '),
+  )('lack %s where the request says nothing of it', (key) => {
+    expect(contextOf({ headers: { authorization: 'AWS4-HMAC-SHA256 …' } })).not.toHaveProperty([key]);
+  });
 
   it('contain parameters and headers, and no customer key', () => {
     const headers = { 'x-amz-acl': 'private', 'x-amz-server-side-encryption-customer-key': 'secret' };

@@ -1,6 +1,7 @@
-import { connectionContext } from '../auth/condition-keys.ts';
+import { connectionContext, signatureKind, type SignatureKind } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
+import { parseTimestamp } from '../../protocol/sigv4/signing-key.ts';
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
 import { lockHeaderContext } from './lock-headers.ts';
 import { taggingHeader } from './object/object-tagging.ts';
@@ -25,14 +26,8 @@ export function requestContext(
   now: Date,
 ): Readonly<Record<string, readonly string[]>> {
   const context = connectionContext(request, now);
-  const signed = signedBy(request, query);
-  if (signed !== undefined) {
-    context['s3:authType'] = [signed];
-    // The server accepts no other version.
-    context['s3:signatureversion'] = ['AWS4-HMAC-SHA256'];
-    // A signature in the query does not cover the body, unless the query or a header below has its hash.
-    if (signed === inAddress) context['s3:x-amz-content-sha256'] = [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'];
-  }
+  const signed = signatureKind(request.headers, query);
+  if (signed !== undefined) Object.assign(context, signatureContext(signed, query, now));
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   const referer = header(request.headers, 'referer');
@@ -54,15 +49,33 @@ export function requestContext(
   return context;
 }
 
-const inAddress = 'REST-QUERY-STRING';
+function signatureContext(
+  { version, method }: SignatureKind,
+  query: Query,
+  now: Date,
+): Record<string, readonly string[]> {
+  const inQuery = method === 'QueryString';
+  return {
+    's3:authType': [inQuery ? 'REST-QUERY-STRING' : 'REST-HEADER'],
+    's3:signatureversion': [version === 'SigV4' ? 'AWS4-HMAC-SHA256' : 'AWS'],
+    ...(inQuery && { 's3:signatureAge': [String(signatureAge(query, now))] }),
+    // Neither a URL nor version 2 covers the body, unless the query or a header of the request has its hash.
+    ...((inQuery || version === 'SigV2') && {
+      's3:x-amz-content-sha256': [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'],
+    }),
+  };
+}
+
+/**
+ * Returns the age of a presigned URL in milliseconds. A URL of version 2 does not say when it was made. It counts as old, so that a Deny of
+ * old signatures holds.
+ */
+function signatureAge(query: Query, now: Date): number {
+  const made = parseTimestamp(query.get('X-Amz-Date') ?? '');
+  return made === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, now.getTime() - made.getTime());
+}
 
 /** SDKs write the name in either form. */
 function payloadHashOf(query: Query): string | undefined {
   return query.get('X-Amz-Content-Sha256') ?? query.get('x-amz-content-sha256');
-}
-
-/** Returns the place of the signature; undefined for an anonymous request. */
-function signedBy({ headers }: IncomingRequest, query: Query): string | undefined {
-  if (headers.authorization !== undefined) return 'REST-HEADER';
-  return query.get('X-Amz-Signature') === undefined ? undefined : inAddress;
 }

@@ -124,11 +124,12 @@ function isForAbsentBody(name: string, value: string): boolean {
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  */
 export function headersWithPresigned(headers: IncomingHttpHeaders, query: Query): IncomingHttpHeaders {
-  if (!query.has('X-Amz-Signature')) return headers;
+  if (!isPresigned(query)) return headers;
+  const isCarried = query.has('X-Amz-Signature') ? carriedByVersion4 : carriedByVersion2;
   let all: IncomingHttpHeaders | undefined;
   for (const [parameter, value] of query) {
     const name = parameter.toLowerCase();
-    if (!name.startsWith('x-amz-') || signatureParameters.has(name) || isForAbsentBody(name, value)) continue;
+    if (!isCarried(name) || isForAbsentBody(name, value)) continue;
     if (customerKeyParameter.test(name))
       throw refused(parameter, 'must be sent as a header: a URL is no place for a key');
     // Node keeps headers as one character for each byte.
@@ -141,6 +142,21 @@ export function headersWithPresigned(headers: IncomingHttpHeaders, query: Query)
     all[name] = text;
   }
   return all ?? headers;
+}
+
+/** Reports if a query has a signature, of either version. */
+export function isPresigned(query: { has(name: string): boolean }): boolean {
+  return query.has('X-Amz-Signature') || query.has('Signature');
+}
+
+function carriedByVersion4(name: string): boolean {
+  return name.startsWith('x-amz-') && !signatureParameters.has(name);
+}
+
+/** A signature of version 2 covers these parameters as the headers that they name. */
+function carriedByVersion2(name: string): boolean {
+  if (name === 'x-amz-security-token' || name === 'x-amz-date') return false;
+  return name.startsWith('x-amz-') || name === 'content-type' || name === 'content-md5';
 }
 
 function refused(parameter: string, why: string): S3Error {

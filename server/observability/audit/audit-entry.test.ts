@@ -81,6 +81,21 @@ describe('an audit entry', () => {
     expect(entry.requestHeader['Content-Md5'] === headers['content-md5']).toBe(shown);
   });
 
+  it.each([
+    [{ authorization: 'AWS4-HMAC-SHA256 Credential=a' }, '', { version: 'SigV4', method: 'AuthHeader' }],
+    [{ authorization: 'AWS ann:c2ln' }, '', { version: 'SigV2', method: 'AuthHeader' }],
+    [{}, 'X-Amz-Signature=a', { version: 'SigV4', method: 'QueryString' }],
+    [{}, 'AWSAccessKeyId=ann&Expires=1&Signature=c2ln', { version: 'SigV2', method: 'QueryString' }],
+    [{ authorization: 'Bearer abc' }, '', undefined],
+    [{}, 'prefix=a', undefined],
+  ])('says how a request with %j and %j is signed', (headers, rawQuery, signature) => {
+    const { principal: _, ...refused } = read;
+    const entry = auditEntry({ ...refused, request: { ...read.request, headers, rawQuery } }, origin);
+    expect(entry.signature).toEqual(signature);
+    expect(JSON.stringify(entry)).not.toContain('c2ln');
+    if (JSON.stringify([headers, rawQuery]).includes('ann')) expect(entry.tags).toEqual({ claimedAccessKey: 'ann' });
+  });
+
   it('has the form of MinIO, version 1, and which statement decided', () => {
     expect(auditEntry(read, origin)).toEqual({
       version: '1',
@@ -110,6 +125,7 @@ describe('an audit entry', () => {
       requestHeader: { 'User-Agent': 'mc', Authorization: '*REDACTED*' },
       responseHeader: { 'Content-Type': 'image/jpeg' },
       accessKey: 'root',
+      signature: { version: 'SigV4', method: 'AuthHeader' },
       identity: { kind: 'root', name: 'root' },
       decisions: [
         { action: 's3:GetObject', resource: 'photos/a.jpg', effect: 'allow', reason: 'root may do everything' },

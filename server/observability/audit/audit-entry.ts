@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { apiName } from '../../http/contract/request-audit.ts';
+import { type SignatureKind, signatureKind } from '../../auth/condition-keys.ts';
 import { type Principal, displayNameOf, subjectOf } from '../../auth/principal.ts';
 import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../http/contract/request.ts';
 import { parentName } from '../../auth/identities/subject.ts';
@@ -42,7 +43,7 @@ interface AuditGrant extends AuditIdentity {
 
 /**
  * An audit entry in the form of MinIO's audit log, version 1, so that readers of that log can read it; `identity`, `decisions`,
- * `bearer` and `granted` are Coffer's own.
+ * `bearer`, `granted` and `signature` are Coffer's own.
  *
  * @see https://min.io/docs/minio/linux/operations/monitoring/minio-logging.html
  */
@@ -79,6 +80,8 @@ export interface AuditEntry {
   readonly accessKey?: string;
   readonly parentUser?: string;
   readonly error?: string;
+  /** How the request says that it is signed; absent for an anonymous one. */
+  readonly signature?: SignatureKind;
   readonly identity?: AuditIdentity;
   readonly bearer?: AuditBearer;
   readonly granted?: AuditGrant;
@@ -146,6 +149,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     responseHeader: headersWithoutSecrets(finished.responseHeaders, digests),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...senderOf(principal, origin.rootUser),
+    ...signatureOf(request),
     ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
     ...(principal === undefined ? {} : { identity: identityOf(principal) }),
     ...broughtBy(finished.bearer),
@@ -174,6 +178,11 @@ function nanoseconds<Name extends string>(name: Name, ms: number) {
   return { [name]: `${count}ns`, [`${name}InNS`]: count } as Record<Name | `${Name}InNS`, string>;
 }
 
+function signatureOf({ headers, rawQuery }: FinishedRequest['request']): Pick<AuditEntry, 'signature'> {
+  const signature = signatureKind(headers, new URLSearchParams(rawQuery));
+  return signature === undefined ? {} : { signature };
+}
+
 function senderOf(principal: Principal | undefined, rootUser: string): Pick<AuditEntry, 'accessKey' | 'parentUser'> {
   if (principal === undefined || principal.kind === 'anonymous') return {};
   if (principal.kind === 'root' || principal.kind === 'user') return { accessKey: principal.accessKey };
@@ -183,7 +192,9 @@ function senderOf(principal: Principal | undefined, rootUser: string): Pick<Audi
 /** The access key of a request whose signature was wrong or not checked. */
 function claimedAccessKey({ headers, rawQuery }: FinishedRequest['request']): { readonly claimedAccessKey?: string } {
   const text = `${headers.authorization ?? ''}&${rawQuery}`;
-  const claimed = /Credential=([\w.+=@-]{3,128}?)(?:\/|%2F)/i.exec(text)?.[1];
+  const claimed =
+    /Credential=([\w.+=@-]{3,128}?)(?:\/|%2F)/i.exec(text)?.[1] ??
+    /(?:^AWS |&AWSAccessKeyId=)([\w.+=@-]{3,128}?)(?:[:&]|$)/.exec(text)?.[1];
   return claimed === undefined ? {} : { claimedAccessKey: claimed };
 }
 

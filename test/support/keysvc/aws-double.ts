@@ -111,7 +111,7 @@ export class AwsDouble {
     const now = new Date(this.clock.now() + this.skewSeconds * 1000);
     try {
       const claim = parseAuthorization(signed);
-      if (claim === undefined)
+      if (claim === undefined || claim.kind === 'version-2')
         return failure('MissingAuthenticationTokenException', 'Request is missing Authentication Token');
       if (claim.accessKey !== awsLogin.accessKey) {
         return failure('UnrecognizedClientException', 'The security token included in the request is invalid.');
