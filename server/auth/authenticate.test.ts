@@ -346,9 +346,10 @@ describe('createAuthenticator', () => {
   });
 });
 
+const hmac = (text: string, secretKey: string) => createHmac('sha1', secretKey).update(text).digest('base64');
+
 describe('Signature Version 2', () => {
   const expires = String(now.getTime() / 1_000 + 60);
-  const hmac = (text: string, secretKey: string) => createHmac('sha1', secretKey).update(text).digest('base64');
 
   function presignedV2(credentials: typeof root | typeof temporary, path = '/bucket/key'): IncomingRequest {
     const token = credentials.sessionToken;
