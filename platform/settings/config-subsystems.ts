@@ -45,6 +45,7 @@ const subsystems: readonly (readonly [name: string, prefix: RegExp, description:
   ['kms', /^SVC_KMS_(?:KEYSVC_)?/, 'key service and encryption'],
   ['storage', /^SVC_(?=STOR|SCRUB)/, 'where records and bodies are kept, and how'],
   ['scanner', /^SVC_SCANNER_/, 'how often objects and bytes are counted by bucket'],
+  ['lifecycle', /^SVC_LIFECYCLE_/, 'how fast lifecycle rules remove objects'],
   ['identity_check', /^SVC_IDENTITY_OPENID_CHECK_/, 'whether people who have credentials still exist'],
   ['audit', /^SVC_AUDIT_/, 'where the audit log goes'],
   ['sts', /^SVC_STS_/, 'temporary credentials'],

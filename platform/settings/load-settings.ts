@@ -8,6 +8,7 @@ import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
 import {
+  readLifecycleSettings,
   readScannerSettings,
   hasKeys,
   type KeyServiceSettings,
@@ -79,6 +80,7 @@ export function loadSettings({
     ...(tls === undefined ? {} : { tls }),
     ...readUpkeep(reader),
     scanner: readScannerSettings(reader),
+    lifecycle: readLifecycleSettings(reader),
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,

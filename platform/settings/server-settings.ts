@@ -11,6 +11,12 @@ interface ScannerSettings {
   readonly recordsPerSecond: number;
 }
 
+/** The speed of lifecycle rules, and the length of their day. */
+interface LifecycleSettings {
+  readonly dayMs: number;
+  readonly removalsPerSecond: number;
+}
+
 /** The speeds by MinIO's names. */
 const speeds: ReadonlyMap<string | undefined, number> = new Map([
   ['fastest', Infinity],
@@ -27,6 +33,11 @@ export function readScannerSettings(reader: SettingReader): ScannerSettings {
     cycleMs: read.number('CYCLE') ?? 60_000,
     recordsPerSecond: speeds.get(read.text('SPEED')) ?? defaultSpeed,
   };
+}
+
+export function readLifecycleSettings(reader: SettingReader): LifecycleSettings {
+  const read = group(reader, 'SVC_LIFECYCLE_');
+  return { dayMs: read.number('DAY') ?? 86_400_000, removalsPerSecond: read.number('RATE') ?? 2_000 };
 }
 
 /** The checked settings of `coffer-server`. Their rows and help texts are in `protocol/settings/table.ts`. */
@@ -68,6 +79,7 @@ export interface ServerSettings {
   /** The speed of the background scrub; 0 switches it off. */
   readonly scrubBytesPerSecond: number;
   readonly scanner: ScannerSettings;
+  readonly lifecycle: LifecycleSettings;
   /** Milliseconds between the end of readiness and the end of accepting. */
   readonly shutdownDelayMs: number;
   /** Milliseconds after that in which the server answers requests by 503 with Retry-After. */

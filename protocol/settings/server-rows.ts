@@ -213,7 +213,19 @@ export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_SCANNER_SPEED',
     { kind: 'choice', of: ['fastest', 'fast', 'default', 'slow', 'slowest'] },
-    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000.',
+    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000. Walks of lifecycle rules have the same speed.',
     { default: 'default' },
+  ),
+  serverRow(
+    'SVC_LIFECYCLE_RATE',
+    { kind: 'integer', min: 1, max: 1_000_000 },
+    'Versions and uploads that lifecycle rules remove per second, by all servers together.',
+    { default: '2000', aliases: [] },
+  ),
+  serverRow(
+    'SVC_LIFECYCLE_DAY',
+    { kind: 'duration' },
+    'Length of a day of lifecycle rules. A shorter one is for tests: every rule applies that much earlier.',
+    { default: '24h', aliases: [] },
   ),
 ];

@@ -138,7 +138,7 @@ describe('an archive of buckets', () => {
     expect(report['a-bucket']).toMatchObject({
       policy: { isSet: false, error: expect.any(String) as string },
       tagging: { isSet: true },
-      lifecycle: { isSet: false, error: expect.stringContaining('lifecycle.xml was left out') as string },
+      lifecycle: { isSet: false, error: expect.stringContaining('"Rule" lacks "Status"') as string },
     });
     expect(report['No_Bucket']).toEqual({ error: expect.stringContaining('cannot be the name') as string });
   });

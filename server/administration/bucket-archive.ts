@@ -1,5 +1,6 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
+import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
@@ -19,13 +20,13 @@ const bucketFiles = {
   versioning: 'versioning.xml',
   // Object lock needs versioning: it is set after it.
   objectLock: 'object-lock.xml',
+  lifecycle: 'lifecycle.xml',
 } as const;
 
 type BucketPart = keyof typeof bucketFiles;
 
 /** Files that Coffer cannot import, with their names in the report. */
 const foreignFiles: Readonly<Record<string, string>> = {
-  'lifecycle.xml': 'lifecycle',
   'notification.xml': 'notification',
   'quota.json': 'quota',
 };
@@ -38,6 +39,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   cors: 'cors',
   versioning: 'versioning',
   objectLock: 'olock',
+  lifecycle: 'lifecycle',
 };
 
 /** Bytes of the uncompressed archive; a bucket has some KiB. */
@@ -53,6 +55,7 @@ export type ExportedBuckets = Pick<
   | 'getBucketCors'
   | 'getBucketVersioning'
   | 'getObjectLockConfiguration'
+  | 'getBucketLifecycle'
 >;
 
 /** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
@@ -74,6 +77,8 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     const lock = await objects.getObjectLockConfiguration(name);
     add(bucketFiles.versioning, versioning && writeVersioning(versioning));
     add(bucketFiles.objectLock, lock && writeObjectLockConfiguration(lock));
+    const lifecycle = await objects.getBucketLifecycle(name);
+    add(bucketFiles.lifecycle, lifecycle && writeLifecycle(lifecycle));
   }
   return writeZip(entries, now);
 }
@@ -88,6 +93,7 @@ export type ImportingBuckets = Pick<
   | 'putBucketCors'
   | 'putBucketVersioning'
   | 'putObjectLockConfiguration'
+  | 'putBucketLifecycle'
 >;
 
 type RequireForBucket = (action: string, bucket: string) => Promise<void>;
@@ -160,6 +166,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   cors: 's3:PutBucketCORS',
   versioning: 's3:PutBucketVersioning',
   objectLock: 's3:PutBucketObjectLockConfiguration',
+  lifecycle: 's3:PutLifecycleConfiguration',
 };
 
 async function importBucket(
@@ -179,6 +186,7 @@ async function importBucket(
     cors: (content) => objects.putBucketCors(bucket, parseCors(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
+    lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
   };
   const parts: Record<string, PartReport> = {};
   for (const [part, put] of Object.entries(puts)) {

@@ -117,4 +117,6 @@ export interface ObjectContext {
   readonly blockSumsMutex: SharedMutex;
   /** The buffer slots for large bodies, which another thread hashes; undefined where there is no such thread. */
   readonly bufferSlots: BufferSlots | undefined;
+  /** Milliseconds of a day of lifecycle rules. */
+  readonly lifecycleDayMs: number;
 }

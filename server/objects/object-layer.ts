@@ -1,5 +1,6 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import type { ChecksumAlgorithm } from '../../protocol/s3/checksum-algorithms.ts';
+import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
@@ -45,6 +46,12 @@ export interface ObjectLayer {
   putBucketCors(bucket: string, rules: readonly CorsRule[]): Promise<void>;
   deleteBucketCors(bucket: string): Promise<void>;
 
+  /** Undefined when the bucket has no lifecycle. */
+  getBucketLifecycle(bucket: string): Promise<readonly LifecycleRule[] | undefined>;
+  /** Throws `InvalidRequest` for rules of MinIO that remove all versions, in a bucket with object lock. */
+  putBucketLifecycle(bucket: string, rules: readonly LifecycleRule[]): Promise<void>;
+  deleteBucketLifecycle(bucket: string): Promise<void>;
+
   /** Undefined for a bucket that never had versions. */
   getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;
   /** Throws `InvalidBucketState` for a bucket with object lock that would be suspended. */
@@ -68,6 +75,11 @@ export interface ObjectLayer {
    * locked version.
    */
   deleteObject(bucket: string, key: string, options?: DeleteOptions): Promise<DeletedObject>;
+  /**
+   * Does what a lifecycle rule asks for: without a version as `deleteObject` does to the current object, with one it removes that version.
+   * Returns false where there is nothing, or where `isDue` refuses what is there now. Throws `AccessDenied` for a locked version.
+   */
+  expireObject(bucket: string, key: string, request: ExpireObject): Promise<boolean>;
   listObjects(request: ListObjects): Promise<ObjectListing>;
   /** Lists all versions and delete markers, those of one key from the newest to the oldest. */
   listObjectVersions(request: ListObjectVersions): Promise<VersionListing>;
@@ -101,7 +113,7 @@ export interface ObjectLayer {
 
   createMultipartUpload(
     request: CreateMultipartUpload,
-  ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }>;
+  ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption; readonly abortion?: Abortion }>;
   putPart(request: PutPart): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   copyPart(
     request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
@@ -238,6 +250,8 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly versionId?: string;
   readonly tags?: ObjectTags;
   readonly lock?: ObjectLock;
+  /** The time when a lifecycle rule expires the current version. */
+  readonly expiration?: { readonly date: Date; readonly ruleId: string };
 }
 
 /** A part of a multipart object. */
@@ -298,6 +312,24 @@ export interface DeleteOptions {
   readonly versionId?: string | undefined;
   /** The caller has the permission to delete a version under GOVERNANCE, and asked for it. */
   readonly bypassGovernance?: boolean | undefined;
+}
+
+export interface ExpireObject {
+  readonly versionId?: string | undefined;
+  /** Decides with the version that the commit would remove. */
+  readonly isDue: (version: ExpiringVersion) => boolean;
+}
+
+/** A version that a lifecycle rule may remove. */
+export interface ExpiringVersion {
+  readonly place: 'current' | 'marker' | 'noncurrent';
+  /** True where the key has no other version. It is known for a marker alone. */
+  readonly isLone: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+  readonly tags: ObjectTags;
 }
 
 export interface DeletedObject {
@@ -489,7 +521,14 @@ export interface ListParts {
   readonly limit: number;
 }
 
+/** The time when a lifecycle rule aborts an unfinished upload. */
+export interface Abortion {
+  readonly date: Date;
+  readonly ruleId: string;
+}
+
 export interface PartListing {
+  readonly abortion?: Abortion;
   readonly parts: readonly PartInfo[];
   readonly next?: number;
   readonly initiated: Date;

@@ -13,6 +13,9 @@ import {
   putBucketPolicy,
   deleteBucketTags,
   deleteBucketCors,
+  deleteBucketLifecycle,
+  getBucketLifecycle,
+  putBucketLifecycle,
   getBucketCors,
   putBucketCors,
   getBucketVersioning,
@@ -26,7 +29,7 @@ import {
 } from './buckets/bucket-configuration.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
-import { deleteObject } from './operations/delete-object.ts';
+import { deleteObject, expireObject } from './operations/delete-object.ts';
 import { type ObjectContext, pooledRandom, type Reserve, spaceCheck, type Volumes } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
@@ -71,6 +74,8 @@ export interface ObjectLayerOptions {
   readonly reserve?: Reserve;
   /** The buffer slots of this thread; without them the thread itself hashes large bodies. */
   readonly bufferSlots?: BufferSlots;
+  /** Milliseconds of a day of lifecycle rules; 24 hours by default. */
+  readonly lifecycleDayMs?: number;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -97,6 +102,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     pendingBlockSums: new Map(),
     blockSumsMutex: options.blockSumsMutex ?? new SharedMutex(),
     bufferSlots: options.bufferSlots,
+    lifecycleDayMs: options.lifecycleDayMs ?? 86_400_000,
   };
   return {
     createBucket: operation(context, createBucket),
@@ -117,6 +123,9 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketCors: operation(context, getBucketCors),
     putBucketCors: operation(context, putBucketCors),
     deleteBucketCors: operation(context, deleteBucketCors),
+    getBucketLifecycle: operation(context, getBucketLifecycle),
+    putBucketLifecycle: operation(context, putBucketLifecycle),
+    deleteBucketLifecycle: operation(context, deleteBucketLifecycle),
     getBucketVersioning: operation(context, getBucketVersioning),
     putBucketVersioning: operation(context, putBucketVersioning),
     getObjectLockConfiguration: operation(context, getObjectLockConfiguration),
@@ -126,6 +135,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getObject: operation(context, getIntactObject),
     copyObject: operation(context, copyObject),
     deleteObject: operation(context, deleteObject),
+    expireObject: operation(context, expireObject),
     listObjects: operation(context, listObjects),
     listObjectVersions: operation(context, listObjectVersions),
     getObjectTags: operation(context, getObjectTags),

@@ -12,6 +12,7 @@ import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
+import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
@@ -30,6 +31,7 @@ const intervalsMs = {
   keys: 5_000,
   digests: 60_000,
   usage: 2_000,
+  lifecycle: 10_000,
 } as const;
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
@@ -46,7 +48,7 @@ export function runPeriodicTasks(
   services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects'>,
   lease: Lease,
   log: Logger,
-  { scrubBytesPerSecond, scanner }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner'>,
+  { scrubBytesPerSecond, scanner, lifecycle }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner' | 'lifecycle'>,
   tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
@@ -57,6 +59,7 @@ export function runPeriodicTasks(
     repeatTask({ ...common, task, intervalMs: intervalsMs[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
   const countUsage = usageRounds({ ...scanner, log });
+  const applyLifecycle = lifecycleRounds({ ...lifecycle, recordsPerSecond: scanner.recordsPerSecond, log });
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
       removeQueuedBlobs({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
@@ -107,6 +110,20 @@ export function runPeriodicTasks(
       async work(hold) {
         const records = fencedRecords(stores.records, hold);
         await countUsage({ records, signal: AbortSignal.any([hold.signal, stopping.signal]) });
+        return { removed: 0 };
+      },
+    }),
+    // A bucket is walked once a day, and when its rules change.
+    repeatTask({
+      ...common,
+      task: 'lifecycle',
+      intervalMs: Math.min(intervalsMs.lifecycle, lifecycle.dayMs / 4),
+      retryMs: 60_000,
+      what: 'lifecycle',
+      failed: 'could not apply lifecycle rules; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        await applyLifecycle({ records, objects, signal: AbortSignal.any([hold.signal, stopping.signal]) });
         return { removed: 0 };
       },
     }),

@@ -124,6 +124,7 @@ export async function openServices(
       digests,
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
+      lifecycleDayMs: settings.lifecycle.dayMs,
       blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
       ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),

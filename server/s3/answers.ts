@@ -1,5 +1,6 @@
 import { type Answer, type AnswerBody, type IncomingRequest, resourcePath } from '../http/contract/request.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Abortion, ObjectInfo } from '../objects/object-layer.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { writeErrorDocument } from '../../protocol/s3/responses.ts';
 
@@ -18,11 +19,35 @@ export function emptyAnswer(status: number, headers: Readonly<Record<string, str
 }
 
 /**
- * Returns the header with the version that a write created. As in S3, a write into a bucket with suspended versioning, whose version is
- * `null`, has none.
+ * Returns the headers with the version that a write created, and with its expiration. As in S3, a write into a bucket with suspended
+ * versioning, whose version is `null`, names none.
  */
-export function createdVersion({ versionId }: { readonly versionId?: string }): Record<string, string> {
-  return versionId === undefined || versionId === 'null' ? {} : { 'x-amz-version-id': versionId };
+export function createdHeaders({
+  versionId,
+  expiration,
+}: Pick<ObjectInfo, 'versionId' | 'expiration'>): Record<string, string> {
+  return {
+    ...(versionId !== undefined && versionId !== 'null' && { 'x-amz-version-id': versionId }),
+    ...(expiration && { 'x-amz-expiration': expirationHeader(expiration) }),
+  };
+}
+
+/**
+ * Writes the value of `x-amz-expiration`.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
+export function expirationHeader({ date, ruleId }: NonNullable<ObjectInfo['expiration']>): string {
+  return `expiry-date="${date.toUTCString()}", rule-id="${encodeURIComponent(ruleId)}"`;
+}
+
+/** Returns the headers with the time when a lifecycle rule aborts an upload. */
+export function abortionHeaders(abortion: Abortion | undefined): Record<string, string> {
+  if (abortion === undefined) return {};
+  return {
+    'x-amz-abort-date': abortion.date.toUTCString(),
+    'x-amz-abort-rule-id': encodeURIComponent(abortion.ruleId),
+  };
 }
 
 /** Returns the header with the version of the source of a copy; none where its bucket never had versions. */

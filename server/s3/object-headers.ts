@@ -13,6 +13,7 @@ import { addMetadataHeaders, userMetadata } from './user-metadata.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import { checksumHeaders } from './request-body.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
+import { expirationHeader } from './answers.ts';
 
 /** Reads `If-Match` and the other conditions of a read. `prefix` is `x-amz-copy-source-` for the source of a copy. */
 export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {
@@ -212,6 +213,7 @@ export function describingHeaders(
   if (info.expires !== undefined) headers['expires'] = info.expires;
   if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
+  if (info.expiration !== undefined) headers['x-amz-expiration'] = expirationHeader(info.expiration);
   if (info.websiteRedirect !== undefined) headers['x-amz-website-redirect-location'] = info.websiteRedirect;
   addMetadataHeaders(headers, info.metadata);
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));

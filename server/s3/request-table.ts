@@ -190,6 +190,14 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetBucketAccelerateConfiguration: common,
   GetBucketAcl: common,
   GetBucketLifecycleConfiguration: common,
+  PutBucketLifecycleConfiguration: {
+    ...common,
+    ...bodyDigests,
+    'x-amz-transition-default-minimum-object-size': harmless(
+      'a configuration without transitions is the only one that is taken',
+    ),
+  },
+  DeleteBucketLifecycle: common,
   GetBucketLogging: common,
   GetBucketNotificationConfiguration: common,
   PutBucketNotificationConfiguration: {
@@ -320,7 +328,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
 /** Operations that this server does not support. It refuses the whole request. */
 export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
-  'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
+  'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
   'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
@@ -329,7 +337,7 @@ export const notServed: readonly string[] = (
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
-  'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
+  'PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
   'PutObjectAnnotation ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +

@@ -13,6 +13,7 @@ import {
   getPublicAccessBlock,
   putPublicAccessBlock,
 } from './configuration/public-access-block.ts';
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './configuration/bucket-lifecycle.ts';
 import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './configuration/bucket-tagging.ts';
 import { copyObject } from './object/copy-object.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket } from './bucket/bucket.ts';
@@ -83,7 +84,9 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
 
   ['GET', 'bucket', 'accelerate', none.getBucketAccelerate],
   ['GET', 'bucket', 'acl', none.getBucketAcl],
-  ['GET', 'bucket', 'lifecycle', none.getBucketLifecycle],
+  ['GET', 'bucket', 'lifecycle', getBucketLifecycle],
+  ['PUT', 'bucket', 'lifecycle', putBucketLifecycle],
+  ['DELETE', 'bucket', 'lifecycle', deleteBucketLifecycle],
   ['GET', 'bucket', 'logging', none.getBucketLogging],
   ['GET', 'bucket', 'notification', none.getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],

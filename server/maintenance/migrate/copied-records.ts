@@ -12,6 +12,7 @@ interface Range {
 const localPrefixes = [
   prefixOf('background'),
   prefixOf('hold'),
+  prefixOf('lifecycle'),
   prefixOf('live'),
   prefixOf('q'),
   prefixOf('scrub'),

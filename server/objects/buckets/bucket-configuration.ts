@@ -6,6 +6,7 @@ import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
@@ -164,4 +165,36 @@ export function putBucketCors(context: ObjectContext, bucket: string, cors: read
 
 export function deleteBucketCors(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ cors: _cors, ...record }) => record);
+}
+
+export async function getBucketLifecycle(
+  context: ObjectContext,
+  bucket: string,
+): Promise<readonly LifecycleRule[] | undefined> {
+  return (await getBucket(context.records, bucket)).record.lifecycle;
+}
+
+/** Throws `InvalidRequest` for rules that remove all versions of a key, in a bucket with object lock: MinIO refuses them too. */
+export function putBucketLifecycle(
+  context: ObjectContext,
+  bucket: string,
+  lifecycle: readonly LifecycleRule[],
+): Promise<void> {
+  return changeBucket(context, bucket, (record) => {
+    if (record.objectLock !== undefined && lifecycle.some(removesAllVersions)) {
+      throw new S3Error(
+        'InvalidRequest',
+        'ExpiredObjectAllVersions element and DelMarkerExpiration action cannot be used on an object locked bucket',
+      );
+    }
+    return { ...record, lifecycle };
+  });
+}
+
+function removesAllVersions({ expiration, markerDays }: LifecycleRule): boolean {
+  return markerDays !== undefined || (expiration !== undefined && 'allVersions' in expiration);
+}
+
+export function deleteBucketLifecycle(context: ObjectContext, bucket: string): Promise<void> {
+  return changeBucket(context, bucket, ({ lifecycle: _lifecycle, ...record }) => record);
 }

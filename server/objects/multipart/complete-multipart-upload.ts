@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { guardBucket, getBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, guardBucket, getBucket } from '../records/bucket-record.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../operations/object-lock.ts';
 import { newVersion, readPlace, shownVersionId, supersede } from '../operations/versions.ts';
@@ -9,6 +9,7 @@ import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
 import { arePlain, comparable, openDigests, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import { shownExpiration } from '../lifecycle/evaluate.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
 import {
   encodeBody,
@@ -60,7 +61,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const { stored, current, history } = place;
   // Only the completion of this upload creates an object with its id: the request was repeated, or another one completed the upload.
   if (current?.record.id === uploadId) {
-    return completedBefore(context, request, current.record, stored.record.versioning !== undefined);
+    return completedBefore(context, request, current.record, stored.record);
   }
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
@@ -118,7 +119,12 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
     },
     result: objectInfo(
-      { bucket, key, versionId: history === 'none' ? undefined : shownVersionId(record) },
+      {
+        bucket,
+        key,
+        versionId: history === 'none' ? undefined : shownVersionId(record),
+        expiration: shownExpiration(stored.record, context.lifecycleDayMs, key, record),
+      },
       record,
       digests,
     ),
@@ -142,7 +148,7 @@ async function completedBefore(
   context: ObjectContext,
   request: CompleteMultipartUpload,
   record: ObjectRecord,
-  hasVersions: boolean,
+  bucketRecord: BucketRecord,
 ): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId, parts } = request;
   const manifest = await readManifest(context, { bucket, key }, record);
@@ -153,8 +159,9 @@ async function completedBefore(
   const digests = await openDigests(context, { bucket, id: uploadId, part: 0 }, record, objectKey);
   if (!sameNumbers || etagOfParts(parts.map(({ etag }) => etag)) !== digests.etag) throw noSuchUpload(uploadId);
   checkWholeObject(request, { size: record.size, checksum: digests.checksum });
-  const versionId = hasVersions ? shownVersionId(record) : undefined;
-  return { result: objectInfo({ bucket, key, versionId }, record, digests) };
+  const versionId = bucketRecord.versioning === undefined ? undefined : shownVersionId(record);
+  const expiration = shownExpiration(bucketRecord, context.lifecycleDayMs, key, record);
+  return { result: objectInfo({ bucket, key, versionId, expiration }, record, digests) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { checkLockOfNew } from '../operations/object-lock.ts';
 import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
+import { shownAbortion } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
 import { shownEncryption, storedLock } from '../records/object-record.ts';
@@ -49,7 +50,8 @@ export async function createMultipartUpload(
     const keyGuard = await guardKey(context, record.sealed, attempt);
     return { batch: { expect: [...guard.expect, ...keyGuard], put: [...guard.put, upload] }, result: undefined };
   });
-  return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
+  const abortion = shownAbortion(bucketRecord, context.lifecycleDayMs, { key, initiated: record.initiated });
+  return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }), ...(abortion && { abortion }) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import { shownAbortion } from '../lifecycle/evaluate.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
@@ -176,7 +177,9 @@ function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {
 export async function listParts(context: ObjectContext, request: ListParts): Promise<PartListing> {
   const { bucket, key, uploadId, after, limit, customerKey } = request;
   const { record } = await getUpload(context.records, bucket, key, uploadId);
-  const shown = shownUpload(record);
+  const bucketRecord = (await getBucket(context.records, bucket)).record;
+  const abortion = shownAbortion(bucketRecord, context.lifecycleDayMs, { key, initiated: record.initiated });
+  const shown = { ...shownUpload(record), ...(abortion && { abortion }) };
   const objectKey = customerKey && openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
   const parts: PartInfo[] = [];
   if (limit <= 0) return { ...shown, parts };

@@ -1,8 +1,8 @@
 import { comparable } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
-import type { DeletedObject, DeleteOptions } from '../object-layer.ts';
+import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from '../object-layer.ts';
 import { getBucket, guardBucket } from '../records/bucket-record.ts';
-import { encodeObject } from '../records/object-record.ts';
+import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
 import { checkDeleteConditions } from './get-object.ts';
@@ -37,14 +37,54 @@ export function deleteObject(
   );
 }
 
+/** See `ObjectLayer.expireObject`. The rule is asked again with the records that the commit expects. */
+export async function expireObject(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  { versionId, isDue }: ExpireObject,
+): Promise<boolean> {
+  const expired = await commitChange<DeletedObject | undefined>(context, () =>
+    versionId === undefined
+      ? deleteCurrent(context, bucket, key, {}, isDue)
+      : removeVersion(context, bucket, key, { versionId }, isDue),
+  );
+  return expired !== undefined;
+}
+
+function expiring(
+  { size, modified, tags = {} }: ObjectRecord,
+  place: ExpiringVersion['place'],
+  isLone = false,
+): ExpiringVersion {
+  return { place, isLone, size, modified, tags };
+}
+
+function deleteCurrent(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  options: DeleteOptions,
+): Promise<Change<DeletedObject>>;
+function deleteCurrent(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  options: DeleteOptions,
+  isDue: ExpireObject['isDue'],
+): Promise<Change<DeletedObject | undefined>>;
 async function deleteCurrent(
   context: ObjectContext,
   bucket: string,
   key: string,
   { conditions }: DeleteOptions,
-): Promise<Change<DeletedObject>> {
+  isDue?: ExpireObject['isDue'],
+): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
   const { current, history, stored } = place;
+  if (isDue !== undefined && (current === undefined || !isDue(expiring(current.record, 'current')))) {
+    return { result: undefined };
+  }
   checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
   // A bucket that becomes versioned at this moment keeps the object.
   const { expect } = guardBucket(bucket, stored);
@@ -63,21 +103,40 @@ async function deleteCurrent(
   };
 }
 
+type RemoveVersion = DeleteOptions & { readonly versionId: string };
+
+function removeVersion(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  options: RemoveVersion,
+): Promise<Change<DeletedObject>>;
+function removeVersion(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  options: RemoveVersion,
+  isDue: ExpireObject['isDue'],
+): Promise<Change<DeletedObject | undefined>>;
 async function removeVersion(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, conditions, bypassGovernance }: DeleteOptions & { readonly versionId: string },
-): Promise<Change<DeletedObject>> {
+  { versionId, conditions, bypassGovernance }: RemoveVersion,
+  isDue?: ExpireObject['isDue'],
+): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
   const stored = await getBucket(context.records, bucket);
   const record = found?.stored.record;
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
-  if (found === undefined || record === undefined) return { result: { versionId, deleteMarker: false } };
-  checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
-  const removed = await removalOf(context, bucket, key, found);
+  if (found === undefined || record === undefined) {
+    return { result: isDue === undefined ? { versionId, deleteMarker: false } : undefined };
+  }
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
+  if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
+  checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
+  const removed = await removalOf(context, bucket, key, found);
   return {
     // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
     batch: promoted === undefined ? removed : joined({ ...guardBucket(bucket, stored), delete: [] }, removed, promoted),

@@ -17,6 +17,7 @@ import { openDigests } from '../encryption/digests.ts';
 import { openBody } from '../bodies/open-body.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { readPartPage } from './part-page.ts';
+import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { quarantineRead } from './quarantine.ts';
 import { noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
 import { StoredDataError } from '../stored-data-error.ts';
@@ -120,6 +121,8 @@ interface Found {
   readonly inline: Entry | undefined;
   /** What clients see; undefined in a bucket that never had versions. */
   readonly versionId: string | undefined;
+  /** Of the current version. */
+  readonly expiration?: ObjectInfo['expiration'] | undefined;
 }
 
 /** Reads the current version and its inline body at one moment, in one round trip. Throws `NoSuchKey` and `NoSuchBucket`. */
@@ -128,11 +131,13 @@ async function readCurrent(context: ObjectContext, bucket: string, key: string, 
   if (withBody) keys.push(recordKeys.inline(bucket, key));
   const [bucketEntry, object, inline] = await context.records.getAll(keys);
   if (bucketEntry === undefined) throw noSuchBucket(bucket);
-  const { versioning } = context.buckets.decode(bucketEntry, bucket).record;
+  const { versioning, lifecycle } = context.buckets.decode(bucketEntry, bucket).record;
   if (object === undefined) throw await noSuchKey(context, bucket, key, versioning !== undefined);
   const record = decodeObject(object.value, bucket, key);
   const versionId = versioning === undefined ? record.versionId : shownVersionId(record);
-  return { record, order: undefined, inline, versionId };
+  if (lifecycle === undefined) return { record, order: undefined, inline, versionId };
+  const expiration = shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
+  return { record, order: undefined, inline, versionId, expiration };
 }
 
 /** Throws as `readNamedVersion`. */
@@ -161,7 +166,7 @@ async function headObject(
     const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = opened instanceof Promise ? await opened : opened;
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
-    const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
+    const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
     if (parts === undefined || record.body.kind !== 'parts') return info;
     const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
     if (partPage !== undefined) return { ...info, partPage };
@@ -192,7 +197,7 @@ async function getObject(
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;
-    const info = objectInfo({ bucket, key, versionId: found.versionId }, record, digests);
+    const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
     if (parts === undefined || record.body.kind !== 'parts') return { info, ...opened };
     const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
     if (partPage !== undefined) return { info: { ...info, partPage }, ...opened };

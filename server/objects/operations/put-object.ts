@@ -8,6 +8,7 @@ import { newVersion, type Place, readPlace, shownVersionId, supersede } from './
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
 import { receiveUnsized } from '../bodies/receive-unsized.ts';
@@ -60,14 +61,14 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
       ...(request.tags && Object.keys(request.tags).length > 0 && { tags: request.tags }),
     };
     // A large body takes time, in which the object has likely changed: read again. A small one came with its request.
-    const { record, versionId } = await commitObject(
+    const { record, versionId, expiration } = await commitObject(
       context,
       request,
       draft,
       received,
       blob === undefined ? place : undefined,
     );
-    return objectInfo({ bucket, key, versionId }, record, digests);
+    return objectInfo({ bucket, key, versionId, expiration }, record, digests);
   } catch (error) {
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
     throw error;
@@ -93,6 +94,7 @@ function receive(
 interface Committed {
   readonly record: ObjectRecord;
   readonly versionId: string | undefined;
+  readonly expiration: ObjectInfo['expiration'] | undefined;
 }
 
 function commitObject(
@@ -128,7 +130,9 @@ function commitObject(
     if (inline !== undefined) put.push(inline);
     const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
-    return { batch: { expect, put, delete: replaced.delete }, result: { record, versionId } };
+    const { lifecycle } = found.stored.record;
+    const expiration = lifecycle && shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
+    return { batch: { expect, put, delete: replaced.delete }, result: { record, versionId, expiration } };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-format.ts';
@@ -14,6 +15,7 @@ export interface BucketRecord {
   readonly tags?: Readonly<Record<string, string>>;
   /** The rules for pages of other origins. */
   readonly cors?: readonly CorsRule[];
+  readonly lifecycle?: readonly LifecycleRule[];
   /** Absent for a bucket that never had versions. */
   readonly versioning?: BucketVersioning;
   /** Present for a bucket with object lock, which is never removed. */

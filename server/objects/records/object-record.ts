@@ -308,7 +308,15 @@ class Listed implements ListedObject {
 
 /** `versionId` is what clients see: undefined in a bucket that never had versions. */
 export function objectInfo(
-  { bucket, key, versionId }: { readonly bucket: string; readonly key: string; readonly versionId: string | undefined },
+  {
+    bucket,
+    key,
+    versionId,
+    expiration,
+  }: Pick<ObjectInfo, 'bucket' | 'key'> & {
+    readonly versionId: string | undefined;
+    readonly expiration?: ObjectInfo['expiration'] | undefined;
+  },
   record: ObjectRecord,
   digests: Digests,
 ): ObjectInfo {
@@ -326,6 +334,7 @@ export function objectInfo(
     ...(versionId !== undefined && { versionId }),
     ...(record.tags && { tags: record.tags }),
     ...(record.lock && { lock: shownLock(record.lock) }),
+    ...(expiration && { expiration }),
   };
 }
 

@@ -53,11 +53,6 @@ function privateAcl(): string {
 
 export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
 export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
-export const getBucketLifecycle = bucketHasNone(
-  'GetBucketLifecycleConfiguration',
-  's3:GetLifecycleConfiguration',
-  'NoSuchLifecycleConfiguration',
-);
 export const getBucketReplication = bucketHasNone(
   'GetBucketReplication',
   's3:GetReplicationConfiguration',

@@ -4,7 +4,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
-import { createdVersion, quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
+import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
 import { writeConditions } from '../object-headers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumElement, documentMd5, givenChecksum, givenChecksumType, readDocument } from '../request-body.ts';
@@ -48,7 +48,7 @@ async function complete(call: S3Call, request: Explicit<CompleteMultipartUpload>
       checksum === undefined ? undefined : element(checksumElement(checksum.algorithm), checksum.value),
       checksum === undefined ? undefined : element('ChecksumType', checksum.type),
     ]),
-    { ...createdVersion(info), ...encryptionHeaders(info.encryption, request.customerKey) },
+    { ...createdHeaders(info), ...encryptionHeaders(info.encryption, request.customerKey) },
   );
 }
 

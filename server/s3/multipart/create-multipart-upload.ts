@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { checkWriteConditions } from '../../objects/operations/get-object.ts';
-import { xmlAnswer } from '../answers.ts';
+import { abortionHeaders, xmlAnswer } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
@@ -37,6 +37,7 @@ export const createMultipartUpload: Operation = {
       ]),
       {
         ...encryptionHeaders(upload.encryption, givenKey(encryption)),
+        ...abortionHeaders(upload.abortion),
         ...(checksum === undefined
           ? {}
           : { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type }),

@@ -1,6 +1,6 @@
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
-import { xmlAnswer, quoted } from '../answers.ts';
+import { abortionHeaders, xmlAnswer, quoted } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
@@ -107,6 +107,7 @@ export const listParts: Operation = {
           ]),
         ),
       ]),
+      abortionHeaders(listing.abortion),
     );
   },
 };

@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
-import { createdVersion, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
+import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
@@ -67,7 +67,7 @@ async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer
     info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
   ]);
   return xmlAnswer(document, {
-    ...createdVersion(info),
+    ...createdHeaders(info),
     ...sourceVersion(info),
     ...encryptionHeaders(info.encryption, givenKey(request.encryption)),
   });

@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
 import { lockOfRequest } from '../lock-headers.ts';
 import { tagsOfNew } from './object-tagging.ts';
-import { createdVersion, emptyAnswer, quoted } from '../answers.ts';
+import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
@@ -48,7 +48,7 @@ export async function storeObject(
   });
   return {
     etag: quoted(info.etag),
-    ...createdVersion(info),
+    ...createdHeaders(info),
     ...encryptionHeaders(info.encryption, givenKey(encryption)),
     ...checksumHeaders(info.checksum),
   };

@@ -1,0 +1,144 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/batch.ts';
+import { decodeKey, key, within } from '../../store/keys.ts';
+import { isReadOnly } from '../../store/read-only.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { pace } from '../pace.ts';
+import { type LifecycleCounts, type LifecycleObjects, walkBucket } from './walk-bucket.ts';
+
+/** The last walk of a bucket. Times are milliseconds since 1970. */
+export interface LifecycleState extends LifecycleCounts {
+  /** The digest of the rules that it applied. */
+  readonly rules: string;
+  /** The day that it applied them to: the count of days since 1970. */
+  readonly day: number;
+  readonly began: number;
+  /** Absent while it is unfinished. */
+  readonly ended?: number;
+  /** All keys up to this one are done. */
+  readonly after?: string;
+}
+
+interface LifecycleRoundsOptions {
+  /** Milliseconds of a day. */
+  readonly dayMs: number;
+  /** Records a second that the walks read. Infinity for no limit. */
+  readonly recordsPerSecond: number;
+  /** Removals a second. */
+  readonly removalsPerSecond: number;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+  readonly clock?: () => number;
+  readonly random?: (size: number) => Buffer;
+}
+
+/** The lease holder and its records, whose commits are fenced. */
+interface LifecycleRound {
+  readonly records: RecordStore;
+  readonly objects: LifecycleObjects & Pick<ObjectLayer, 'listBuckets' | 'getBucketLifecycle'>;
+  readonly signal: AbortSignal;
+}
+
+const stateKey = (bucket: string) => key('lifecycle', bucket);
+
+/**
+ * Returns a function that walks every bucket whose walk is due: rules are due at midnight UTC alone, so that a bucket is walked once a
+ * day, and once more when its rules change. A walk that was interrupted goes on where it was.
+ */
+export function lifecycleRounds(options: LifecycleRoundsOptions): (round: LifecycleRound) => Promise<void> {
+  const { dayMs, clock = Date.now } = options;
+  return async (round) => {
+    const { records, objects, signal } = round;
+    const states = await readLifecycleStates(records);
+    // Nothing can be removed from a read-only store.
+    if (await isReadOnly(records)) return;
+    for (const { name } of await objects.listBuckets()) {
+      signal.throwIfAborted();
+      const rules = await rulesOf(objects, name);
+      if (rules === undefined) continue;
+      const state = states.get(name);
+      states.delete(name);
+      const due = { rules: digestOf(rules), day: Math.floor(clock() / dayMs) };
+      const same = state?.rules === due.rules && state.day === due.day;
+      if (same && state.ended !== undefined) continue;
+      await walk(options, round, { bucket: name, rules, begin: same ? state : { ...due, ...none, began: clock() } });
+    }
+    const gone = [...states.keys()].map(stateKey);
+    if (gone.length > 0) await commitOnce(records, { delete: gone }, options.random ?? randomBytes);
+  };
+}
+
+const none: LifecycleCounts = { expired: 0, removed: 0, aborted: 0, locked: 0, failed: 0 };
+
+async function walk(
+  { dayMs, recordsPerSecond, removalsPerSecond, log, clock = Date.now, random = randomBytes }: LifecycleRoundsOptions,
+  { records, objects, signal }: LifecycleRound,
+  { bucket, rules, begin }: { bucket: string; rules: readonly LifecycleRule[]; begin: LifecycleState },
+): Promise<void> {
+  const { rules: digest, day, began, after } = begin;
+  const { expired, removed, aborted, locked, failed } = begin;
+  const counts = { expired, removed, aborted, locked, failed };
+  const save = (more: Pick<LifecycleState, 'after' | 'ended'>) => {
+    const state: LifecycleState = { rules: digest, day, began, ...counts, ...more };
+    return commitOnce(records, { put: [{ key: stateKey(bucket), value: encodeRecord(state) }] }, random);
+  };
+  const reads = pace(recordsPerSecond, { signal });
+  const removals = pace(removalsPerSecond, { signal });
+  await walkBucket({
+    objects,
+    bucket,
+    evaluation: { rules, now: clock(), dayMs },
+    after: after ?? '',
+    counts,
+    signal,
+    passed: async (read, removing) => {
+      await (read > 0 ? reads(read) : removals(removing));
+    },
+    checkpoint: async (done) => {
+      await save({ after: done });
+    },
+    onFailure: (error, objectKey) => {
+      log.warn(
+        { err: error, bucket, key: objectKey },
+        'a lifecycle rule could not remove a version; the next walk tries it again',
+      );
+    },
+  });
+  await save({ ended: clock() });
+  if (Object.values(counts).some((count) => count > 0)) log.info({ bucket, ...counts }, 'applied lifecycle rules');
+}
+
+/** Undefined where no rule is enabled, or the bucket is gone. */
+async function rulesOf(
+  objects: Pick<ObjectLayer, 'getBucketLifecycle'>,
+  bucket: string,
+): Promise<readonly LifecycleRule[] | undefined> {
+  try {
+    const rules = await objects.getBucketLifecycle(bucket);
+    return rules?.some(({ enabled }) => enabled) === true ? rules : undefined;
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
+    throw error;
+  }
+}
+
+function digestOf(rules: readonly LifecycleRule[]): string {
+  return createHash('sha256').update(JSON.stringify(rules)).digest('base64');
+}
+
+/** Reads the last walks of all buckets with rules, by bucket. */
+export async function readLifecycleStates(records: Pick<RecordStore, 'scan'>): Promise<Map<string, LifecycleState>> {
+  const states = new Map<string, LifecycleState>();
+  for await (const item of records.scan(within('lifecycle'))) {
+    if (item.kind !== 'entry') continue;
+    const bucket = String(decodeKey(item.key)[1]);
+    states.set(bucket, decodeRecord(item.value, `the lifecycle of ${bucket}`) as LifecycleState);
+  }
+  return states;
+}
