@@ -1,7 +1,15 @@
 /** An operation on the stores or their keys that is refused. The message is for administrators. */
 export class MaintenanceError extends Error {
   override readonly name = 'MaintenanceError';
-  readonly code: 'busy' | 'unsupported' | 'invalid-name' | 'exists' | 'key-in-use' | 'rotation-in-progress' | 'timeout';
+  readonly code:
+    | 'busy'
+    | 'unsupported'
+    | 'invalid-name'
+    | 'exists'
+    | 'key-in-use'
+    | 'rotation-in-progress'
+    | 'timeout'
+    | 'versions-move';
 
   constructor(code: MaintenanceError['code'], message: string) {
     super(message);

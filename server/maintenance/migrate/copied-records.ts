@@ -8,12 +8,13 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** Records of a deployment that are not data: removal queues, live servers, the progress of a copy or a scrub, usage, background tasks. */
+/** Records of a deployment that are not data: removal queues, live servers, promoted versions, the progress of a copy or a scrub, usage, background tasks. */
 const localPrefixes = [
   prefixOf('background'),
   prefixOf('hold'),
   prefixOf('lifecycle'),
   prefixOf('live'),
+  prefixOf('promotions'),
   prefixOf('q'),
   prefixOf('scrub'),
   key('system', 'copy'),

@@ -64,7 +64,7 @@ export async function keyUsage({ records, signal, onProgress }: UsageOptions): P
     looked += 1;
     if (looked % 1_000 === 0) onProgress?.(looked);
     const keyName = keyOfObject(entry.key, entry.value);
-    // The second look at current objects finds those that moved. They count where nothing else has the key: then it must not be removed.
+    // To read a bucket again finds those that moved. They count where nothing else has the key: then it must not be removed.
     if (keyName === undefined || (position.table === 'again' && counted.has(keyName))) continue;
     if (position.table !== 'again') counted.add(keyName);
     count(keyName, (usage) => ({ ...usage, objects: usage.objects + 1 }));

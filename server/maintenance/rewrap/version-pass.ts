@@ -1,14 +1,15 @@
-import { decodeBucket } from '../../objects/records/bucket-record.ts';
+import { decodeCounter } from '../../store/batch.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
+import { MaintenanceError } from '../maintenance-error.ts';
 import { entries, type Place, placeFrom, type StoredPlace, storedPlace } from '../verify/object-records.ts';
 
 /** The position of a pass over all versions, as its record of progress has it. Older records have no table: that of current objects. */
 export interface PassPosition {
-  /** The table of the last version: noncurrent versions, or current objects a second time. Absent for the first. */
+  /** The table of the last version: noncurrent versions, or buckets that are read again. Absent for the current objects. */
   readonly table?: 'noncurrent' | 'again';
-  /** The last version in the table so far. */
+  /** The last version in the table so far. Buckets are read again from the first one. */
   readonly after?: StoredPlace;
 }
 
@@ -19,27 +20,52 @@ interface PassItem {
   readonly position: PassPosition;
 }
 
+/** So often are buckets read again before the pass gives up. */
+const MAX_ROUNDS = 100;
+
 /**
- * Yields the records of all objects and noncurrent versions: the current objects, the noncurrent versions, and again the current objects
- * of the buckets that have versions. A version that a write moves to the noncurrent ones comes in the second table. One that a deletion
- * makes current again, behind the pass, comes in the third. Most versions of such buckets come twice.
+ * Yields the records of all objects and noncurrent versions: first the current objects, then the noncurrent versions. A version that a write
+ * makes noncurrent meanwhile comes in the second table. One that a deletion makes current can escape, and is counted in the record of its
+ * bucket: such a bucket is read again, until none of its versions became current while it was read. Its versions come more than once.
+ *
+ * @throws MaintenanceError `versions-move` where versions become current again in each of a hundred rounds
  */
 export async function* versionPass(
   records: RecordStore,
   from: PassPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PassItem> {
+  // A pass that was interrupted has not the counts of its begin.
+  const isNew = from.table === undefined && from.after === undefined;
+  let before = isNew ? await promotions(records) : undefined;
   if (from.table === undefined) yield* table(records, from, within('o'), signal);
   if (from.table !== 'again') {
     const start = from.table === 'noncurrent' ? from : { table: 'noncurrent' as const };
     yield* table(records, start, within('v'), signal);
   }
-  const start = from.table === 'again' ? from : { table: 'again' as const };
-  for await (const { key, value } of entries(records, within('b'))) {
-    const bucket = String(decodeKey(key)[1]);
-    if (decodeBucket(value, bucket).versioning === undefined) continue;
-    yield* table(records, start, within('o', bucket), signal);
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const now = await promotions(records);
+    const moved = [...now].filter(([bucket, count]) => before?.get(bucket) !== count);
+    if (moved.length === 0) return;
+    before = now;
+    for (const [bucket] of moved) {
+      yield* table(records, { table: 'again' }, within('o', bucket), signal);
+      yield* table(records, { table: 'again' }, within('v', bucket), signal);
+    }
   }
+  throw new MaintenanceError(
+    'versions-move',
+    'versions became current again while they were read, a hundred times: try again when fewer versions are deleted',
+  );
+}
+
+/** Reads the counts of promoted versions by their buckets. Buckets without any are absent. */
+async function promotions(records: RecordStore): Promise<ReadonlyMap<string, bigint>> {
+  const counts = new Map<string, bigint>();
+  for await (const { key, value } of entries(records, within('promotions'))) {
+    counts.set(String(decodeKey(key)[1]), decodeCounter(value));
+  }
+  return counts;
 }
 
 async function* table(

@@ -76,7 +76,7 @@ export function deleteBucket(context: ObjectContext, bucket: string): Promise<vo
       batch: {
         expect,
         put: uploads.flatMap((upload) => upload.put),
-        delete: [key, ...uploads.flatMap((upload) => upload.delete)],
+        delete: [key, recordKeys.promotions(bucket), ...uploads.flatMap((upload) => upload.delete)],
       },
       result: undefined,
     };

@@ -139,7 +139,10 @@ async function removeVersion(
   const removed = await removalOf(context, bucket, key, found);
   return {
     // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
-    batch: promoted === undefined ? removed : joined({ ...guardBucket(bucket, stored), delete: [] }, removed, promoted),
+    batch:
+      promoted === undefined
+        ? removed
+        : { ...joined({ ...guardBucket(bucket, stored), delete: [] }, removed, promoted), add: promoted.add ?? [] },
     result: { versionId, deleteMarker: record.deleteMarker === true },
   };
 }

@@ -1,7 +1,7 @@
 import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { after, prefixOf, within } from '../../store/keys.ts';
-import type { Entry, Key } from '../../store/record-store.ts';
+import type { Batch, Entry, Key } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { type BucketRecord, getBucket, noSuchBucket, type StoredBucket } from '../records/bucket-record.ts';
 import {
@@ -312,13 +312,22 @@ export function orderOf(versionId: string): VersionOrder {
   });
 }
 
-/** Returns the changes that make the newest noncurrent version of a key current, in the commit that removes the current one. */
-export async function promoteNewest(context: ObjectContext, bucket: string, key: string): Promise<BatchChanges> {
+/**
+ * Returns the changes that make the newest noncurrent version of a key current, in the commit that removes the current one. An object is
+ * counted: a pass over all versions that has read the current ones, and not yet the noncurrent ones, would miss it.
+ */
+export async function promoteNewest(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+): Promise<BatchChanges & Pick<Batch, 'add'>> {
   const found = await newestNoncurrent(context, bucket, key);
   if (found === undefined) return noChanges;
   const { order, stored } = found;
-  if (stored.record.deleteMarker !== true)
-    return moveObject(context, { bucket, key, order }, undefined, stored, undefined);
+  if (stored.record.deleteMarker !== true) {
+    const moved = await moveObject(context, { bucket, key, order }, undefined, stored, undefined);
+    return { ...moved, add: [{ key: recordKeys.promotions(bucket), delta: 1n }] };
+  }
   const versionKey = recordKeys.version(bucket, key, order);
   return {
     expect: [{ kind: 'revision', key: versionKey, revision: stored.revision }],

@@ -82,6 +82,8 @@ export const recordKeys = {
   leftovers: (uploadId: string): Key => key('q', uploadId),
   /** The quarantine of an object; the object's own record has it too. */
   damage: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('d', bucket, objectKey, order),
+  /** A counter of the objects of a bucket that moved from the noncurrent versions to the current ones. Absent for 0. */
+  promotions: (bucket: string): Key => key('promotions', bucket),
   /** The time until which no blob may be removed, because a snapshot reads the records. */
   hold: (id: string): Key => key('hold', id),
   /** The state of a named key. */
