@@ -4,7 +4,16 @@ import { adminTest } from '../../test/support/admin/admin.ts';
 
 const sizes = [1, 0, 0, 0, 1];
 const versions = { versions: 5, deleteMarkers: 1 };
-const photos = { bucket: 'photos', objects: 2, bytes: 1_000_000, ...versions, uploads: 1, uploadBytes: 5, sizes };
+const photos = {
+  bucket: 'photos',
+  objects: 2,
+  bytes: 1_000_000,
+  ...versions,
+  uploads: 1,
+  uploadBytes: 5,
+  sizes,
+  keys: [1, 1],
+};
 const usage: Usage = {
   began: Date.parse('2026-01-01T00:00:00Z'),
   ended: Date.parse('2026-01-01T00:00:01Z'),
@@ -34,6 +43,7 @@ describe('datausageinfo', () => {
           versionsCount: 5,
           deleteMarkersCount: 1,
           objectsSizesHistogram: { LESS_THAN_1024_B: 1, BETWEEN_512_KB_AND_1_MB: 1, BETWEEN_1024B_AND_1_MB: 1 },
+          objectsVersionsHistogram: { UNVERSIONED: 0, SINGLE_VERSION: 1, BETWEEN_2_AND_10: 1, GREATER_THAN_10000: 0 },
         },
       },
       bucketsSizes: { photos: 1_000_000 },

@@ -1,4 +1,10 @@
-import { namedSizes, type StoredSums, type Usage } from '../observability/usage/usage.ts';
+import {
+  type BucketUsage,
+  namedSizes,
+  namedVersionCounts,
+  type StoredSums,
+  type Usage,
+} from '../observability/usage/usage.ts';
 import { type UsageReader } from '../observability/usage/usage-record.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import { adminPath, cofferPath, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
@@ -35,15 +41,15 @@ async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
   });
 }
 
-function bucketUsageInfo({ objects, bytes, versions, deleteMarkers, sizes }: StoredSums) {
+function bucketUsageInfo(usage: BucketUsage) {
+  const { objects, bytes, versions, deleteMarkers, sizes } = usage;
   return {
     size: bytes,
     objectsCount: objects,
     versionsCount: versions,
     deleteMarkersCount: deleteMarkers,
     objectsSizesHistogram: namedSizes(sizes),
-    // How many versions the keys of a bucket have is not counted.
-    objectsVersionsHistogram: versions === 0 ? { UNVERSIONED: objects } : {},
+    objectsVersionsHistogram: namedVersionCounts(usage),
   };
 }
 
@@ -65,7 +71,7 @@ function shownUsage(usage: Usage | undefined): object | null {
     ended: new Date(ended).toISOString(),
     ...shownSums(sums),
     unreadable,
-    buckets: buckets.map(({ bucket, ...stored }) => ({ bucket, ...shownSums(stored) })),
+    buckets: buckets.map((stored) => ({ bucket: stored.bucket, ...shownSums(stored) })),
   };
 }
 

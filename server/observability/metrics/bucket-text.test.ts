@@ -12,6 +12,7 @@ const photos = {
   uploads: 1,
   uploadBytes: 70,
   sizes: [1, 2],
+  keys: [],
 };
 const empty = {
   bucket: 'empty',
@@ -22,6 +23,7 @@ const empty = {
   uploads: 0,
   uploadBytes: 0,
   sizes: [],
+  keys: [],
 };
 const usage: Usage = { ...photos, began: 900, ended: 1_000, answers: 0, unreadable: 0, buckets: [empty, photos] };
 

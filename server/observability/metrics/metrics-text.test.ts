@@ -176,6 +176,7 @@ describe('the text of the metrics', () => {
       uploads: 0,
       uploadBytes: 0,
       sizes: [3],
+      keys: [],
     };
     const usage = { ...bucket, began: 1, ended: 2, answers: 0, unreadable: 0, buckets: [bucket] };
     expect(await names('bucket', { usage })).toContain('minio_bucket_usage_total_bytes');

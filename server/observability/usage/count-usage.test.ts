@@ -3,7 +3,7 @@ import { recordKeys } from '../../objects/records/record-format.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { filledLayer, LARGE, writeRecord } from '../../../test/support/maintenance/filled-layer.ts';
 import { countUsage, isDue, usageRounds } from './count-usage.ts';
-import { namedSizes } from './usage.ts';
+import { namedSizes, namedVersionCounts } from './usage.ts';
 import { setReadOnly } from '../../store/read-only.ts';
 import { createUsageReader } from './usage-record.ts';
 
@@ -86,6 +86,47 @@ describe('countUsage', () => {
       // `two`: two versions, and a delete marker before the current one.
       { bucket: 'b', objects: 1, versions: 5, deleteMarkers: 2, bytes: 1 + 2 + 3 },
       { bucket: 'plain', objects: 1, versions: 0, deleteMarkers: 0, bytes: 1 },
+    ]);
+  });
+
+  it('counts the keys of a bucket by the intervals of MinIO for their versions', async () => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('b', { location: '' });
+    await layer.createBucket('plain', { location: '' });
+    await layer.putObject(put('plain', 'x', '1'));
+    await layer.putBucketVersioning('b', { status: 'Enabled' });
+    for (const [key, count] of [
+      ['1', 1],
+      ['2', 2],
+      ['2\0', 2],
+      ['9', 9],
+      ['10', 10],
+      ['99', 99],
+      ['100', 100],
+    ] as const) {
+      for (let at = 0; at < count; at += 1) await layer.putObject(put('b', key, ''));
+    }
+    await layer.deleteObject('b', '1');
+    await layer.deleteObject('b', 'only a marker');
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes });
+    const none = { BETWEEN_1000_AND_10000: 0, GREATER_THAN_10000: 0 };
+    expect(buckets.map(namedVersionCounts)).toEqual([
+      {
+        UNVERSIONED: 0,
+        SINGLE_VERSION: 1,
+        BETWEEN_2_AND_10: 4,
+        BETWEEN_10_AND_100: 2,
+        BETWEEN_100_AND_1000: 1,
+        ...none,
+      },
+      {
+        UNVERSIONED: 1,
+        SINGLE_VERSION: 0,
+        BETWEEN_2_AND_10: 0,
+        BETWEEN_10_AND_100: 0,
+        BETWEEN_100_AND_1000: 0,
+        ...none,
+      },
     ]);
   });
 

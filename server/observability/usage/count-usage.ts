@@ -6,7 +6,7 @@ import { decodeObject, objectSize } from '../../objects/records/object-record.ts
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
-import { intervalCount, intervalOf, type BucketUsage } from './usage.ts';
+import { intervalCount, intervalOf, type BucketUsage, versionIntervalCount, versionIntervalOf } from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { isReadOnly } from '../../store/read-only.ts';
 import { type CountState, readCountState, writeUsage } from './usage-record.ts';
@@ -37,8 +37,9 @@ export async function countUsage(
     await passed(items.length);
   }
   await countTable(records, 'o', tally, passed, (row, value) => tally.addObject(row, value));
-  await countTable(records, 'l', tally, passed, (row) => tally.addMarker(row));
-  await countTable(records, 'v', tally, passed, (row, value) => tally.addNoncurrent(row, value));
+  await countTable(records, 'l', tally, passed, (row) => tally.addCurrentMarker(row));
+  const isSameKey = keyGroups();
+  await countTable(records, 'v', tally, passed, (row, value, key) => tally.addNoncurrent(row, value, isSameKey(key)));
   for await (const items of scanPages(records, within('u'))) {
     for (const item of items) {
       if (item.kind !== 'entry') continue;
@@ -58,7 +59,7 @@ async function countTable(
   table: string,
   tally: Tally,
   passed: (records: number) => Promise<void>,
-  add: (row: Row, value: Buffer) => void,
+  add: (row: Row, value: Buffer, key: Buffer) => void,
 ): Promise<void> {
   let prefix = prefixOf(table);
   let row: Row | undefined;
@@ -70,10 +71,21 @@ async function countTable(
         prefix = prefixOf(table, bucket);
         row = tally.at(bucket);
       }
-      add(row, item.value);
+      add(row, item.value, item.key);
     }
     await passed(items.length);
   }
+}
+
+/** Returns a function that reports if a record under `v` is of the same key as the one before it. */
+function keyGroups(): (recordKey: Buffer) => boolean {
+  let prefix: Buffer | undefined;
+  return (recordKey) => {
+    if (prefix !== undefined && recordKey.subarray(0, prefix.length).equals(prefix)) return true;
+    const [, bucket = '', objectKey = ''] = decodeKey(recordKey).map(String);
+    prefix = prefixOf('v', bucket, objectKey);
+    return false;
+  };
 }
 
 /** Returns a function that limits the rate, yields to the event loop, and stops on the signal. */
@@ -97,9 +109,14 @@ interface Row {
   bytes: number;
   versions: number;
   deleteMarkers: number;
+  currentMarkers: number;
   uploads: number;
   uploadBytes: number;
   readonly sizes: number[];
+  /** Keys with noncurrent versions, by the interval of all their versions. The others have one. */
+  readonly keys: number[];
+  /** The versions of the key that is read, the current one among them. */
+  versionsOfKey: number;
 }
 
 class Tally {
@@ -110,8 +127,9 @@ class Tally {
     const known = this.#rows.get(bucket);
     if (known !== undefined) return known;
     const sizes = Array.from<number>({ length: intervalCount }).fill(0);
-    const none = { objects: 0, bytes: 0, versions: 0, deleteMarkers: 0, uploads: 0, uploadBytes: 0 };
-    const row = { hasVersions: false, ...none, sizes };
+    const none = { objects: 0, bytes: 0, versions: 0, deleteMarkers: 0, currentMarkers: 0, uploads: 0, uploadBytes: 0 };
+    const keys = Array.from<number>({ length: versionIntervalCount }).fill(0);
+    const row = { hasVersions: false, ...none, sizes, keys, versionsOfKey: 0 };
     this.#rows.set(bucket, row);
     return row;
   }
@@ -128,7 +146,7 @@ class Tally {
     if (size === undefined) return;
     row.bytes += size;
     const interval = intervalOf(size);
-    row.sizes[interval] = (row.sizes[interval] ?? 0) + 1;
+    addTo(row.sizes, interval, 1);
   }
 
   addMarker(row: Row): void {
@@ -136,7 +154,15 @@ class Tally {
     row.deleteMarkers += 1;
   }
 
-  addNoncurrent(row: Row, value: Buffer): void {
+  addCurrentMarker(row: Row): void {
+    row.currentMarkers += 1;
+    this.addMarker(row);
+  }
+
+  addNoncurrent(row: Row, value: Buffer, isSameKey: boolean): void {
+    if (isSameKey) addTo(row.keys, versionIntervalOf(row.versionsOfKey), -1);
+    row.versionsOfKey = isSameKey ? row.versionsOfKey + 1 : 2;
+    addTo(row.keys, versionIntervalOf(row.versionsOfKey), 1);
     const version = this.#read(() => sizeOfVersion(value));
     if (version?.deleteMarker === true) {
       this.addMarker(row);
@@ -163,8 +189,11 @@ class Tally {
 
   counted(): { readonly buckets: readonly BucketUsage[]; readonly unreadable: number } {
     const buckets = [...this.#rows].map(([bucket, row]) => {
-      const { hasVersions: _, ...sums } = row;
-      return { bucket, ...sums };
+      const { hasVersions, currentMarkers, versionsOfKey: _, keys, ...sums } = row;
+      const several = keys.reduce((sum, count) => sum + count, 0);
+      // Each key has one current version. Between the tables some may have changed.
+      addTo(keys, versionIntervalOf(1), Math.max(0, row.objects + currentMarkers - several));
+      return { bucket, ...sums, keys: hasVersions ? keys : [] };
     });
     return { buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)), unreadable: this.#unreadable };
   }
@@ -183,6 +212,10 @@ class Tally {
     if (!isUnreadable(error)) throw error;
     this.#unreadable += 1;
   }
+}
+
+function addTo(counts: number[], index: number, difference: number): void {
+  counts[index] = (counts[index] ?? 0) + difference;
 }
 
 /** Returns the size and the kind of a noncurrent version, mostly without decoding its record. */

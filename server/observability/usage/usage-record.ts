@@ -29,6 +29,7 @@ type Row = readonly [
   /** Absent in the rows of older servers. */
   versions?: number,
   deleteMarkers?: number,
+  keys?: readonly number[],
 ];
 
 export interface CountState {
@@ -47,7 +48,7 @@ async function readUsage(records: Pick<RecordStore, 'getAll'>): Promise<Usage | 
   const [last, rows] = await records.getAll([lastKey, bucketsKey]);
   if (last === undefined || rows === undefined) return undefined;
   const buckets = (decodeRecord(rows.value, 'the usage of buckets') as { readonly rows: readonly Row[] }).rows.map(
-    ([bucket, objects, bytes, uploads, uploadBytes, sizes, versions = 0, deleteMarkers = 0]) => ({
+    ([bucket, objects, bytes, uploads, uploadBytes, sizes, versions = 0, deleteMarkers = 0, keys = []]) => ({
       bucket,
       objects,
       bytes,
@@ -56,6 +57,7 @@ async function readUsage(records: Pick<RecordStore, 'getAll'>): Promise<Usage | 
       uploads,
       uploadBytes,
       sizes,
+      keys,
     }),
   );
   return { ...decodeLast(last), ...sumOf(buckets), buckets };
@@ -66,21 +68,20 @@ export async function writeUsage(
   { buckets, ...last }: LastRecord & { readonly buckets: readonly BucketUsage[] },
   random: (size: number) => Buffer,
 ): Promise<void> {
-  const rows = buckets.map(({ bucket, objects, bytes, versions, deleteMarkers, uploads, uploadBytes, sizes }): Row => [
-    bucket,
-    objects,
-    bytes,
-    uploads,
-    uploadBytes,
-    sizes.slice(0, sizes.findLastIndex((count) => count > 0) + 1),
-    versions,
-    deleteMarkers,
-  ]);
+  const rows = buckets.map((usage): Row => {
+    const { bucket, objects, bytes, versions, deleteMarkers, uploads, uploadBytes, sizes, keys } = usage;
+    const counts = [withoutLastZeros(sizes), versions, deleteMarkers, withoutLastZeros(keys)] as const;
+    return [bucket, objects, bytes, uploads, uploadBytes, ...counts];
+  });
   const put = [
     { key: lastKey, value: encodeRecord(last) },
     { key: bucketsKey, value: encodeRecord({ rows }) },
   ];
   await commitOnce(records, { put }, random);
+}
+
+function withoutLastZeros(counts: readonly number[]): readonly number[] {
+  return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1);
 }
 
 /** Requests a count. Returns the number of the request: a count that answers this many requests began after it. */

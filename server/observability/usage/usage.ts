@@ -36,6 +36,32 @@ export function namedSizes(counts: readonly number[]): Readonly<Record<string, n
   return { ...named, [olderInterval]: older };
 }
 
+/**
+ * The intervals of MinIO for the count of versions of a key; each ends below its second number. Records keep counts in this order, as
+ * above. MinIO also has UNVERSIONED, for keys of buckets without versions.
+ */
+const versionIntervals: readonly (readonly [name: string, below: number])[] = [
+  ['SINGLE_VERSION', 2],
+  ['BETWEEN_2_AND_10', 10],
+  ['BETWEEN_10_AND_100', 100],
+  ['BETWEEN_100_AND_1000', 1_000],
+  ['BETWEEN_1000_AND_10000', 10_000],
+  ['GREATER_THAN_10000', Infinity],
+];
+
+export const versionIntervalCount = versionIntervals.length;
+
+/** Returns the index of the interval of a key with this many versions. */
+export function versionIntervalOf(versions: number): number {
+  return versionIntervals.findIndex(([, below]) => versions < below);
+}
+
+/** Returns the counts of keys under MinIO's names. */
+export function namedVersionCounts({ objects, versions, keys }: BucketUsage): Readonly<Record<string, number>> {
+  const named = Object.fromEntries(versionIntervals.map(([name], index) => [name, keys[index] ?? 0]));
+  return { UNVERSIONED: versions === 0 ? objects : 0, ...named };
+}
+
 /** The sums of one bucket or the whole store, by its records. */
 export interface StoredSums {
   /** Current objects. */
@@ -55,6 +81,8 @@ export interface StoredSums {
 
 export interface BucketUsage extends StoredSums {
   readonly bucket: string;
+  /** Counts of keys by the interval of their versions, delete markers among them. Empty for a bucket without versions. */
+  readonly keys: readonly number[];
 }
 
 /** The result of a count, and its time. A count is no snapshot: each record counts with its state when the counter read it. */
