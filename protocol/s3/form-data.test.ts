@@ -85,6 +85,10 @@ describe('formSteps', () => {
     expect((await read(part(disposition, 'x') + end)).filename).toBe(filename);
   });
 
+  it('takes the name of a file that is not UTF-8 for ISO-8859-1', async () => {
+    expect((await read(Buffer.from(file('x', 'blé.txt') + end, 'latin1'))).filename).toBe('blé.txt');
+  });
+
   it.each([
     ['nothing', '', 'MalformedPOSTRequest'],
     ['no end', file('a'), 'MalformedPOSTRequest'],

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { S3Error } from './s3-error.ts';
 
 /** A step of a form: its fields in order, then its file. Fields after the file are left out, as S3 ignores them. */
@@ -71,7 +72,7 @@ async function* readSteps(input: FormInput, boundary: string, limits: FormLimits
   let fieldBytes = 0;
   let file = false;
   while (!(await isLast(input))) {
-    const { name, filename } = readPartHeaders((await input.until(headersEnd)).toString('utf8'));
+    const { name, filename } = readPartHeaders(await input.until(headersEnd));
     if (name.toLowerCase() === 'file') {
       if (file) throw wrongNumberOfFiles('IncorrectNumberOfFilesInPostRequest', 2);
       file = true;
@@ -216,7 +217,9 @@ class FormInput {
  *
  * @throws S3Error MalformedPOSTRequest
  */
-function readPartHeaders(text: string): { readonly name: string; readonly filename: string | undefined } {
+function readPartHeaders(bytes: Buffer): { readonly name: string; readonly filename: string | undefined } {
+  // Pages in older encodings send names of files in theirs.
+  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
   for (const line of text.split('\r\n')) {
     const colon = line.indexOf(':');
     if (line.slice(0, Math.max(colon, 0)).trim().toLowerCase() !== 'content-disposition') continue;
@@ -276,14 +279,11 @@ function extendedValue(text: string | undefined): string | undefined {
 }
 
 function decodeUtf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw malformedForm();
-  }
+  if (!isUtf8(bytes)) throw malformedForm();
+  return bytes.toString('utf8');
 }
 
-export function malformedForm(): S3Error {
+function malformedForm(): S3Error {
   return new S3Error('MalformedPOSTRequest');
 }
 
