@@ -50,6 +50,25 @@ describe('boto3', () => {
     expect((await fetch(String(outcome['presigned']))).status).toBe(404);
   });
 
+  it('makes forms that upload, within the sizes of their policy', async () => {
+    const forms = outcome['forms'] as readonly { readonly url: string; readonly fields: Record<string, string> }[];
+    for (const [index, { url, fields }] of forms.entries()) {
+      const post = (content: string) => {
+        const form = new FormData();
+        for (const [name, value] of Object.entries(fields)) form.append(name, value);
+        form.append('file', new Blob([content]), `${index}.txt`);
+        return fetch(url, { method: 'POST', body: form });
+      };
+      const answer = await post('from boto3');
+      expect([answer.status, await answer.text()]).toEqual([
+        201,
+        expect.stringContaining(`<Key>forms/${index}.txt</Key>`),
+      ]);
+      expect(await (await post('from boto3!')).text()).toContain('<Code>EntityTooLarge</Code>');
+    }
+    expect(forms).toHaveLength(2);
+  });
+
   it('sees NoSuchKey for an absent key', () => {
     expect(outcome['absent']).toBe('NoSuchKey');
   });

@@ -51,6 +51,18 @@ def main() -> None:
 
     url = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "top"}, ExpiresIn=60)
     outcome["presigned"] = url
+    # By version 4, and by what boto3 chooses for an endpoint of its user.
+    plain = boto3.client("s3", **keys, endpoint_url=job["endpoint"], region_name="us-east-1")
+    outcome["forms"] = [
+        client.generate_presigned_post(
+            bucket,
+            "forms/${filename}",
+            Fields={"acl": "private", "x-amz-meta-from": "boto3", "success_action_status": "201"},
+            Conditions=[{"acl": "private"}, ["starts-with", "$x-amz-meta-from", ""], {"success_action_status": "201"}, ["content-length-range", 1, 10]],
+            ExpiresIn=60,
+        )
+        for client in (s3, plain)
+    ]
     try:
         s3.get_object(Bucket=bucket, Key="absent")
     except ClientError as error:

@@ -148,4 +148,29 @@ describe('stock mc', () => {
       /Total size: 3\.9 KiB\s+Objects count: 2\s[\s\S]*2 object\(s\) BETWEEN_1024_B_AND_64_KB/,
     );
   });
+
+  it('shares an upload by a form', async () => {
+    await mc('mb', 'coffer/shared');
+    const [shared] = await mcJson('share', 'upload', 'coffer/shared/folder/file.txt');
+    const command = String(shared?.['share']);
+    const form = new FormData();
+    for (const [, name = '', value = ''] of command.matchAll(/-F ([\w-]+)=(\S+)/g)) {
+      if (name !== 'file') form.append(name, value);
+    }
+    form.append('file', new Blob(['from a form of mc']), 'file.txt');
+    const url = /curl (\S+)/.exec(command)?.[1] ?? '';
+    const answer = await fetch(url, { method: 'POST', body: form });
+    expect([answer.status, await answer.text()], command).toEqual([204, '']);
+    expect(await mc('cat', 'coffer/shared/folder/file.txt')).toBe('from a form of mc');
+  });
+
+  it('sets, shows and removes the CORS configuration of a bucket', async () => {
+    await mc('mb', 'coffer/ruled');
+    const file = join(folder, 'cors.xml');
+    const rule = '<AllowedOrigin>https://app.example</AllowedOrigin><AllowedMethod>GET</AllowedMethod>';
+    await writeFile(file, `<CORSConfiguration><CORSRule>${rule}</CORSRule></CORSConfiguration>`);
+    await mc('cors', 'set', 'coffer/ruled', file);
+    expect(await mc('cors', 'get', 'coffer/ruled')).toContain('https://app.example');
+    await mc('cors', 'remove', 'coffer/ruled');
+  });
 });
