@@ -5,13 +5,15 @@ import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/
 import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signing-key.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { type AuthenticatorOptions, unsupportedMechanism, verified } from './authenticate.ts';
+import type { SignatureKind } from './condition-keys.ts';
 import type { Principal, StoredCredentials } from './principal.ts';
 
 /** The sender of a form whose signature was verified. */
 export interface FormSender {
   readonly principal: Principal;
-  /** As the condition key `s3:signatureversion` has it. */
-  readonly signatureVersion: 'AWS4-HMAC-SHA256' | 'AWS';
+  readonly signature: SignatureKind;
+  /** Milliseconds since the form was signed. Version 2 does not say when: such a form counts as old, so that a Deny of old ones holds. */
+  readonly signatureAge: number;
 }
 
 /**
@@ -24,6 +26,7 @@ export type AuthenticateForm = (form: FormFields) => Promise<FormSender | undefi
 
 /** The statements of a form about its signature. */
 interface FormClaim extends Pick<SignatureClaim, 'accessKey' | 'sessionToken'> {
+  readonly age: number;
   readonly isSignedBy: (credentials: StoredCredentials) => boolean;
 }
 
@@ -41,7 +44,11 @@ export function createFormAuthenticator(options: AuthenticatorOptions): Authenti
     const { credentials } = await verified(options.credentials, claim, (known) => {
       if (!claim.isSignedBy(known)) throw new S3Error('SignatureDoesNotMatch');
     });
-    return { principal: credentials.principal, signatureVersion: isVersion4 ? algorithm : 'AWS' };
+    return {
+      principal: credentials.principal,
+      signature: { version: isVersion4 ? 'SigV4' : 'SigV2', method: 'HtmlForm' },
+      signatureAge: claim.age,
+    };
   };
 }
 
@@ -60,18 +67,19 @@ function claimOfVersion4(
       Region: region,
     });
   }
-  checkDate(required(form, 'X-Amz-Date'), scope.date, now);
+  const age = ageOf(required(form, 'X-Amz-Date'), scope.date, now);
   const signature = required(form, 'X-Amz-Signature');
   const policy = required(form, 'policy');
   return {
     accessKey,
+    age: Math.max(0, age),
     ...tokenOf(form),
     isSignedBy: ({ secretKey }) => timingSafeEqual(sign(signingKeys.get(secretKey, scope), policy), signature),
   };
 }
 
 /** A signature is valid for seven days, whatever the policy says. */
-function checkDate(text: string, scopeDate: string, now: Date): void {
+function ageOf(text: string, scopeDate: string, now: Date): number {
   const date = parseTimestamp(text);
   if (date === undefined) {
     throw invalid('X-Amz-Date', text, 'X-Amz-Date must be formated via ISO8601 Long format');
@@ -82,6 +90,7 @@ function checkDate(text: string, scopeDate: string, now: Date): void {
   const age = now.getTime() - date.getTime();
   if (age < -allowedSkewMs) throw new S3Error('AccessDenied', `Request is not valid before ${date.toISOString()}.`);
   if (age > maxAgeMs) throw new S3Error('AccessDenied', 'Request has expired');
+  return age;
 }
 
 const allowedSkewMs = 15 * 60_000;
@@ -93,7 +102,8 @@ function claimOfVersion2(form: FormFields): FormClaim {
   const signature = required(form, 'Signature');
   const policy = required(form, 'policy');
   const by = ({ secretKey }: StoredCredentials) => createHmac('sha1', secretKey).update(policy).digest('base64');
-  return { accessKey, ...tokenOf(form), isSignedBy: (credentials) => timingSafeEqual(by(credentials), signature) };
+  const age = Number.MAX_SAFE_INTEGER;
+  return { accessKey, age, ...tokenOf(form), isSignedBy: (credentials) => timingSafeEqual(by(credentials), signature) };
 }
 
 function tokenOf(form: FormFields): { readonly sessionToken?: string } {

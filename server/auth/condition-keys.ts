@@ -22,10 +22,10 @@ export function connectionContext(
   };
 }
 
-/** How a request says that it is signed, by the names of S3's access logs. Nothing is verified. */
+/** How a request says that it is signed, by the names of S3's access logs and CloudTrail. Nothing is verified. */
 export interface SignatureKind {
   readonly version: 'SigV4' | 'SigV2';
-  readonly method: 'AuthHeader' | 'QueryString';
+  readonly method: 'AuthHeader' | 'QueryString' | 'HtmlForm';
 }
 
 /** Returns how a request is signed; undefined for an anonymous one and for schemes that are no signature. `query` is decoded. */

@@ -134,8 +134,6 @@ export function createS3Api(services: S3Services): RequestHandler {
   };
 }
 
-const noQuery: Query = new Map();
-
 function levelOf(bucket: string, key: string): Level {
   if (bucket === '') return 'service';
   return key === '' ? 'bucket' : 'object';
@@ -174,16 +172,18 @@ class Call implements S3Call, AuthorizationContext {
     const principal = sender?.principal ?? this.principal;
     audit?.setOperation('PostObject', { bucket: this.bucket, key });
     audit?.setPrincipal(principal);
-    const target = { query: noQuery, bucket: this.bucket, key };
+    if (sender !== undefined) audit?.setSignature(sender.signature);
+    const target = { query: this.query, bucket: this.bucket, key };
     const call = new Call(this.#services, { ...this.request, headers }, { principal, body, size }, target);
-    call.#context = {
-      's3:authType': ['POST'],
-      // The signature does not cover the file.
-      ...(sender && {
-        's3:signatureversion': [sender.signatureVersion],
+    if (sender !== undefined) {
+      call.#context = {
+        's3:authType': ['POST'],
+        's3:signatureversion': [sender.signature.version === 'SigV4' ? 'AWS4-HMAC-SHA256' : 'AWS'],
+        's3:signatureAge': [String(sender.signatureAge)],
+        // The signature does not cover the file.
         's3:x-amz-content-sha256': ['UNSIGNED-PAYLOAD'],
-      }),
-    };
+      };
+    }
     return call;
   }
 

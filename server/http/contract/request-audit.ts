@@ -9,6 +9,7 @@ import type {
   RequestApi,
   AuditContext,
 } from './request.ts';
+import type { SignatureKind } from '../../auth/condition-keys.ts';
 import type { Decision, Principal } from '../../auth/principal.ts';
 
 /** A request can delete a thousand objects, with a decision for each. */
@@ -26,6 +27,7 @@ export class RequestAudit implements AuditContext {
   #target: { readonly bucket?: string; readonly key?: string } = {};
   #principal: Principal | undefined;
   #bearer: RecordedBearer | undefined;
+  #signature: SignatureKind | undefined;
   #granted: RecordedGrant | undefined;
   #refusal: RecordedRefusal | undefined;
   #decided = 0;
@@ -52,6 +54,10 @@ export class RequestAudit implements AuditContext {
 
   setBearer(bearer: RecordedBearer): void {
     this.#bearer = bearer;
+  }
+
+  setSignature(signature: SignatureKind): void {
+    this.#signature = signature;
   }
 
   setGrant(grant: RecordedGrant): void {
@@ -81,6 +87,7 @@ export class RequestAudit implements AuditContext {
       key: this.#target.key,
       principal: this.#principal,
       bearer: this.#bearer,
+      signature: this.#signature,
       granted: this.#granted,
       decisions: this.#decisions,
       decisionsLeftOut: this.#decided - this.#decisions.length,

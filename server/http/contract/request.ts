@@ -4,6 +4,7 @@ import type { BodySource } from '../../objects/bodies/body-source.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import type { BodySender } from '../../../platform/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { SignatureKind } from '../../auth/condition-keys.ts';
 import type { FederatedSubject } from '../../auth/identities/subject.ts';
 import type { Decision, Principal, TemporaryPrincipal } from '../../auth/principal.ts';
 
@@ -163,6 +164,8 @@ export interface AuditContext {
   setError(refusal: RecordedRefusal): void;
   /** Sets the proof of a request for credentials. A later call adds facts. */
   setBearer(bearer: RecordedBearer): void;
+  /** Sets the signature of a form. Those of headers and queries are read from the request. */
+  setSignature(signature: SignatureKind): void;
   /** Sets the credentials that were made. */
   setGrant(grant: RecordedGrant): void;
 }
@@ -183,6 +186,8 @@ export interface FinishedRequest {
   readonly principal?: Principal | undefined;
   /** The proof of a request for credentials. */
   readonly bearer?: RecordedBearer | undefined;
+  /** The signature of a form. */
+  readonly signature?: SignatureKind | undefined;
   /** The credentials that STS made. */
   readonly granted?: RecordedGrant | undefined;
   /** The first hundred decisions, in order. */

@@ -149,7 +149,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     responseHeader: headersWithoutSecrets(finished.responseHeaders, digests),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...senderOf(principal, origin.rootUser),
-    ...signatureOf(request),
+    ...signatureOf(finished),
     ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
     ...(principal === undefined ? {} : { identity: identityOf(principal) }),
     ...broughtBy(finished.bearer),
@@ -178,8 +178,8 @@ function nanoseconds<Name extends string>(name: Name, ms: number) {
   return { [name]: `${count}ns`, [`${name}InNS`]: count } as Record<Name | `${Name}InNS`, string>;
 }
 
-function signatureOf({ headers, rawQuery }: FinishedRequest['request']): Pick<AuditEntry, 'signature'> {
-  const signature = signatureKind(headers, new URLSearchParams(rawQuery));
+function signatureOf({ signature: ofForm, request }: FinishedRequest): Pick<AuditEntry, 'signature'> {
+  const signature = ofForm ?? signatureKind(request.headers, new URLSearchParams(request.rawQuery));
   return signature === undefined ? {} : { signature };
 }
 

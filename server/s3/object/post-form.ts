@@ -127,7 +127,8 @@ const ofSignature = /^x-amz-(?:algorithm|credential|date|signature|security-toke
  */
 export function headersOfForm(fields: FormFields, request: IncomingHttpHeaders): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
-  for (const name of ['host', 'user-agent', 'referer']) {
+  // The signature of a request that is signed itself decides about condition keys.
+  for (const name of ['host', 'user-agent', 'referer', 'authorization']) {
     const value = request[name];
     if (value !== undefined) headers[name] = value;
   }
