@@ -22,12 +22,12 @@ export interface StillUnknown {
  * true where `decide` denies, which only costs the reading of a body.
  */
 export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean {
-  const { identity, bucket, boundaries = [], request } = input;
+  const { identity, bucket, boundaries = [], acl, request } = input;
   const prepared = new PreparedRequest(request);
   const grants = bucket === undefined ? identity : [...identity, bucket];
   const some = (policies: readonly NamedPolicy[], mayApply: typeof mayAllow) =>
     policies.some(({ document }) => compilePolicy(document).statements.some((one) => mayApply(one, prepared, unknown)));
-  if (!some(grants, mayAllow)) return false;
+  if (acl === undefined && !some(grants, mayAllow)) return false;
   return boundaries.every((one) => some([one], mayAllow)) && !some([...grants, ...boundaries], surelyDenies);
 }
 

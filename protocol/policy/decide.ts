@@ -21,6 +21,8 @@ export interface DecisionInput {
    * itself, and none of them grants anything.
    */
   readonly boundaries?: readonly NamedPolicy[] | undefined;
+  /** Why an ACL allows the request; undefined if none does. It replaces the Allow of an identity or bucket policy. */
+  readonly acl?: string | undefined;
   /**
    * The action is allowed by default, such as making access keys for oneself: it needs no Allow, but a Deny denies it. It replaces the
    * Allow of an identity policy only: credentials with a boundary still need the boundary's Allow, or they could create credentials without
@@ -56,13 +58,13 @@ export interface PolicyDecision {
 }
 
 /**
- * Decides whether a request is allowed. It is allowed if no statement of any policy denies it, an identity policy or the bucket policy
- * allows it, and each permission boundary allows it. The function is pure.
+ * Decides whether a request is allowed. It is allowed if no statement of any policy denies it, an identity policy, the bucket policy or an
+ * ACL allows it, and each permission boundary allows it. The function is pure.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 export function decide(input: DecisionInput): PolicyDecision {
-  const { identity, bucket, boundaries = [], allowedByDefault = false, request } = input;
+  const { identity, bucket, boundaries = [], acl, allowedByDefault = false, request } = input;
   const prepared = new PreparedRequest(request);
   const identityMatches = matchPolicies(identity, prepared);
   const bucketMatches = bucket === undefined ? noMatches : matchPolicies([bucket], prepared);
@@ -73,11 +75,11 @@ export function decide(input: DecisionInput): PolicyDecision {
     return decision('deny', 'denied', describeMatch(denial.found, request), [reference(denial)]);
   }
   const grant = firstAllow(identityMatches, bucketMatches);
-  if (grant === undefined && !allowedByDefault) {
+  if (grant === undefined && acl === undefined && !allowedByDefault) {
     const asked = bucket === undefined ? identity : [...identity, bucket];
     return decision('deny', 'not-allowed', describeImplicitDeny(asked, request), []);
   }
-  const granted = grant === undefined ? describeAllowedByDefault(input) : describeMatch(grant.found, request);
+  const granted = grant === undefined ? (acl ?? describeAllowedByDefault(input)) : describeMatch(grant.found, request);
   const references = grant === undefined ? [] : [reference(grant)];
   const reasons = [granted];
   for (const [index, { allow }] of boundaryMatches.entries()) {
@@ -88,7 +90,7 @@ export function decide(input: DecisionInput): PolicyDecision {
     references.push(reference({ source: 'boundary', found: allow }));
     reasons.push(describeMatch(allow, request));
   }
-  const cause = grant === undefined ? 'allowed-unless-denied' : 'allowed';
+  const cause = grant === undefined && acl === undefined ? 'allowed-unless-denied' : 'allowed';
   return decision('allow', cause, reasons.join('; '), references);
 }
 

@@ -23,6 +23,10 @@ export const s3ErrorCodes = {
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The access key ID that you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid argument.'],
+  InvalidBucketAclWithObjectOwnership: [
+    400,
+    "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
+  ],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidChunkSizeError: [403, 'Only the last chunk is allowed to have a size less than 8192 bytes'],
   InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
@@ -42,6 +46,7 @@ export const s3ErrorCodes = {
   KMSNotFound: [400, 'Invalid keyId: the key does not exist in the key service.'],
   KeyTooLongError: [400, 'Your key is too long.'],
   MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
+  MalformedACLError: [400, 'The XML you provided was not well-formed or did not validate against our published schema'],
   MalformedPolicy: [400, 'The policy document is not valid.'],
   MalformedTrailerError: [
     400,
@@ -57,6 +62,7 @@ export const s3ErrorCodes = {
   InvalidBucketState: [409, 'The request is not valid with the current state of the bucket.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  MissingSecurityHeader: [400, 'Your request was missing a required header'],
   MissingFields: [400, 'Missing fields in request.'],
   NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchBucketPolicy: [404, 'The bucket policy does not exist.'],
@@ -89,6 +95,11 @@ export const s3ErrorCodes = {
     'The request signature that we calculated does not match the signature that you provided.',
   ],
   SlowDown: [503, 'Please reduce your request rate.'],
+  UnexpectedContent: [400, 'This request does not support content'],
+  UnresolvableGrantByEmailAddress: [
+    400,
+    'The e-mail address you provided does not match any account on record; name the canonical ID of the user.',
+  ],
   UnsupportedSignature: [400, 'The signature version of the request is not supported; use AWS Signature Version 4.'],
   XAmzContentChecksumMismatch: [400, 'The computed checksum does not match the one that you specified.'],
   XAmzContentSHA256Mismatch: [400, 'The provided x-amz-content-sha256 header does not match what was computed.'],

@@ -66,7 +66,11 @@ async function identityServices() {
   return { identities, temporary, root: { user: 'root' } };
 }
 
-const noSources = { bucketAccess: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
+const noSources = {
+  bucketAccess: () => Promise.resolve(undefined),
+  objectTags: () => Promise.resolve(undefined),
+  objectAcl: () => Promise.resolve(undefined),
+};
 
 async function call(method: string, target: string, principal: Principal, changes: Partial<AdminServices> = {}) {
   const handle = createAdminHandler({

@@ -41,7 +41,11 @@ beforeEach(() => {
 const open = (...changes: Record<string, unknown>[]) => {
   bucketPolicy['open'] = parseBucketPolicy({ Statement: changes.map(bucketStatement) }, 'open');
 };
-const noSources = { bucketAccess: () => Promise.resolve(undefined), objectTags: () => Promise.resolve(undefined) };
+const noSources = {
+  bucketAccess: () => Promise.resolve(undefined),
+  objectTags: () => Promise.resolve(undefined),
+  objectAcl: () => Promise.resolve(undefined),
+};
 
 let objectTags: Record<string, Record<string, string>> = {};
 let tagsRead: string[] = [];
@@ -59,6 +63,7 @@ const sources = {
     tagsRead.push(object);
     return Promise.resolve(objectTags[object]);
   },
+  objectAcl: () => Promise.resolve(undefined),
 };
 
 const ann = ({

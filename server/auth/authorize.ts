@@ -9,6 +9,7 @@ import { existingTagContext } from '../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Tags } from '../../protocol/s3/tagging.ts';
 import type { BucketAccess } from '../objects/buckets/bucket-access.ts';
+import { decideByAcl, type ObjectAclSource } from './acl-grants.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
 import type { Subject } from './identities/subject.ts';
@@ -33,6 +34,7 @@ export type ObjectTagSource = (bucket: string, key: string, versionId?: string) 
 export interface PolicySources {
   readonly bucketAccess: BucketAccessSource;
   readonly objectTags: ObjectTagSource;
+  readonly objectAcl: ObjectAclSource;
 }
 
 /** The part of the identities that decisions read. */
@@ -53,10 +55,11 @@ export async function authorize(
 ): Promise<Decision> {
   const { principal } = request;
   if (principal.kind === 'root') return { kind: 'allow', reason: 'root may do everything' };
-  const known = await gatherFacts(request, holders, sources);
-  if (principal.kind === 'anonymous' && known.input.bucket === undefined) {
+  const facts = await gatherFacts(request, holders, sources);
+  if (principal.kind === 'anonymous' && facts.input.bucket === undefined && facts.acls === undefined) {
     return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
   }
+  const known = await withAcl(request, facts, sources.objectAcl);
   if (request.unknown !== undefined) {
     const kind = couldAllow(known.input, request.unknown) ? 'allow' : 'deny';
     const may = kind === 'allow' ? 'may allow' : 'allows';
@@ -70,6 +73,7 @@ export async function authorize(
     kind: effect,
     reason: `${describePrincipal(principal)}: ${reason}${cause === 'not-allowed' ? describeMissing(known.missing) : ''}`,
     ...(cause === 'denied' ? { explicit: true } : {}),
+    ...(cause === 'not-allowed' && known.absent ? { absent: true } : {}),
   };
 }
 
@@ -157,7 +161,23 @@ export async function requireRight(
   right: Right,
 ): Promise<void> {
   const decision = (await authorizeRequest(access, context, right))?.decision;
-  if (decision?.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
+  if (decision?.kind !== 'deny') return;
+  const { absent, reason } = decision;
+  if (absent === true) await tellAbsence(access, context, right);
+  throw new S3Error('AccessDenied', undefined, { cause: reason });
+}
+
+/** Tells a caller who may list the bucket that the object, whose ACL could have allowed the read, does not exist, as S3 does. */
+async function tellAbsence(
+  access: Pick<Access, 'authorize'>,
+  context: AuthorizationContext,
+  { resource, conditions }: Right,
+): Promise<void> {
+  const [bucket = ''] = resource.split('/', 1);
+  const ofVersion = conditions?.['s3:versionid'] !== undefined;
+  const action = ofVersion ? 's3:ListBucketVersions' : 's3:ListBucket';
+  if ((await authorizeRequest(access, context, { action, resource: bucket }))?.decision.kind !== 'allow') return;
+  throw new S3Error(ofVersion ? 'NoSuchVersion' : 'NoSuchKey');
 }
 
 /** Reads the condition keys only if the decision needs them. */
@@ -200,7 +220,8 @@ export async function explainDecision(
   holders: PolicyHolders,
   sources: PolicySources,
 ): Promise<ExplainedDecision> {
-  const { input, missing } = await gatherFacts(request, holders, sources);
+  const facts = await gatherFacts(request, holders, sources);
+  const { input, missing } = await withAcl(request, facts, sources.objectAcl);
   return { ...explain(input), who: describePrincipal(request.principal), missing };
 }
 
@@ -208,6 +229,22 @@ interface PolicyFacts {
   readonly input: DecisionInput;
   /** Policies that the credentials name and that do not exist any more. */
   readonly missing: readonly string[];
+  /** The ACL of the bucket; undefined where ACLs do not count. */
+  readonly acls: BucketAccess['acls'];
+}
+
+/** Adds what an ACL allows where the policies neither allow nor deny the request: only then is the object read for its ACL. */
+async function withAcl(
+  request: AccessRequest,
+  { input, missing, acls }: PolicyFacts,
+  source: ObjectAclSource,
+): Promise<Omit<PolicyFacts, 'acls'> & { readonly absent: boolean }> {
+  if (acls === undefined) return { input, missing, absent: false };
+  // A condition key that is still unknown may change what the policies say.
+  const settled = request.unknown === undefined && decide(input).cause !== 'not-allowed';
+  if (settled) return { input, missing, absent: false };
+  const { reason, absent = false } = await decideByAcl(request, acls, source);
+  return { input: { ...input, acl: reason }, missing, absent };
 }
 
 async function gatherFacts(
@@ -221,7 +258,8 @@ async function gatherFacts(
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
   // Root and the credentials that root made are above bucket policies.
-  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, sources.bucketAccess);
+  const access = subject?.kind === 'root' ? undefined : await accessOfBucket(request, sources.bucketAccess);
+  const bucket = access && policyOfBucket(request, access);
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
   const boundaries = boundariesOf(principal);
   const { action, resource, allowedByDefault } = request;
@@ -237,6 +275,7 @@ async function gatherFacts(
       request: { action, resource, ...sender, ...(tags && { context: { ...sender.context, ...tags } }) },
     },
     missing: names.filter((_, at) => found[at] === undefined),
+    acls: access?.acls,
   };
 }
 
@@ -272,14 +311,17 @@ const everything: NamedPolicy = {
   },
 };
 
-async function policyOfBucket(
-  { action, resource, principal }: AccessRequest,
+async function accessOfBucket(
+  { action, resource }: AccessRequest,
   source: BucketAccessSource,
-): Promise<NamedPolicy | undefined> {
+): Promise<BucketAccess | undefined> {
   const [bucket = ''] = resource.split('/', 1);
-  if (bucket === '' || !action.startsWith('s3:')) return undefined;
-  const access = await source(bucket);
-  const document = (principal.kind === 'anonymous' ? access?.anonymousPolicy : undefined) ?? access?.policy;
+  return bucket === '' || !action.startsWith('s3:') ? undefined : source(bucket);
+}
+
+function policyOfBucket({ resource, principal }: AccessRequest, access: BucketAccess): NamedPolicy | undefined {
+  const [bucket = ''] = resource.split('/', 1);
+  const document = (principal.kind === 'anonymous' ? access.anonymousPolicy : undefined) ?? access.policy;
   return document && { name: `bucket ${bucket}`, document };
 }
 

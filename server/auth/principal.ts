@@ -2,6 +2,8 @@ import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { Subject } from './identities/subject.ts';
 import { createHash } from 'node:crypto';
+import { ownerId } from '../../protocol/s3/acl.ts';
+import { ownerOf } from './identities/subject.ts';
 
 /** The sender of a request, after its signature was verified. */
 export type Principal =
@@ -48,7 +50,13 @@ export interface AccessRequest {
 /** The reason is for the log and admin tools, never for the caller. `explicit`: a statement denies it. */
 export type Decision =
   | { readonly kind: 'allow'; readonly reason: string }
-  | { readonly kind: 'deny'; readonly reason: string; readonly explicit?: true };
+  | {
+      readonly kind: 'deny';
+      readonly reason: string;
+      readonly explicit?: true;
+      /** No policy allows the read, and no ACL could: the object does not exist. */
+      readonly absent?: true;
+    };
 
 export interface StoredCredentials {
   readonly accessKey: string;
@@ -94,6 +102,16 @@ export function displayNameOf(principal: Exclude<Principal, { readonly kind: 'an
   if (subject?.kind === 'user') return subject.name;
   if (subject?.kind === 'federated') return subject.displayName;
   return principal.kind === 'root' ? principal.accessKey : 'root';
+}
+
+/**
+ * Returns the canonical ID of a caller, which grants of ACLs name; undefined without credentials. It is the SHA-256 of `user:NAME`, or of
+ * the hash or DN of an external user; `printf 'user:ann' | sha256sum` prints it.
+ */
+export function canonicalIdOf(principal: Principal): string | undefined {
+  const subject = subjectOf(principal);
+  if (subject === undefined) return undefined;
+  return subject.kind === 'root' ? ownerId : createHash('sha256').update(ownerOf(subject)).digest('hex');
 }
 
 /** Coffer has no accounts, but clients expect twelve digits. */

@@ -3,6 +3,8 @@ import type { ChecksumAlgorithm } from '../../protocol/s3/checksum-algorithms.ts
 import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
+import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
+import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
@@ -14,8 +16,11 @@ import type { BodySource } from './bodies/body-source.ts';
  * are `Date`s with whole milliseconds; sizes are bytes; ETags have no quotes.
  */
 export interface ObjectLayer {
-  /** A bucket with object lock has versioning enabled from the start. */
-  createBucket(bucket: string, options: { readonly location: string; readonly objectLock?: boolean }): Promise<void>;
+  /**
+   * A bucket with object lock has versioning enabled from the start. Throws `InvalidBucketAclWithObjectOwnership` for an ACL where ACLs do
+   * not count.
+   */
+  createBucket(bucket: string, options: CreateBucket): Promise<void>;
   headBucket(bucket: string): Promise<Bucket>;
   listBuckets(): Promise<readonly Bucket[]>;
   deleteBucket(bucket: string): Promise<void>;
@@ -34,6 +39,14 @@ export interface ObjectLayer {
   getPublicAccessBlock(bucket: string): Promise<PublicAccessBlock | undefined>;
   /** Without `block` it removes the block. */
   putPublicAccessBlock(bucket: string, block: PublicAccessBlock | undefined): Promise<void>;
+
+  /** Undefined after the removal of the setting: ACLs do not count then. */
+  getOwnership(bucket: string): Promise<ObjectOwnership | undefined>;
+  /** Without `ownership` it removes the setting. Throws `InvalidBucketAclWithObjectOwnership` for a bucket with an ACL. */
+  putOwnership(bucket: string, ownership: ObjectOwnership | undefined): Promise<void>;
+  getBucketAcl(bucket: string): Promise<Acl>;
+  /** Throws `AccessControlListNotSupported` where ACLs do not count, `AccessDenied` for a public one that the bucket blocks. */
+  putBucketAcl(bucket: string, acl: RequestedAcl): Promise<void>;
 
   /** Undefined when the bucket has no tags. */
   getBucketTags(bucket: string): Promise<Readonly<Record<string, string>> | undefined>;
@@ -91,12 +104,12 @@ export interface ObjectLayer {
     versionId?: string,
   ): Promise<{ readonly tags: ObjectTags; readonly versionId?: string }>;
   /** Replaces the tags; `{}` removes them. */
-  putObjectTags(
-    bucket: string,
-    key: string,
-    tags: ObjectTags,
-    versionId?: string,
-  ): Promise<{ readonly versionId?: string }>;
+  putObjectTags(bucket: string, key: string, tags: ObjectTags, versionId?: string): Promise<VersionResult>;
+
+  /** Resolves to the full control of the bucket's owner where ACLs do not count. Throws as `headObject`. */
+  getObjectAcl(bucket: string, key: string, versionId?: string): Promise<Acl & VersionResult>;
+  /** Throws as `putBucketAcl` and `headObject`. */
+  putObjectAcl(bucket: string, key: string, acl: RequestedAcl, versionId?: string): Promise<VersionResult>;
 
   /** Throws `InvalidRequest` for a bucket without object lock. */
   getObjectLock(bucket: string, key: string, versionId?: string): Promise<ObjectLock>;
@@ -132,6 +145,19 @@ export interface ObjectLayer {
   abortMultipartUpload(bucket: string, key: string, uploadId: string): Promise<void>;
   listParts(request: ListParts): Promise<PartListing>;
   listMultipartUploads(request: ListMultipartUploads): Promise<UploadListing>;
+}
+
+export interface CreateBucket {
+  readonly location: string;
+  readonly objectLock?: boolean;
+  /** `BucketOwnerEnforced` by default. */
+  readonly ownership?: ObjectOwnership | undefined;
+  readonly acl?: RequestedAcl | undefined;
+}
+
+/** The version that was read or changed; absent in a bucket that never had versions. */
+export interface VersionResult {
+  readonly versionId?: string;
 }
 
 export interface Bucket {
@@ -279,7 +305,21 @@ export interface ExpectedDigests {
   readonly compute?: Checksum['algorithm'];
 }
 
-export interface PutObject {
+/** The caller of a write, who owns the object where the bucket lets writers own. */
+export interface ObjectWriter {
+  /** 64 hexadecimal digits; undefined for a caller without credentials. */
+  canonicalId(): string | undefined;
+}
+
+/** The owner and the ACL of a new object. */
+export interface NewAcl {
+  /** Absent: the owner of the bucket. */
+  readonly writer?: ObjectWriter | undefined;
+  /** Throws `AccessControlListNotSupported` where ACLs do not count, unless it changes nothing. */
+  readonly acl?: RequestedAcl | undefined;
+}
+
+export interface PutObject extends NewAcl {
   readonly bucket: string;
   readonly key: string;
   readonly body: BodySource;
@@ -385,7 +425,7 @@ export interface CopiedVersion {
   readonly sourceVersionId?: string;
 }
 
-export interface CopyObject {
+export interface CopyObject extends NewAcl {
   readonly source: CopySource;
   readonly bucket: string;
   readonly key: string;
@@ -460,7 +500,7 @@ export interface VersionListing {
   readonly next?: { readonly key: string; readonly versionId?: string };
 }
 
-export interface CreateMultipartUpload {
+export interface CreateMultipartUpload extends NewAcl {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;

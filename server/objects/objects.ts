@@ -23,7 +23,11 @@ import {
   putBucketVersioning,
   putObjectLockConfiguration,
   getBucketTags,
+  getBucketAcl,
+  getOwnership,
   getPublicAccessBlock,
+  putBucketAcl,
+  putOwnership,
   putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
@@ -36,8 +40,10 @@ import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './operations/list-objects.ts';
 import { listObjectVersions } from './operations/list-object-versions.ts';
 import {
+  getObjectAcl,
   getObjectLock,
   getObjectTags,
+  putObjectAcl,
   putObjectLegalHold,
   putObjectRetention,
   putObjectTags,
@@ -117,6 +123,10 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     deleteBucketPolicy: operation(context, deleteBucketPolicy),
     getPublicAccessBlock: operation(context, getPublicAccessBlock),
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
+    getOwnership: operation(context, getOwnership),
+    putOwnership: operation(context, putOwnership),
+    getBucketAcl: operation(context, getBucketAcl),
+    putBucketAcl: operation(context, putBucketAcl),
     getBucketTags: operation(context, getBucketTags),
     putBucketTags: operation(context, putBucketTags),
     deleteBucketTags: operation(context, deleteBucketTags),
@@ -140,6 +150,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     listObjectVersions: operation(context, listObjectVersions),
     getObjectTags: operation(context, getObjectTags),
     putObjectTags: operation(context, putObjectTags),
+    getObjectAcl: operation(context, getObjectAcl),
+    putObjectAcl: operation(context, putObjectAcl),
     getObjectLock: operation(context, getObjectLock),
     putObjectRetention: operation(context, putObjectRetention),
     putObjectLegalHold: operation(context, putObjectLegalHold),

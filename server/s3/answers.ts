@@ -120,3 +120,7 @@ export function slowAnswer(work: Promise<Answer>, onError: (error: unknown) => A
     body: { kind: 'slow', early: xmlDeclaration, result: work.catch(onError) },
   };
 }
+
+export function versionHeader({ versionId }: { readonly versionId?: string }): Record<string, string> {
+  return versionId === undefined ? {} : { 'x-amz-version-id': versionId };
+}

@@ -21,7 +21,7 @@ interface DocumentRules<T> {
  */
 export async function authorizedDocument<T>(call: S3Call, rules: DocumentRules<T>): Promise<T> {
   const { actions, keys, maxBytes } = rules;
-  const resource = `${call.bucket}/${call.key}`;
+  const resource = call.key === '' ? call.bucket : `${call.bucket}/${call.key}`;
   const versionId = call.query.get('versionId');
   const action = versionId === undefined ? actions.action : actions.versionAction;
   await call.requirePossible(action, resource, { below: false, keys });

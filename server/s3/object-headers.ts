@@ -130,6 +130,18 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : `${value}`;
 }
 
+/** Reports whether a request has `x-amz-acl` or a grant. Most have none. */
+export function hasAclHeaders(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['x-amz-acl'] !== undefined ||
+    headers['x-amz-grant-full-control'] !== undefined ||
+    headers['x-amz-grant-read'] !== undefined ||
+    headers['x-amz-grant-write'] !== undefined ||
+    headers['x-amz-grant-read-acp'] !== undefined ||
+    headers['x-amz-grant-write-acp'] !== undefined
+  );
+}
+
 const defaultContentType = 'binary/octet-stream';
 
 /** The fields of `ObjectHeaders` that are one header each, with the name of the header. */

@@ -11,6 +11,7 @@ import type {
   CreateMultipartUpload,
   DeleteOptions,
   ObjectLayer,
+  ObjectWriter,
   PutObject,
   PutPart,
 } from '../objects/object-layer.ts';
@@ -36,7 +37,7 @@ export interface Operation {
 }
 
 /** A request with a valid signature, as an operation gets it. */
-export interface S3Call {
+export interface S3Call extends ObjectWriter {
   readonly request: IncomingRequest;
   readonly auth: AuthenticatedRequest;
   readonly query: Query;

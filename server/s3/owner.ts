@@ -1,10 +1,7 @@
+import { ownerId, ownerName } from '../../protocol/s3/acl.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { accountId } from '../auth/principal.ts';
 import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
-
-/** The owner of all buckets and objects. The ID has 64 hexadecimal digits, as clients expect. */
-export const ownerId = 'c0ffe2'.padEnd(64, '0');
-export const ownerName = 'coffer';
 
 /**
  * Checks the owner that a request expects: the ID in listings, or the account of GetCallerIdentity.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ownerId } from '../../protocol/s3/acl.ts';
 import { guardFamilies, notServed, requestTable, type Treatment } from './request-table.ts';
 import { routes } from './routes.ts';
 import { formBody, formHeaders } from '../../test/support/s3-api/post-forms.ts';
@@ -82,6 +83,11 @@ const encryptionDocument =
   '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>' +
   '</ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>';
 const taggingDocument = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>';
+const ownershipDocument =
+  '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>';
+const aclDocument =
+  `<AccessControlPolicy><Owner><ID>${ownerId}</ID></Owner><AccessControlList><Grant><Grantee><ID>${ownerId}</ID></Grantee>` +
+  '<Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>';
 const policyDocument = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::bucket/*' }],
@@ -119,6 +125,11 @@ function baseOf(name: string): Base {
       return { ...base, body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' };
     case 'PutBucketTagging':
       return { ...base, body: taggingDocument };
+    case 'PutBucketAcl':
+    case 'PutObjectAcl':
+      return { ...base, body: aclDocument };
+    case 'PutBucketOwnershipControls':
+      return { ...base, body: ownershipDocument };
     case 'PutPublicAccessBlock':
       return { ...base, body: '<PublicAccessBlockConfiguration/>' };
     case 'PutObjectTagging':
@@ -227,6 +238,13 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-if-match-last-modified-time': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-if-match-size': '1',
+  'x-amz-acl': 'public-read',
+  'x-amz-grant-full-control': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-grant-read': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-grant-read-acp': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-grant-write': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-grant-write-acp': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-object-ownership': 'neither',
   'x-amz-bucket-object-lock-enabled': 'neither',
   'x-minio-force-delete': 'neither',
   'x-amz-copy-source': '/bucket/absent',
@@ -275,9 +293,6 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
 
 /** Values of refused and harmless rows; any other is `anything`. */
 const samples: Readonly<Record<string, string>> = {
-  'x-amz-acl': 'public-read',
-  'x-amz-grant-read': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
-  'x-amz-object-ownership': 'ObjectWriter',
   'x-amz-request-payer': 'requester',
   'x-amz-tagging': 'a=b',
 };

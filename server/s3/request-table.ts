@@ -45,16 +45,16 @@ const describing: Rows = each(
   honoured,
 );
 
+const aclNames =
+  'x-amz-acl x-amz-grant-full-control x-amz-grant-read x-amz-grant-read-acp x-amz-grant-write x-amz-grant-write-acp';
+const acl: Rows = each(aclNames, honoured);
 const noAcl = { code: 'AccessControlListNotSupported' } as const;
-const acl: Rows = {
-  'x-amz-acl': refused('access is decided by policies', {
+const aclElsewhere: Rows = {
+  ...each(aclNames, refused('this operation sets no ACL', noAcl)),
+  'x-amz-acl': refused('this operation sets no ACL', {
     ...noAcl,
     except: ['private', 'bucket-owner-read', 'bucket-owner-full-control'],
   }),
-  ...each(
-    'x-amz-grant-full-control x-amz-grant-read x-amz-grant-read-acp x-amz-grant-write x-amz-grant-write-acp',
-    refused('access is decided by policies', noAcl),
-  ),
 };
 
 const lockNames = 'x-amz-object-lock-mode x-amz-object-lock-retain-until-date x-amz-object-lock-legal-hold';
@@ -138,9 +138,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...acl,
     ...bodyDigests,
     'x-amz-bucket-object-lock-enabled': honoured,
-    'x-amz-object-ownership': refused('every object belongs to the owner of its bucket', {
-      except: ['bucketownerenforced'],
-    }),
+    'x-amz-object-ownership': honoured,
     'x-amz-bucket-namespace': refused('all buckets are in one namespace', { except: ['global'] }),
   },
   HeadBucket: common,
@@ -189,6 +187,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
 
   GetBucketAccelerateConfiguration: common,
   GetBucketAcl: common,
+  PutBucketAcl: { ...common, ...acl, ...bodyDigests },
   GetBucketLifecycleConfiguration: common,
   PutBucketLifecycleConfiguration: {
     ...common,
@@ -214,6 +213,8 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-amz-bucket-object-lock-token': refused('object lock needs no token'),
   },
   GetBucketOwnershipControls: common,
+  PutBucketOwnershipControls: { ...common, ...bodyDigests },
+  DeleteBucketOwnershipControls: common,
   GetPublicAccessBlock: common,
   PutPublicAccessBlock: { ...common, ...bodyDigests },
   DeletePublicAccessBlock: common,
@@ -273,6 +274,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...each('x-amz-max-parts x-amz-part-number-marker', honoured),
   },
   GetObjectAcl: { ...common, ...version },
+  PutObjectAcl: { ...common, ...version, ...acl, ...bodyDigests },
   GetObjectTagging: { ...common, ...version },
   PutObjectTagging: { ...common, ...version, ...bodyDigests },
   DeleteObjectTagging: { ...common, ...version },
@@ -330,15 +332,15 @@ export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
   'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
-  'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
+  'DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
   'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
-  'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
+  'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration ' +
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLogging PutBucketMetricsConfiguration ' +
-  'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketWebsite PutObjectAcl ' +
+  'PutBucketReplication PutBucketRequestPayment PutBucketWebsite ' +
   'PutObjectAnnotation ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
@@ -357,6 +359,7 @@ export const guardsElsewhere: Rows = {
   ),
   'x-amz-website-redirect-location': refused('this operation stores no object'),
   ...keptWithObjects,
+  ...aclElsewhere,
   'x-amz-tagging': refused('this operation sets no tags by a header', { except: [''] }),
   ...each(lockNames, refused('this operation creates no object')),
   'x-amz-bypass-governance-retention': refused('this operation does not change a lock', { except: ['false'] }),

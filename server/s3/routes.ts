@@ -15,6 +15,12 @@ import {
 } from './configuration/public-access-block.ts';
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './configuration/bucket-lifecycle.ts';
 import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './configuration/bucket-tagging.ts';
+import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './acl/acl.ts';
+import {
+  deleteBucketOwnershipControls,
+  getBucketOwnershipControls,
+  putBucketOwnershipControls,
+} from './configuration/ownership-controls.ts';
 import { copyObject } from './object/copy-object.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket } from './bucket/bucket.ts';
 import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
@@ -83,14 +89,17 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['POST', 'bucket', 'delete', deleteObjects],
 
   ['GET', 'bucket', 'accelerate', none.getBucketAccelerate],
-  ['GET', 'bucket', 'acl', none.getBucketAcl],
+  ['GET', 'bucket', 'acl', getBucketAcl],
+  ['PUT', 'bucket', 'acl', putBucketAcl],
   ['GET', 'bucket', 'lifecycle', getBucketLifecycle],
   ['PUT', 'bucket', 'lifecycle', putBucketLifecycle],
   ['DELETE', 'bucket', 'lifecycle', deleteBucketLifecycle],
   ['GET', 'bucket', 'logging', none.getBucketLogging],
   ['GET', 'bucket', 'notification', none.getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],
-  ['GET', 'bucket', 'ownershipControls', none.getBucketOwnershipControls],
+  ['GET', 'bucket', 'ownershipControls', getBucketOwnershipControls],
+  ['PUT', 'bucket', 'ownershipControls', putBucketOwnershipControls],
+  ['DELETE', 'bucket', 'ownershipControls', deleteBucketOwnershipControls],
   ['GET', 'bucket', 'publicAccessBlock', getPublicAccessBlock],
   ['PUT', 'bucket', 'publicAccessBlock', putPublicAccessBlock],
   ['DELETE', 'bucket', 'publicAccessBlock', deletePublicAccessBlock],
@@ -104,7 +113,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'object', 'copy', copyObject],
   ['DELETE', 'object', '', deleteObject],
   ['GET', 'object', 'attributes', getObjectAttributes],
-  ['GET', 'object', 'acl', none.getObjectAcl],
+  ['GET', 'object', 'acl', getObjectAcl],
+  ['PUT', 'object', 'acl', putObjectAcl],
   ['GET', 'object', 'tagging', getObjectTagging],
   ['PUT', 'object', 'tagging', putObjectTagging],
   ['DELETE', 'object', 'tagging', deleteObjectTagging],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { accountId, type AccessRequest } from '../auth/principal.ts';
-import { ownerId } from './owner.ts';
+import { ownerId } from '../../protocol/s3/acl.ts';
 import { testCalls, type CallOptions, type TestCalls } from '../../test/support/s3-api/s3-calls.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';

@@ -8,7 +8,7 @@ import type { RequestHandler, IncomingRequest, AuditContext } from '../http/cont
 import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts';
 import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
-import type { Access, Principal } from '../auth/principal.ts';
+import { type Access, canonicalIdOf, type Principal } from '../auth/principal.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
@@ -213,6 +213,10 @@ class Call implements S3Call, AuthorizationContext {
 
   get principal(): Principal {
     return this.auth.principal;
+  }
+
+  canonicalId(): string | undefined {
+    return canonicalIdOf(this.auth.principal);
   }
 
   get audit(): AuditContext | undefined {

@@ -49,6 +49,7 @@ beforeEach(async () => {
     identities: openIdentities({ records, rootUser: root.user, staleMs: 0, clock: () => new Date() }),
     bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
+    objectAcl: () => Promise.resolve(undefined),
   });
 });
 afterEach(() => {

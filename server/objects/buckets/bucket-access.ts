@@ -1,8 +1,10 @@
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
+import type { Acl } from '../../../protocol/s3/acl.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
-import { type BucketRecord, decodeBucket } from '../records/bucket-record.ts';
+import { bucketAcl } from './bucket-configuration.ts';
+import { type BucketRecord, countsAcls, decodeBucket } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 
 /** The settings of a bucket that decisions about its requests need. */
@@ -10,6 +12,8 @@ export interface BucketAccess {
   readonly policy?: PolicyDocument;
   /** The policy for callers without credentials, where the public access block restricts a public one: only what it denies. */
   readonly anonymousPolicy?: PolicyDocument;
+  /** Present where ACLs count. */
+  readonly acls?: { readonly acl: Acl; readonly ignorePublicAcls: boolean };
 }
 
 /** The maximum of buckets in the cache, with or without a policy. The oldest entry is evicted. */
@@ -39,7 +43,14 @@ export function bucketAccess(records: Pick<RecordStore, 'get'>): (bucket: string
   };
 }
 
-function accessOf({ policy, publicAccessBlock }: BucketRecord, bucket: string): BucketAccess | undefined {
+function accessOf(record: BucketRecord, bucket: string): BucketAccess | undefined {
+  const policies = policiesOf(record, bucket);
+  if (!countsAcls(record)) return policies;
+  const ignorePublicAcls = record.publicAccessBlock?.ignorePublicAcls === true;
+  return { ...policies, acls: { acl: bucketAcl(record), ignorePublicAcls } };
+}
+
+function policiesOf({ policy, publicAccessBlock }: BucketRecord, bucket: string): BucketAccess | undefined {
   if (policy === undefined) return undefined;
   const document = parseBucketPolicy(policy, bucket);
   if (publicAccessBlock?.restrictPublicBuckets !== true || !isPublic(document)) return { policy: document };

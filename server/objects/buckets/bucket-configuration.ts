@@ -1,10 +1,20 @@
-import { guardBucket, type BucketRecord, encodeBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
+import { allowedAcl, checkUncounted } from '../operations/object-acl.ts';
+import {
+  countsAcls,
+  guardBucket,
+  type BucketRecord,
+  encodeBucket,
+  getBucket,
+  noSuchBucket,
+} from '../records/bucket-record.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import { recordKeys } from '../records/record-format.ts';
 import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
+import { type Acl, isPrivate, ownerId, type RequestedAcl, resolveAcl } from '../../../protocol/s3/acl.ts';
+import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
@@ -197,4 +207,45 @@ function removesAllVersions({ expiration, markerDays }: LifecycleRule): boolean 
 
 export function deleteBucketLifecycle(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ lifecycle: _lifecycle, ...record }) => record);
+}
+
+export async function getOwnership(context: ObjectContext, bucket: string): Promise<ObjectOwnership | undefined> {
+  return (await getBucket(context.records, bucket)).record.ownership;
+}
+
+/** Throws `InvalidBucketAclWithObjectOwnership` where the ACL of the bucket grants something and would not count any more. */
+export function putOwnership(
+  context: ObjectContext,
+  bucket: string,
+  ownership: ObjectOwnership | undefined,
+): Promise<void> {
+  return changeBucket(context, bucket, ({ ownership: _ownership, ...record }) => {
+    if (!countsAcls({ ownership }) && record.grants !== undefined) {
+      throw new S3Error('InvalidBucketAclWithObjectOwnership');
+    }
+    return ownership === undefined ? record : { ...record, ownership };
+  });
+}
+
+export async function getBucketAcl(context: ObjectContext, bucket: string): Promise<Acl> {
+  return bucketAcl((await getBucket(context.records, bucket)).record);
+}
+
+export function bucketAcl({ grants }: Pick<BucketRecord, 'grants'>): Acl {
+  return grants === undefined ? resolveAcl(undefined, ownerId) : { owner: ownerId, grants };
+}
+
+export function putBucketAcl(context: ObjectContext, bucket: string, requested: RequestedAcl): Promise<void> {
+  return changeBucket(context, bucket, (record) => {
+    if (!countsAcls(record)) {
+      checkUncounted(requested);
+      return record;
+    }
+    return withGrants(record, allowedAcl(record, requested, ownerId));
+  });
+}
+
+/** Stores nothing for the ACL that a bucket without one has. */
+export function withGrants({ grants: _grants, ...record }: BucketRecord, acl: Acl): BucketRecord {
+  return isPrivate(acl) ? record : { ...record, grants: acl.grants };
 }

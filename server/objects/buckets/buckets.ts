@@ -1,27 +1,39 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { changesNothing, ownerId, resolveAcl } from '../../../protocol/s3/acl.ts';
+import { withGrants } from './bucket-configuration.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
-import type { Bucket } from '../object-layer.ts';
-import { bucketInfo, decodeBucket, encodeBucket, findBucket, getBucket } from '../records/bucket-record.ts';
+import type { Bucket, CreateBucket } from '../object-layer.ts';
+import {
+  bucketInfo,
+  type BucketRecord,
+  countsAcls,
+  decodeBucket,
+  encodeBucket,
+  findBucket,
+  getBucket,
+} from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { commitOnce } from '../../store/batch.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
 /** Throws `BucketAlreadyOwnedByYou`. */
-export async function createBucket(
-  context: ObjectContext,
-  bucket: string,
-  options: { readonly location: string; readonly objectLock?: boolean },
-): Promise<void> {
+export async function createBucket(context: ObjectContext, bucket: string, options: CreateBucket): Promise<void> {
   await context.checkSpace(0);
   const key = recordKeys.bucket(bucket);
-  const value = encodeBucket({
+  const { ownership = 'BucketOwnerEnforced' } = options;
+  if (!countsAcls({ ownership }) && options.acl !== undefined && !changesNothing(options.acl)) {
+    throw new S3Error('InvalidBucketAclWithObjectOwnership');
+  }
+  const record: BucketRecord = {
     created: context.clock(),
     location: options.location,
+    ownership,
     ...(options.objectLock === true && { versioning: { status: 'Enabled' }, objectLock: {} }),
-  });
+  };
+  const value = encodeBucket(options.acl === undefined ? record : withGrants(record, resolveAcl(options.acl, ownerId)));
   await commitChange(context, async () => {
     if ((await findBucket(context.records, bucket)) !== undefined) throw new S3Error('BucketAlreadyOwnedByYou');
     return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined };

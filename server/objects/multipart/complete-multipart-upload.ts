@@ -95,6 +95,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
     ...(kept.checksum && { checksum: kept.checksum }),
     ...(upload.record.tags && { tags: upload.record.tags }),
     ...(lock && { lock }),
+    ...(upload.record.acl && { acl: upload.record.acl }),
   };
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);

@@ -2,6 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
 import { commitChange, newId } from '../operations/commit-change.ts';
+import { aclOfNew } from '../operations/object-acl.ts';
 import { checkLockOfNew } from '../operations/object-lock.ts';
 import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
@@ -26,6 +27,7 @@ export async function createMultipartUpload(
   const { record: bucketRecord } = await getBucket(context.records, bucket);
   const now = context.clock();
   checkLockOfNew(bucketRecord, request.lock, context.lockClock.earliest());
+  const acl = aclOfNew(bucketRecord, request.acl, request.writer);
   const uploadId = newId(now, context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -41,6 +43,7 @@ export async function createMultipartUpload(
     ...(checksum && { checksum }),
     ...(request.tags && { tags: request.tags }),
     ...(request.lock && { lock: storedLock(request.lock) }),
+    ...(acl && { acl }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;

@@ -40,6 +40,8 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     conditions: request.conditions,
     tags: request.tags ?? info.tags,
     lock: request.lock,
+    acl: request.acl,
+    writer: request.writer,
   });
   return { ...written, ...copiedVersion(info) };
 }

@@ -1,8 +1,9 @@
 import { OutcomeUnknown } from '../../store/batch.ts';
-import { guardBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, countsAcls, guardBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
+import { aclOfNew } from './object-acl.ts';
 import { checkLockOfNew, lockOfNew } from './object-lock.ts';
 import { newVersion, type Place, readPlace, shownVersionId, supersede } from './versions.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
@@ -30,6 +31,8 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const found = comparable(context, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
   checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
+  // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
+  if (needsAcl(place.stored.record, request)) aclOfNew(place.stored.record, request.acl, request.writer);
   const id = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -120,7 +123,9 @@ function commitObject(
     checkWriteConditions(conditions, current instanceof Promise ? await current : current);
     const version = newVersion(context, found);
     const lock = lockOfNew(found.stored.record, request.lock, version.modified, context.lockClock);
-    const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }) };
+    const bucketRecord = found.stored.record;
+    const acl = needsAcl(bucketRecord, request) ? aclOfNew(bucketRecord, request.acl, request.writer) : undefined;
+    const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }), ...(acl && { acl }) };
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = await guardKey(context, record.sealed, attempt);
     const replaced = await supersede(context, found, draft.body.kind);
@@ -134,6 +139,11 @@ function commitObject(
     const expiration = lifecycle && shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
     return { batch: { expect, put, delete: replaced.delete }, result: { record, versionId, expiration } };
   });
+}
+
+/** Most buckets have no ACLs, and most requests ask for none. */
+function needsAcl(bucket: BucketRecord, { acl }: PutObject): boolean {
+  return acl !== undefined || countsAcls(bucket);
 }
 
 type StoredBody = Exclude<Body, { readonly kind: 'none' }>;

@@ -1,9 +1,11 @@
+import { type Acl, ownerId, type RequestedAcl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
-import type { ObjectLock, ObjectTags, PutRetention } from '../object-layer.ts';
-import { type BucketRecord, getBucket } from '../records/bucket-record.ts';
+import type { ObjectLock, ObjectTags, PutRetention, VersionResult } from '../object-layer.ts';
+import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
 import { commitChange, objectRecordKey } from './commit-change.ts';
+import { allowedAcl, checkUncounted, shownAcl, storedAcl } from './object-acl.ts';
 import { checkRetentionChange } from './object-lock.ts';
 import { readVersionRecord, shownVersionId } from './versions.ts';
 
@@ -11,10 +13,6 @@ interface Version {
   readonly bucket: string;
   readonly key: string;
   readonly versionId: string | undefined;
-}
-
-interface VersionResult {
-  readonly versionId?: string;
 }
 
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
@@ -61,6 +59,37 @@ export function putObjectTags(
   return updateObject(context, { bucket, key, versionId }, ({ tags: _tags, ...record }) =>
     Object.keys(tags).length === 0 ? record : { ...record, tags },
   );
+}
+
+export async function getObjectAcl(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  versionId?: string,
+): Promise<Acl & VersionResult> {
+  const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  const { record } = await getBucket(context.records, bucket);
+  const acl = shownAcl(record, stored.record.acl);
+  return record.versioning === undefined ? acl : { ...acl, versionId: shownVersionId(stored.record) };
+}
+
+/** The owner stays. */
+export function putObjectAcl(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  requested: RequestedAcl,
+  versionId?: string,
+): Promise<VersionResult> {
+  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+    if (!countsAcls(bucketRecord)) {
+      checkUncounted(requested);
+      return record;
+    }
+    const { acl: current, ...rest } = record;
+    const acl = storedAcl(allowedAcl(bucketRecord, requested, current?.owner ?? ownerId));
+    return acl === undefined ? rest : { ...rest, acl };
+  });
 }
 
 /** Throws `InvalidRequest` for a bucket without object lock. */

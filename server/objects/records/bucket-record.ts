@@ -1,5 +1,7 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import type { Grant } from '../../../protocol/s3/acl.ts';
+import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
@@ -21,6 +23,10 @@ export interface BucketRecord {
   /** Present for a bucket with object lock, which is never removed. */
   readonly objectLock?: ObjectLockConfiguration;
   readonly publicAccessBlock?: PublicAccessBlock;
+  /** Absent after its removal, and in older buckets: ACLs do not count, as with `BucketOwnerEnforced`. */
+  readonly ownership?: ObjectOwnership;
+  /** The grants of the ACL. Absent where the owner alone has full control. */
+  readonly grants?: readonly Grant[];
   /**
    * Set while a deletion checks that the bucket is empty. A commit that writes into the bucket removes the mark, so that the last
    * commit of the deletion fails. The mark of a process that died blocks nothing.
@@ -59,14 +65,21 @@ export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
 
 /** The format of a bucket with versions or object lock: an older server, which would lose versions, refuses it. */
 const VERSIONS = 2;
-/** The format of a bucket with a public access block: an older server, which would let the public in, refuses it. */
+/** The format of a bucket with a public access block or ACLs: an older server, which would let the public in or lose ACLs, refuses it. */
 const ACCESS = 3;
 
 export function encodeBucket(record: BucketRecord): Buffer {
-  if (record.publicAccessBlock !== undefined) return encodeRecord(record, ACCESS);
+  if (record.publicAccessBlock !== undefined || record.grants !== undefined || countsAcls(record)) {
+    return encodeRecord(record, ACCESS);
+  }
   return record.versioning === undefined && record.objectLock === undefined
     ? encodeRecord(record)
     : encodeRecord(record, VERSIONS);
+}
+
+/** Reports whether the ACLs of the bucket and of its objects count. */
+export function countsAcls({ ownership }: Pick<BucketRecord, 'ownership'>): boolean {
+  return ownership !== undefined && ownership !== 'BucketOwnerEnforced';
 }
 
 export function bucketInfo(name: string, record: BucketRecord): Bucket {

@@ -1,5 +1,6 @@
 import type { Revision } from '../../store/record-store.ts';
 import { crc32 } from 'node:zlib';
+import type { Acl } from '../../../protocol/s3/acl.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type {
   Checksum,
@@ -122,6 +123,8 @@ export interface ObjectRecord {
   readonly deleteMarker?: true;
   readonly tags?: Readonly<Record<string, string>>;
   readonly lock?: ObjectLock;
+  /** Absent where the owner of the bucket alone has full control. An older server ignores it, which only takes rights. */
+  readonly acl?: Acl;
 }
 
 /** The lock of a version. `until` is in milliseconds since 1970; a retention has a mode and an end. */

@@ -1,3 +1,4 @@
+import type { Acl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
@@ -17,6 +18,7 @@ export interface UploadRecord {
   readonly tags?: ObjectTags;
   /** The lock that the request asked for. The default retention of the bucket is added at the completion. */
   readonly lock?: ObjectLock;
+  readonly acl?: Acl;
 }
 
 /** Returns what listings show of an upload. */

@@ -3,7 +3,7 @@ import { bucketOf, firstByteBounds, type RequestCounters } from './request-count
 /** The maximum of buckets in each thread that have counters of their own; later buckets are counted together. */
 const mostBuckets = 100;
 /** The same maximum as in `RequestCounters`. */
-const maxOperations = 64;
+const maxOperations = 128;
 
 /** The row of all buckets beyond the maximum: no bucket can have this name. */
 export const otherBuckets = '(others)';

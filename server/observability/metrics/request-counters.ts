@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The maximum of operations for which every thread has counters. The main thread, which allocates the memory, knows no operation. */
-const maxOperations = 64;
+const maxOperations = 128;
 
 /** Upper bounds of the times to the first byte in seconds: MinIO's from 0.05 on, and finer ones below. */
 export const firstByteBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

@@ -1,4 +1,7 @@
 import { parseCreateBucketConfiguration } from '../../../protocol/s3/bucket-encryption.ts';
+import { aclOfNewBucket } from '../acl/acl-request.ts';
+import { ownershipOfNewBucket } from '../configuration/ownership-controls.ts';
+import { hasAclHeaders } from '../object-headers.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
 import { possibleBucketOf, header } from '../request.ts';
@@ -21,6 +24,8 @@ export const createBucket: Operation = {
       await call.require('s3:PutBucketObjectLockConfiguration', call.bucket);
       await call.require('s3:PutBucketVersioning', call.bucket);
     }
+    const ownership = await ownershipOfNewBucket(call);
+    const acl = hasAclHeaders(call.request.headers) ? await aclOfNewBucket(call) : undefined;
     await refuseBucketInHost(call);
     if (location !== '' && location !== call.region) {
       throw new S3Error(
@@ -28,7 +33,7 @@ export const createBucket: Operation = {
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
       );
     }
-    await call.objects.createBucket(call.bucket, { location: call.region, objectLock });
+    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl });
     return emptyAnswer(200, { location: `/${call.bucket}` });
   },
 };

@@ -90,7 +90,11 @@ describe('RestrictPublicBuckets', () => {
   it('takes what a public policy allows from callers without credentials, and keeps what it denies', async () => {
     const calls = await testCalls();
     await calls.call('PUT', '/bucket?policy', { body: policy('*') });
-    const sources = { bucketAccess: bucketAccess(calls.records), objectTags: async () => undefined };
+    const sources = {
+      bucketAccess: bucketAccess(calls.records),
+      objectTags: async () => undefined,
+      objectAcl: async () => undefined,
+    };
     const decide = (principal: typeof ann | { readonly kind: 'anonymous' }, key: string) =>
       authorize({ principal, action: 's3:GetObject', resource: `bucket/${key}`, context: {} }, noHolders, sources);
     const stranger = { kind: 'anonymous' } as const;

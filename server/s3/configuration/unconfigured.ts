@@ -1,8 +1,7 @@
 import { S3Error, type S3ErrorCode } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer, emptyAnswer } from '../answers.ts';
-import type { Operation, S3Call } from '../operation.ts';
-import { owner, ownerId, ownerName } from '../owner.ts';
+import type { Operation } from '../operation.ts';
 import { readXml } from '../../../protocol/s3/xml-reader.ts';
 import { readDocument } from '../request-body.ts';
 
@@ -11,28 +10,11 @@ import { readDocument } from '../request-body.ts';
  * or error by which S3 reports that none is set, instead of NotImplemented.
  */
 function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
-  return unconfigured(name, action, (call) => call.objects.headBucket(call.bucket), none);
-}
-
-function objectHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
-  return unconfigured(name, action, headObject, none);
-}
-
-function headObject({ objects, bucket, key, query }: S3Call): Promise<unknown> {
-  return objects.headObject(bucket, key, { versionId: query.get('versionId') });
-}
-
-function unconfigured(
-  name: string,
-  action: string,
-  exists: (call: S3Call) => Promise<unknown>,
-  none: S3ErrorCode | (() => string),
-): Operation {
   return {
     name,
     action,
     async handle(call) {
-      await exists(call);
+      await call.objects.headBucket(call.bucket);
       if (typeof none === 'string') throw new S3Error(none);
       return xmlAnswer(none());
     },
@@ -41,17 +23,6 @@ function unconfigured(
 
 const empty = (root: string, children: readonly Xml[] = []) => xmlDocument(root, children);
 
-/** The owner may do everything. Policies decide about access. */
-function privateAcl(): string {
-  const grantee = element('Grantee', [element('ID', ownerId), element('DisplayName', ownerName)], {
-    'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
-    'xsi:type': 'CanonicalUser',
-  });
-  const grant = element('Grant', [grantee, element('Permission', 'FULL_CONTROL')]);
-  return xmlDocument('AccessControlPolicy', [owner('Owner'), element('AccessControlList', [grant])]);
-}
-
-export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
 export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
 export const getBucketReplication = bucketHasNone(
   'GetBucketReplication',
@@ -74,14 +45,6 @@ export const getBucketAccelerate = bucketHasNone(
 export const getBucketRequestPayment = bucketHasNone('GetBucketRequestPayment', 's3:GetBucketRequestPayment', () =>
   empty('RequestPaymentConfiguration', [element('Payer', 'BucketOwner')]),
 );
-export const getBucketOwnershipControls = bucketHasNone(
-  'GetBucketOwnershipControls',
-  's3:GetBucketOwnershipControls',
-  'OwnershipControlsNotFoundError',
-);
-
-export const getObjectAcl = objectHasNone('GetObjectAcl', 's3:GetObjectAcl', privateAcl);
-
 const maxBytes = 64 * 1024;
 
 /**

@@ -1,9 +1,10 @@
+import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { checkWriteConditions } from '../../objects/operations/get-object.ts';
 import { abortionHeaders, xmlAnswer } from '../answers.ts';
-import { writeConditions, storedHeaders } from '../object-headers.ts';
+import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { lockOfRequest } from '../lock-headers.ts';
@@ -19,6 +20,7 @@ export const createMultipartUpload: Operation = {
     const checksum = uploadChecksum(call);
     const tags = await tagsOfNew(call);
     const lock = await lockOfRequest(call);
+    const acl = hasAclHeaders(call.request.headers) ? await aclOfNewObject(call) : undefined;
     await checkConditions(call);
     const upload = await call.objects.createMultipartUpload({
       bucket: call.bucket,
@@ -28,6 +30,8 @@ export const createMultipartUpload: Operation = {
       checksum,
       tags,
       lock,
+      acl,
+      writer: call,
     });
     return xmlAnswer(
       xmlDocument('InitiateMultipartUploadResult', [

@@ -1,9 +1,10 @@
+import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
 import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
-import { writeConditions, storedHeaders } from '../object-headers.ts';
+import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
@@ -29,6 +30,7 @@ export const copyObject: Operation = {
     const { websiteRedirect } = stored;
     const { tags, replaced } = await tagsOfCopy(call, source);
     const lock = await lockOfRequest(call);
+    const acl = hasAclHeaders(headers) ? await aclOfNewObject(call) : undefined;
     const changes = [storageClass, checksumAlgorithm, websiteRedirect, lock];
     const keepsAll = !replace && keepsEncryption && !replaced;
     const changesNothing = keepsAll && changes.every((change) => change === undefined);
@@ -47,6 +49,8 @@ export const copyObject: Operation = {
         conditions: writeConditions(headers),
         tags,
         lock,
+        acl,
+        writer: call,
         headers: replace ? stored : undefined,
         storageClass,
         websiteRedirect,

@@ -9,7 +9,7 @@ import {
   writeTagging,
 } from '../../../protocol/s3/tagging.ts';
 import type { CopySource } from '../../objects/object-layer.ts';
-import { emptyAnswer, xmlAnswer } from '../answers.ts';
+import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { type Operation, readTagsActions, type S3Call, type VersionActions } from '../operation.ts';
 import { header } from '../request.ts';
@@ -55,10 +55,6 @@ export const deleteObjectTagging: Operation = {
     return emptyAnswer(204, versionHeader(await objects.putObjectTags(bucket, key, {}, query.get('versionId'))));
   },
 };
-
-function versionHeader({ versionId }: { readonly versionId?: string }): Record<string, string> {
-  return versionId === undefined ? {} : { 'x-amz-version-id': versionId };
-}
 
 /** Reads `x-amz-tagging`. Without the header, or without a tag in it, it is undefined. */
 export function taggingHeader(headers: IncomingHttpHeaders): Tags | undefined {

@@ -1,9 +1,10 @@
+import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
 import { lockOfRequest } from '../lock-headers.ts';
 import { tagsOfNew } from './object-tagging.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
-import { writeConditions, storedHeaders } from '../object-headers.ts';
+import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
@@ -29,6 +30,7 @@ export async function storeObject(
   const encryption = requestedEncryption(call);
   const tags = await tagsOfNew(call);
   const lock = await lockOfRequest(call);
+  const acl = hasAclHeaders(headers) ? await aclOfNewObject(call) : undefined;
   const digests = expectedDigests(headers, call.auth.trailing);
   if (lock !== undefined) requireDigest(digests);
   const { checksum, trailing, compute } = digests;
@@ -45,6 +47,8 @@ export async function storeObject(
     body: call.auth.body,
     tags,
     lock,
+    acl,
+    writer: call,
   });
   return {
     etag: quoted(info.etag),

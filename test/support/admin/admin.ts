@@ -41,6 +41,7 @@ export async function adminTest(
     root: { user: 'root', password: 'root-password' },
     bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
+    objectAcl: () => Promise.resolve(undefined),
     clock,
   });
   let caller = 'root';

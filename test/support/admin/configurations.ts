@@ -14,6 +14,7 @@ const secret = 'root-password';
 const clock = () => new Date('2026-01-01T00:00:00Z');
 const bucketAccess = () => Promise.resolve(undefined);
 const objectTags = () => Promise.resolve(undefined);
+const objectAcl = () => Promise.resolve(undefined);
 
 /** The calls about configurations, as root sends them, over records in memory; no provider is asked. */
 export async function configurationsTest(changes: Partial<AdminServices> = {}) {
@@ -25,6 +26,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
     root: { user: 'root', password: secret },
     bucketAccess,
     objectTags,
+    objectAcl,
     clock,
   });
   const openid = openIdConfigurations({

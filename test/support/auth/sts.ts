@@ -21,6 +21,7 @@ export async function testAccess(clock: () => Date = () => new Date()) {
     identities,
     bucketAccess: () => Promise.resolve(undefined),
     objectTags: () => Promise.resolve(undefined),
+    objectAcl: () => Promise.resolve(undefined),
     clock,
   });
 }

@@ -85,6 +85,7 @@ export class TestConsole {
       identities,
       bucketAccess: () => Promise.resolve(undefined),
       objectTags: () => Promise.resolve(undefined),
+      objectAcl: () => Promise.resolve(undefined),
       clock,
       root,
     });

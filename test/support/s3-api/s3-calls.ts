@@ -1,5 +1,5 @@
 import type { Answer, IncomingRequest } from '../../../server/http/contract/request.ts';
-import type { AccessRequest } from '../../../server/auth/principal.ts';
+import type { AccessRequest, Decision } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
@@ -39,6 +39,8 @@ export async function testCalls(
     /** The origins that the setting allows; none by default. */
     readonly origins?: readonly string[];
     readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
+    /** Decides in place of `authorize`. */
+    readonly decide?: (request: AccessRequest) => Promise<Decision>;
     readonly layer?: Parameters<typeof testLayer>[0];
     /** As SVC_DOMAIN. */
     readonly domains?: readonly string[];
@@ -60,10 +62,11 @@ export async function testCalls(
     authenticateForm: options.authenticateForm ?? (() => Promise.resolve(undefined)),
     access: {
       credentials: () => Promise.resolve(undefined),
-      authorize: async (request) => ({
-        kind: (await options.authorize?.(request)) === false ? 'deny' : 'allow',
-        reason: 'the test says so',
-      }),
+      authorize: async (request) =>
+        (await options.decide?.(request)) ?? {
+          kind: (await options.authorize?.(request)) === false ? 'deny' : 'allow',
+          reason: 'the test says so',
+        },
     },
     crossOrigin: new CrossOrigin(test.layer, options.origins ?? []),
     ...(options.servedNames && { servedNames: options.servedNames }),

@@ -1,0 +1,63 @@
+import {
+  type Acl,
+  changesNothing,
+  isPrivate,
+  isPublicAcl,
+  ownerId,
+  type RequestedAcl,
+  resolveAcl,
+} from '../../../protocol/s3/acl.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectWriter } from '../object-layer.ts';
+import { type BucketRecord, countsAcls } from '../records/bucket-record.ts';
+
+/**
+ * Returns the ACL that is stored with a new object: undefined where the owner of the bucket alone has full control. With
+ * BucketOwnerPreferred the owner of the bucket owns what is given to it by `bucket-owner-full-control`.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
+ */
+export function aclOfNew(
+  bucket: BucketRecord,
+  requested: RequestedAcl | undefined,
+  writer: ObjectWriter | undefined,
+): Acl | undefined {
+  if (!countsAcls(bucket)) {
+    checkUncounted(requested);
+    return undefined;
+  }
+  const given = requested?.kind === 'canned' && requested.name === 'bucket-owner-full-control';
+  const preferred = bucket.ownership === 'BucketOwnerPreferred' && given;
+  const owner = preferred ? ownerId : (writer?.canonicalId() ?? ownerId);
+  return storedAcl(allowedAcl(bucket, requested, owner));
+}
+
+/** Returns the ACL that a request sets on a bucket or object of `owner`. Throws `AccessDenied` for a blocked one. */
+export function allowedAcl(bucket: BucketRecord, requested: RequestedAcl | undefined, owner: string): Acl {
+  if (requested?.kind === 'grants' && requested.owner !== undefined && requested.owner !== owner) {
+    throw new S3Error('AccessDenied', 'Access Denied: the ACL names another owner.');
+  }
+  const acl = resolveAcl(requested, owner);
+  if (bucket.publicAccessBlock?.blockPublicAcls === true && isPublicAcl(acl)) {
+    throw new S3Error(
+      'AccessDenied',
+      'Access Denied: the ACL is public, and public ACLs are blocked by the BlockPublicAcls setting of the bucket.',
+    );
+  }
+  return acl;
+}
+
+/** Refuses an ACL that would grant something in a bucket where ACLs do not count. Throws `AccessControlListNotSupported`. */
+export function checkUncounted(requested: RequestedAcl | undefined): void {
+  if (requested !== undefined && !changesNothing(requested)) throw new S3Error('AccessControlListNotSupported');
+}
+
+/** Returns undefined for the ACL that an object without one has. */
+export function storedAcl(acl: Acl): Acl | undefined {
+  return acl.owner === ownerId && isPrivate(acl) ? undefined : acl;
+}
+
+/** Returns the ACL of an object, as it counts in the bucket. */
+export function shownAcl(bucket: BucketRecord, acl: Acl | undefined): Acl {
+  return (countsAcls(bucket) ? acl : undefined) ?? resolveAcl(undefined, ownerId);
+}

@@ -1,0 +1,50 @@
+import { writeAcl } from '../../../protocol/s3/acl-document.ts';
+import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
+import { answerRead } from '../object/read-object.ts';
+import type { Operation } from '../operation.ts';
+import { authorizedAcl } from './acl-request.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
+export const getBucketAcl: Operation = {
+  name: 'GetBucketAcl',
+  action: 's3:GetBucketAcl',
+  async handle({ objects, bucket }) {
+    return xmlAnswer(writeAcl(await objects.getBucketAcl(bucket)));
+  },
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketAcl.html */
+export const putBucketAcl: Operation = {
+  name: 'PutBucketAcl',
+  // The condition keys of the grants may be in the body.
+  action: undefined,
+  async handle(call) {
+    const acl = await authorizedAcl(call, { action: 's3:PutBucketAcl', versionAction: 's3:PutBucketAcl' });
+    await call.objects.putBucketAcl(call.bucket, acl);
+    return emptyAnswer(200);
+  },
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAcl.html */
+export const getObjectAcl: Operation = {
+  name: 'GetObjectAcl',
+  action: 's3:GetObjectAcl',
+  versionAction: 's3:GetObjectVersionAcl',
+  handle: (call) =>
+    answerRead(call, async () => {
+      const acl = await call.objects.getObjectAcl(call.bucket, call.key, call.query.get('versionId'));
+      return xmlAnswer(writeAcl(acl), versionHeader(acl));
+    }),
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectAcl.html */
+export const putObjectAcl: Operation = {
+  name: 'PutObjectAcl',
+  // The condition keys of the grants may be in the body.
+  action: undefined,
+  async handle(call) {
+    const acl = await authorizedAcl(call, { action: 's3:PutObjectAcl', versionAction: 's3:PutObjectVersionAcl' });
+    const { objects, bucket, key, query } = call;
+    return emptyAnswer(200, versionHeader(await objects.putObjectAcl(bucket, key, acl, query.get('versionId'))));
+  },
+};
