@@ -26,6 +26,7 @@ import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts
 import { asS3Error, answerError } from '../s3/answers.ts';
 import { answerFailure, NotServingError } from './dispatch.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
+import { startAfter } from './pipeline.ts';
 import { sendAnswer } from './send-answer.ts';
 import { RequestAudit } from './contract/request-audit.ts';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
@@ -356,8 +357,11 @@ export function createS3Server(options: {
   const onRequest =
     (awaitsContinue: boolean): RequestListener =>
     (message, response) => {
+      const before = connections.lastResponse(message.socket);
+      const start = () => options.listener(message, response, awaitsContinue);
+      if (before !== undefined && !before.writableFinished && !startAfter(before, message, start)) return;
       connections.began(message.socket, response);
-      options.listener(message, response, awaitsContinue);
+      if (before === undefined || before.writableFinished) start();
     };
   const certificates = options.clientCertificates === true ? { requestCert: true, rejectUnauthorized: false } : {};
   const server: Server | HttpsServer =
@@ -371,10 +375,14 @@ export function createS3Server(options: {
   server.setTimeout(limits.silence);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const busy = connections.lastResponse(socket as Socket);
-    const answering = busy !== undefined && busy.headersSent && !busy.writableFinished;
+    const isBusy = busy !== undefined && !busy.writableFinished;
+    const refuse = () => socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // A pipelined request is malformed. The client takes answers in the order of its requests.
+    else if (isBusy && busy.req.complete) busy.once('close', () => socket.writable && refuse());
     // The client would take the bytes of a second answer for content of the first one.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
-    else socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
+    else if (isBusy && busy.headersSent) socket.destroy();
+    else refuse();
   });
   return { server, connections };
 }
