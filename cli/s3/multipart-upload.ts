@@ -42,9 +42,11 @@ export async function uploadPart(
   upload: Upload,
   partNumber: number,
   body: RequestBody,
+  partHeaders: ObjectHeaders = {},
 ): Promise<CompletedPart> {
   const { bucket, key, uploadId } = upload;
-  const { headers } = await client.text({ method: 'PUT', bucket, key, query: { partNumber, uploadId }, body });
+  const query = { partNumber, uploadId };
+  const { headers } = await client.text({ method: 'PUT', bucket, key, query, body, headers: partHeaders });
   return { partNumber, etag: (headers.etag ?? '').replaceAll('"', '') };
 }
 

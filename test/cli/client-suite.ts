@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
 import { ClientDriver, type ServerUnderTest } from './client-driver.ts';
+import { describeCopies } from './copies-suite.ts';
+import { describeListings } from './listings-suite.ts';
 import { describeVersions } from './versions-suite.ts';
 
 /** What our client must do against any server that speaks S3 as MinIO does. */
@@ -41,9 +43,9 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
 
     it('makes, lists and removes a bucket', async () => {
       expect(await coffer('mb', 's/second')).toBe('Bucket created successfully `s/second`.\n');
-      expect((await json('ls', 's')).map(({ key }) => key)).toEqual(['bucket/', 'second/']);
+      expect((await json('ls', 's')).map(({ key }) => key)).toEqual(expect.arrayContaining(['bucket/', 'second/']));
       expect(await coffer('rb', 's/second')).toBe('Removed `s/second` successfully.\n');
-      expect((await json('ls', 's')).map(({ key }) => key)).toEqual(['bucket/']);
+      expect((await json('ls', 's')).map(({ key }) => key)).not.toContain('second/');
     });
 
     it('says that a bucket is there already', async () => {
@@ -272,5 +274,7 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
     });
 
     describeVersions(client);
+    describeListings(client);
+    describeCopies(client);
   });
 }

@@ -1,4 +1,6 @@
-import type { CommandGroup } from '../command-group.ts';
+import type { CommandGroup, OptionDefinition } from '../command-group.ts';
+import { addCopyCommands } from './copy/copy-commands.ts';
+import { addListingCommands } from './listings/listing-commands.ts';
 import { addSettingCommands } from './settings/setting-commands.ts';
 import { ageOptions, rewindOption, versionIdOption, versionOptions } from './shared-options.ts';
 
@@ -6,7 +8,8 @@ import { ageOptions, rewindOption, versionIdOption, versionOptions } from './sha
 export function addDataCommands(commands: CommandGroup): void {
   addAlias(commands);
   addBuckets(commands);
-  addListings(commands);
+  addListingCommands(commands);
+  addCopyCommands(commands);
   addObjects(commands);
   addSettingCommands(commands);
   addHealth(commands);
@@ -71,64 +74,7 @@ function addBuckets(commands: CommandGroup): void {
   });
 }
 
-function addListings(commands: CommandGroup): void {
-  commands
-    .from(() => import('./list.ts'))
-    .add('ls <targets...>', {
-      description: 'list buckets, objects and files',
-      options: [
-        ['-r, --recursive', 'everything under the prefix'],
-        ['-I, --incomplete', 'uploads that were not completed'],
-        ['--summarize', 'count and sizes at the end'],
-        ['--sc, --storage-class <class>', 'only objects of this storage class'],
-        ...versionOptions,
-      ],
-      examples: [
-        'mine',
-        'mine/photos/2026/ --recursive --summarize',
-        ['mine/photos --versions', 'with noncurrent versions and delete markers'],
-        ['mine/photos --rewind 7d', 'what was there a week ago'],
-        './folder',
-      ],
-      doing: 'list',
-      each: true,
-      run: (module) => module.list,
-    });
-  commands
-    .from(() => import('./stat.ts'))
-    .add('stat <targets...>', {
-      description: 'show what is known of objects, buckets and files',
-      options: [
-        ['-r, --recursive', 'of everything under the prefix'],
-        ['--no-list', 'send no request that lists'],
-        ...versionOptions,
-        versionIdOption,
-      ],
-      examples: ['mine/photos', 'mine/photos/cat.jpg', 'mine/photos/cat.jpg --versions'],
-      doing: 'stat',
-      each: true,
-      run: (module) => module.statTarget,
-    });
-}
-
 function addObjects(commands: CommandGroup): void {
-  commands
-    .from(() => import('./copy/copy.ts'))
-    .add('cp <sources...>', {
-      usage: '<source>... <target>',
-      description: 'copy files and objects; a folder with a slash at its end gives its contents, without one itself',
-      options: [
-        ['-r, --recursive', 'folders with all that is in them'],
-        ['--disable-multipart', 'upload each file by one request'],
-        ['--attr <attributes>', 'headers and metadata: NAME=VALUE;NAME=VALUE'],
-        rewindOption,
-        versionIdOption,
-      ],
-      examples: ['cat.jpg mine/photos/', ['--recursive mine/photos/ ./photos', 'the contents of the bucket']],
-      doing: 'copy to',
-      subject: -1,
-      run: (module) => module.copy,
-    });
   commands
     .from(() => import('./cat.ts'))
     .add('cat <targets...>', {
@@ -182,6 +128,7 @@ function addObjects(commands: CommandGroup): void {
       subject: -1,
       run: (module) => module.remove,
     });
+  addShare(commands);
   commands
     .from(() => import('./undo.ts'))
     .add('undo <target>', {
@@ -200,6 +147,38 @@ function addObjects(commands: CommandGroup): void {
       doing: 'undo the changes of',
       run: (module) => module.undo,
     });
+}
+
+function addShare(commands: CommandGroup): void {
+  const share = commands.group('share', 'links to objects, for people without keys').from(() => import('./share.ts'));
+  const expire: OptionDefinition = ['-E, --expire <duration>', 'how long the link works: 1s to 168h (168h)'];
+  share.add('download <targets...>', {
+    description: 'make links to download objects',
+    options: [['-r, --recursive', 'everything under the prefix'], expire, versionIdOption],
+    examples: ['mine/photos/cat.jpg', ['mine/photos/2025/ --recursive --expire 24h', 'a link for each object']],
+    doing: 'share',
+    each: true,
+    run: (module) => module.shareDownload,
+  });
+  share.add('upload <targets...>', {
+    description: 'make commands to upload objects',
+    options: [
+      ['-r, --recursive', 'any object under the prefix'],
+      expire,
+      ['-T, --content-type <type>', 'allow this type only'],
+    ],
+    examples: ['mine/inbox/report.pdf', 'mine/inbox/ --recursive --expire 2h'],
+    doing: 'share',
+    each: true,
+    run: (module) => module.shareUpload,
+  });
+  share.add('list <kind>', {
+    alias: 'ls',
+    description: 'show the links that were made here and still work: download or upload',
+    examples: ['download'],
+    doing: 'list the shares for',
+    run: (module) => module.listShares,
+  });
 }
 
 function addHealth(commands: CommandGroup): void {

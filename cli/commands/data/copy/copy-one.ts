@@ -9,6 +9,15 @@ import { contentTypeOf, storedHeaders } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
 import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
+import {
+  applyAttributes,
+  attributesHeader,
+  attributesOf,
+  formatAttributes,
+  parseAttributesHeader,
+  type FileAttributes,
+} from './file-attributes.ts';
+import type { GivenHeaders } from './transfer-options.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
 /**
@@ -45,8 +54,12 @@ async function writeAll(file: FileHandle, source: ByteSource, count: (bytes: num
 
 export interface CopyOptions {
   readonly multipart: Multipart;
-  /** The headers of `--attr`. They take precedence over those of the source. */
-  readonly attributes: ObjectHeaders;
+  /** The headers of the flags. */
+  readonly given: GivenHeaders;
+  /** Keeps mode and times of files. */
+  readonly preserve: boolean;
+  /** Sends the MD5 of each body. */
+  readonly md5: boolean;
   readonly semaphore: Semaphore;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
@@ -69,6 +82,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
   if (source.kind === 'file') {
     await mkdir(dirname(path), { recursive: true });
     await copyFile(source.path, path);
+    if (options.preserve) await applyAttributes(path, parseAttributesHeader(formatAttributes(await stat(source.path))));
     options.count(source.size);
   } else if (source.kind === 'stream') {
     const { path: from, size } = source;
@@ -79,7 +93,17 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
   } else {
     const bytes = await bytesOf(context, source);
     await options.semaphore(async () => download(bytes, path, options.count));
+    if (options.preserve) await applyAttributes(path, await keptAttributes(context, source));
   }
+}
+
+/** The attributes of the file from which an object was made; none where its client did not keep them. */
+export async function keptAttributes(context: Context, source: FoundSource): Promise<FileAttributes> {
+  if (source.kind !== 'object') return {};
+  const { alias, bucket } = source.target;
+  const { key, versionId } = source;
+  const { headers } = await headObject(await context.client(alias), { bucket, key, versionId });
+  return parseAttributesHeader(String(headers[attributesHeader] ?? ''));
 }
 
 async function toServer(
@@ -96,7 +120,7 @@ async function toServer(
     client: await context.client(alias),
     bucket: location.bucket,
     key: location.key,
-    headers: options.attributes,
+    headers: {},
     cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
   };
   if (source.kind === 'object' && source.target.alias === alias) {
@@ -104,7 +128,7 @@ async function toServer(
     const from = { bucket: source.target.bucket, key, versionId, etag, size };
     // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
-    const headers = whole ? copyHeaders(options.attributes) : await allHeaders(context, source, options);
+    const headers = whole ? copyHeaders(options.given) : await allHeaders(context, source, options);
     await copyWithin(from, { ...to, headers });
     return;
   }
@@ -116,13 +140,25 @@ async function toServer(
   await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
 }
 
-/** Without attributes the server keeps the headers of the source. */
-function copyHeaders(attributes: ObjectHeaders): ObjectHeaders {
-  return Object.keys(attributes).length === 0 ? {} : { ...attributes, 'x-amz-metadata-directive': 'REPLACE' };
+/** Without attributes the server keeps the headers of the source, and without tags its tags. */
+function copyHeaders({ attributes, more, tagging }: GivenHeaders): ObjectHeaders {
+  return {
+    ...attributes,
+    ...more,
+    ...(Object.keys(attributes).length > 0 && { 'x-amz-metadata-directive': 'REPLACE' }),
+    ...(tagging !== undefined && { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': 'REPLACE' }),
+  };
 }
 
 async function allHeaders(context: Context, source: FoundSource, options: CopyOptions): Promise<ObjectHeaders> {
-  return { ...(await headersOf(context, source)), ...options.attributes };
+  const { attributes, more, tagging } = options.given;
+  return {
+    ...(await headersOf(context, source)),
+    ...(options.preserve && source.kind === 'file' && (await attributesOf(source.path))),
+    ...attributes,
+    ...more,
+    ...(tagging !== undefined && { 'x-amz-tagging': tagging }),
+  };
 }
 
 async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {

@@ -6,7 +6,7 @@ import { partSizeFor } from '../../../s3/multipart-upload.ts';
 import { fileSource, rangeBody, type ByteSource } from './byte-source.ts';
 import { contentTypeOf, parseAttributes } from './object-headers.ts';
 import { download } from './copy-one.ts';
-import { multipartSettings } from './upload.ts';
+import { multipartOf } from './upload.ts';
 import { keyUnder, lastName, nameUnder, pathUnder } from './copy-destination.ts';
 
 const mebibyte = 1_024 * 1_024;
@@ -37,22 +37,22 @@ describe('names of copies', () => {
 
 describe('parts', () => {
   it('are of 16 MiB above 64 MiB', () => {
-    expect(multipartSettings({}, false)).toEqual({ partSize: 16 * mebibyte, above: 64 * mebibyte });
+    expect(multipartOf({}, {})).toEqual({ partSize: 16 * mebibyte, above: 64 * mebibyte });
   });
 
   it('are of the size that the environment names', () => {
-    expect(multipartSettings({ MC_UPLOAD_MULTIPART_SIZE: '8MiB' }, false)).toEqual({
+    expect(multipartOf({ MC_UPLOAD_MULTIPART_SIZE: '8MiB' }, {})).toEqual({
       partSize: 8 * mebibyte,
       above: 8 * mebibyte,
     });
   });
 
   it.each(['4MiB', '6GiB', 'x', '-1'])('cannot be of %s', (text) => {
-    expect(() => multipartSettings({ COFFER_UPLOAD_MULTIPART_SIZE: text }, false)).toThrow('5MiB to 5GiB');
+    expect(() => multipartOf({ COFFER_UPLOAD_MULTIPART_SIZE: text }, {})).toThrow('5MiB to 5GiB');
   });
 
   it('are switched off', () => {
-    expect(multipartSettings({}, true).above).toBe(Infinity);
+    expect(multipartOf({}, { disableMultipart: true }).above).toBe(Infinity);
   });
 
   it.each([1, 64 * mebibyte, 160_000 * mebibyte, 5 * 1_024 ** 4])('are never more than 10,000 for %i bytes', (size) => {

@@ -1,97 +1,81 @@
+import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
-import type { Context } from '../../context.ts';
-import { chooseDestination } from './copy-destination.ts';
-import { copyOne, type CopyOptions } from './copy-one.ts';
-import { findSources, type SourceOptions, type WalkedSource } from './find-sources.ts';
-import { multipartSettings } from './upload.ts';
-import { parseAttributes } from './object-headers.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
-import { Progress } from '../../../terminal/progress.ts';
 import { parseTarget } from '../../../config/target.ts';
-import { forEachLimit, semaphore } from '../../../../platform/concurrency.ts';
+import { printable } from '../../../terminal/format.ts';
+import type { Context } from '../../context.ts';
+import type { Failures } from '../entries/entry.ts';
+import { chooseDestination, type CopyDestination } from './copy-destination.ts';
+import { findSources, type SourceOptions, type WalkedSource } from './find-sources.ts';
+import { removeEmptyFolders, removeSource, sameLocation } from './move-source.ts';
+import { Transfer } from './transfer.ts';
+import type { TransferOptions } from './transfer-options.ts';
 
-interface CopyCommandOptions extends SourceOptions {
-  readonly disableMultipart?: boolean;
-  readonly attr?: string;
-}
-
-/** Concurrent requests with a body. Four streamed parts fill a network and need a few MiB of memory. */
-const parallel = 4;
+export type CopyCommandOptions = SourceOptions & TransferOptions;
 
 /** The command `cp`. It reports a source that fails and continues with the others. */
-export async function copy(
-  context: Context,
-  arguments_: readonly string[],
-  options: CopyCommandOptions,
-): Promise<void> {
-  const { output, io } = context;
-  const sources = arguments_.slice(0, -1);
-  const last = arguments_.at(-1);
-  if (last === undefined || sources.length === 0)
-    throw new CliError('BadArgument', 'Name at least one source and a target');
-  const recursive = options.recursive === true;
-  const target = parseTarget(last, await context.aliases());
-  const destination = await chooseDestination(target, recursive || sources.length > 1);
-  const progress = new Progress(io, output, io.stdout.isTTY === true && !context.quiet && !output.json);
-  const copyOptions: Omit<CopyOptions, 'count'> = {
-    multipart: multipartSettings(io.env, options.disableMultipart === true),
-    attributes: parseAttributes(options.attr ?? ''),
-    semaphore: semaphore(parallel),
-    parallel,
-  };
-  const tally = { copied: 0, found: 0, failed: 0 };
-  const one = async (source: WalkedSource): Promise<void> => {
-    if (source.kind === 'skipped') {
-      output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
-      return;
-    }
-    tally.found += 1;
-    if (source.kind === 'unreadable') {
-      tally.failed += 1;
-      output.error(source.error, 'error', `Unable to read \`${printable(source.display)}\``);
-      return;
-    }
-    progress.expect(source.name, source.size);
-    let counted = 0;
-    const count = (bytes: number): void => {
-      counted += bytes;
-      progress.add(bytes);
-      // The size of a stream is not known before its end.
-      if (source.kind === 'stream') progress.expect(source.name, bytes);
-    };
-    try {
-      const location = await copyOne(context, source, destination, { ...copyOptions, count });
-      tally.copied += 1;
-      const human = progress.visible ? '' : `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
-      const totals = { totalCount: tally.found, totalSize: progress.total };
-      await output.line(human, {
-        source: source.display,
-        target: location.display,
-        size: source.kind === 'stream' ? counted : source.size,
-        ...totals,
-      });
-    } catch (error) {
-      // The bytes of a failed copy do not count.
-      progress.add(-counted);
-      context.signal.throwIfAborted();
-      tally.failed += 1;
-      output.error(error, 'error', `Unable to copy \`${printable(source.display)}\``);
-    }
-  };
-  try {
-    await forEachLimit(
-      all(context, sources, options, () => {
-        tally.found += 1;
-        tally.failed += 1;
-      }),
-      parallel,
-      one,
-    );
-  } finally {
-    progress.stop();
+export async function copy(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
+  const { sources, last } = sourcesAndTarget(args);
+  const several = options.recursive === true || sources.length > 1;
+  const destination = await chooseDestination(parseTarget(last, await context.aliases()), several);
+  const transfer = new Transfer(context, options);
+  await copyAll(context, sources, options, transfer, async (source) => {
+    await transfer.copy(source, destination);
+  });
+}
+
+/** The command `mv`: it removes each source after its copy arrived. */
+export async function move(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
+  const { sources, last } = sourcesAndTarget(args);
+  const aliases = await context.aliases();
+  const several = options.recursive === true || sources.length > 1;
+  const destination = await chooseDestination(parseTarget(last, aliases), several);
+  const transfer = new Transfer(context, options);
+  await copyAll(context, sources, options, transfer, async (source) => moveOne(context, source, destination, transfer));
+  if (options.recursive !== true || options.dryRun === true) return;
+  for (const source of sources) {
+    const target = parseTarget(source, aliases);
+    if (target.kind === 'local') await removeEmptyFolders(target.path);
   }
-  if (progress.total > 0 || tally.copied > 0) report(context, progress);
-  if (tally.failed > 0) throw new CliError('Reported', `${tally.failed} of ${tally.found} copies failed`);
+}
+
+async function moveOne(
+  context: Context,
+  source: WalkedSource,
+  destination: CopyDestination,
+  transfer: Transfer,
+): Promise<void> {
+  const isFound = source.kind === 'file' || source.kind === 'object' || source.kind === 'stream';
+  if (isFound && (await sameLocation(source, destination))) {
+    const error = new CliError('Unsafe', `\`${source.display}\` is its own target`);
+    transfer.failures.report(error, 'Unable to move');
+    return;
+  }
+  const location = await transfer.copy(source, destination);
+  if (location === undefined || !isFound) return;
+  await removeSource(context, source).catch((error: unknown) => {
+    transfer.failures.report(error, `Unable to remove \`${printable(source.display)}\` after it was copied`);
+  });
+}
+
+function sourcesAndTarget(args: readonly string[]): { readonly sources: readonly string[]; readonly last: string } {
+  const last = args.at(-1);
+  if (last !== undefined && args.length > 1) return { sources: args.slice(0, -1), last };
+  throw new CliError('BadArgument', 'Name at least one source and a target');
+}
+
+async function copyAll(
+  context: Context,
+  sources: readonly string[],
+  options: SourceOptions,
+  transfer: Transfer,
+  one: (source: WalkedSource) => Promise<void>,
+): Promise<void> {
+  try {
+    await forEachLimit(all(context, sources, options, transfer.failures), transfer.workers, one);
+  } finally {
+    transfer.stop();
+  }
+  transfer.finish();
 }
 
 /** Yields the sources of all arguments, and reports those that it cannot read. */
@@ -99,24 +83,13 @@ async function* all(
   context: Context,
   sources: readonly string[],
   options: SourceOptions,
-  failed: () => void,
+  failures: Failures,
 ): AsyncGenerator<WalkedSource, void, undefined> {
   for (const source of sources) {
     try {
       yield* findSources(context, source, options);
     } catch (error) {
-      context.signal.throwIfAborted();
-      failed();
-      context.output.error(error, 'error', `Unable to read \`${printable(source)}\``);
+      failures.report(error, `Unable to read \`${printable(source)}\``);
     }
   }
-}
-
-function report({ output }: Context, progress: Progress): void {
-  const { done, total, seconds } = progress;
-  const speed = seconds > 0 ? done / seconds : 0;
-  const human = progress.visible
-    ? ''
-    : `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;
-  output.message(human, { total, transferred: done, duration: Math.round(seconds * 1e9), speed });
 }

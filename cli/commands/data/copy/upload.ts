@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CliError } from '../../../config/cli-error.ts';
 import { buffer } from 'node:stream/consumers';
 import type { CompletedPart } from '../../../../protocol/s3/complete-multipart-request.ts';
@@ -12,6 +13,7 @@ import {
   type Upload,
 } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type CopySource, type ObjectHeaders } from '../../../s3/objects.ts';
+import { parseSize } from '../entries/sizes.ts';
 import { rangeBody, type ByteSource } from './byte-source.ts';
 import { forEachLimit, type Semaphore } from '../../../../platform/concurrency.ts';
 
@@ -28,27 +30,29 @@ const mebibyte = 1_024 * 1_024;
 const minPartSize = 5 * mebibyte;
 const maxPartSize = 5 * 1_024 * mebibyte;
 
-/**
- * The default is parts of 16 MiB above 64 MiB. `COFFER_UPLOAD_MULTIPART_SIZE` or `MC_UPLOAD_MULTIPART_SIZE` (`8MiB`) sets both sizes.
- * `--disable-multipart` uploads in one request.
- */
-export function multipartSettings(env: NodeJS.ProcessEnv, disabled: boolean): Multipart {
-  const name = env['COFFER_UPLOAD_MULTIPART_SIZE'] ? 'COFFER_UPLOAD_MULTIPART_SIZE' : 'MC_UPLOAD_MULTIPART_SIZE';
-  const text = env[name];
-  const given = text === undefined || text === '' ? undefined : parseSize(name, text);
-  const partSize = given ?? 16 * mebibyte;
-  return { partSize, above: disabled ? Infinity : (given ?? 64 * mebibyte) };
+interface MultipartOptions {
+  readonly disableMultipart?: boolean;
+  readonly partSize?: string;
 }
 
-function parseSize(name: string, text: string): number {
-  const match = /^(\d{1,12})(?:(K|M|G)i?B?)?$/i.exec(text.trim());
-  const factor = { K: 1_024, M: mebibyte, G: 1_024 * mebibyte }[match?.[2]?.toUpperCase() ?? ''] ?? 1;
-  const size = Number(match?.[1] ?? Number.NaN) * factor;
+/**
+ * The default is parts of 16 MiB above 64 MiB. `--part-size`, or else `COFFER_UPLOAD_MULTIPART_SIZE` or `MC_UPLOAD_MULTIPART_SIZE` (`8MiB`),
+ * sets both sizes. `--disable-multipart` uploads in one request.
+ */
+export function multipartOf(env: NodeJS.ProcessEnv, { disableMultipart, partSize }: MultipartOptions): Multipart {
+  const name = env['COFFER_UPLOAD_MULTIPART_SIZE'] ? 'COFFER_UPLOAD_MULTIPART_SIZE' : 'MC_UPLOAD_MULTIPART_SIZE';
+  const given =
+    partSize === undefined ? parsePartSize(name, env[name] || undefined) : parsePartSize('--part-size', partSize);
+  return { partSize: given ?? 16 * mebibyte, above: disableMultipart === true ? Infinity : (given ?? 64 * mebibyte) };
+}
+
+function parsePartSize(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  // Without an `i` the units are of 1,024 too, as for other clients.
+  const binary = text.replace(/([kmg])b?$/i, '$1i');
+  const size = /^[\d.]+[kmg]?i?b?$/i.test(binary) ? parseSize(name, binary) : Number.NaN;
   if (size >= minPartSize && size <= maxPartSize) return size;
-  throw new CliError(
-    'BadArgument',
-    `Invalid value of ${name}, \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`,
-  );
+  throw new CliError('BadArgument', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
 }
 
 /** The client reads a smaller body into memory and hashes it, which saves the chunk signatures. */
@@ -63,6 +67,8 @@ export interface Destination {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;
+  /** Sends the MD5 of each body. A body that is not in memory is read twice for it. */
+  readonly md5: boolean;
   /** Limits the concurrent requests with a body of all uploads. */
   readonly semaphore: Semaphore;
   readonly parallel: number;
@@ -78,21 +84,32 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
   if (size > multipart.above) {
     const partSize = partSizeFor(size, multipart.partSize);
     await inParts(to, size, partSize, async (started, partNumber, start, end) =>
-      semaphore(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
+      semaphore(async () => {
+        const digest = to.md5 ? await md5Header(source.open(start, end)) : {};
+        return uploadPart(client, started, partNumber, rangeBody(source, start, end, count), digest);
+      }),
     );
     return;
   }
   await semaphore(async () => {
     const body = rangeBody(source, 0, size, count);
     const sent = size <= memoryLimit ? await buffer(body.open()) : body;
-    await putObject(client, bucket, key, sent, headers);
+    const digest = to.md5 ? await md5Header(sent instanceof Uint8Array ? [sent] : source.open(0, size)) : {};
+    await putObject(client, bucket, key, sent, { ...headers, ...digest });
   });
 }
 
-/** Concurrent parts of a stream. Each is in memory, so that the client can send it again. */
-const streamedParts = 2;
+/** A server demands a digest of each body under object lock. */
+async function md5Header(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ObjectHeaders> {
+  const hash = createHash('md5');
+  for await (const chunk of bytes) hash.update(chunk);
+  return { 'content-md5': hash.digest('base64') };
+}
 
-/** Uploads a stream of unknown size: in one request where it fits into a part, in parts otherwise. A failed upload is aborted. */
+/**
+ * Uploads a stream of unknown size: in one request where it fits into a part, in parts otherwise. Each concurrent part is in memory, so that
+ * the client can send it again. A failed upload is aborted.
+ */
 export async function uploadStream(
   stream: AsyncIterable<Uint8Array>,
   to: Destination,
@@ -104,7 +121,8 @@ export async function uploadStream(
   const start = first.done === true ? Buffer.alloc(0) : first.value;
   const second = await chunks.next();
   if (second.done === true) {
-    await semaphore(async () => putObject(client, bucket, key, start, headers));
+    const digest = to.md5 ? await md5Header([start]) : {};
+    await semaphore(async () => putObject(client, bucket, key, start, { ...headers, ...digest }));
     count(start.length);
     return;
   }
@@ -117,8 +135,9 @@ export async function uploadStream(
     for (let chunk = second; chunk.done !== true; chunk = await chunks.next()) yield [number++, chunk.value];
   }
   try {
-    await forEachLimit(numbered(), streamedParts, async ([number, bytes]) => {
-      parts[number - 1] = await semaphore(async () => uploadPart(client, started, number, bytes));
+    await forEachLimit(numbered(), to.parallel, async ([number, bytes]) => {
+      const digest = to.md5 ? await md5Header([bytes]) : {};
+      parts[number - 1] = await semaphore(async () => uploadPart(client, started, number, bytes, digest));
       size += bytes.length;
       count(bytes.length);
     });

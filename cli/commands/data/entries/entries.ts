@@ -44,3 +44,9 @@ export function checkVersionOptions({ versions, rewind, versionId }: VersionOpti
     throw new CliError('BadArgument', '--version-id names one version: leave out --versions, --rewind and --recursive');
   }
 }
+
+/** The same place as a folder: `ALIAS/bucket/dir` means what is below `dir/`. */
+export function asFolder(target: Target): Target {
+  if (target.kind === 'local' || target.key === '' || target.key.endsWith('/')) return target;
+  return { ...target, key: `${target.key}/` };
+}

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import { formatSize, formatTime, printable } from '../../terminal/format.ts';
-import { parseTarget, type Target } from '../../config/target.ts';
-import { entriesOf, rewindOf, type VersionOptions } from './entries/entries.ts';
-import { Failures, readable, type Entry } from './entries/entry.ts';
+import type { Context } from '../../context.ts';
+import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
+import { parseTarget, type Target } from '../../../config/target.ts';
+import { entriesOf, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { Failures, readable, type Entry } from '../entries/entry.ts';
 
 interface ListOptions extends VersionOptions {
   readonly recursive?: boolean;

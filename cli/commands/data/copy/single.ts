@@ -1,0 +1,86 @@
+import { CliError } from '../../../config/cli-error.ts';
+import { parseObject, parseTarget } from '../../../config/target.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
+import type { Context } from '../../context.ts';
+import { copy, type CopyCommandOptions } from './copy.ts';
+import { copyOne } from './copy-one.ts';
+import { givenHeaders, needsMd5, workersOf, type TransferOptions } from './transfer-options.ts';
+import { multipartOf } from './upload.ts';
+import { semaphore } from '../../../../platform/concurrency.ts';
+
+/** The command `get`: one object to this machine. */
+export async function get(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
+  const [source = '', target = ''] = args;
+  const aliases = await context.aliases();
+  parseObject(source, aliases);
+  if (parseTarget(target, aliases).kind === 'remote') {
+    throw new CliError('BadArgument', `\`${target}\` is on a server: \`coffer cp\` copies between servers`);
+  }
+  await copy(context, args, options);
+}
+
+interface PutOptions extends TransferOptions {
+  readonly parallel?: string;
+  readonly partSize?: string;
+  readonly ifNotExists?: boolean;
+}
+
+/** The command `put`: one file to a server. */
+export async function put(context: Context, args: readonly string[], options: PutOptions): Promise<void> {
+  const [source = '', target = ''] = args;
+  const aliases = await context.aliases();
+  if (parseTarget(source, aliases).kind === 'remote') {
+    throw new CliError('BadArgument', `\`${source}\` is on a server: \`coffer cp\` copies between servers`);
+  }
+  if (parseTarget(target, aliases).kind === 'local') {
+    throw new CliError('BadArgument', `\`${target}\` is not on a server: name ALIAS/BUCKET/KEY`);
+  }
+  await copy(context, args, { ...options, maxWorkers: options.parallel });
+}
+
+interface PipeOptions extends TransferOptions {
+  readonly concurrent?: string;
+  readonly partSize?: string;
+}
+
+/** The command `pipe`: standard input to an object or file; without a target to standard output. */
+export async function pipe(context: Context, [argument]: readonly string[], options: PipeOptions): Promise<void> {
+  if (argument === undefined) {
+    for await (const bytes of context.io.stdin) {
+      context.io.stdout.write(bytes);
+      await context.output.drained();
+    }
+    return;
+  }
+  const target = parseTarget(argument, await context.aliases());
+  if (target.kind === 'remote' && (target.key === '' || target.key.endsWith('/'))) {
+    throw new CliError('BadArgument', `Invalid target \`${argument}\`: name an object, ALIAS/BUCKET/KEY`);
+  }
+  const workers = workersOf({ maxWorkers: options.concurrent ?? '2' });
+  const source = {
+    kind: 'stream',
+    path: '/dev/stdin',
+    display: '-',
+    name: 'stdin',
+    size: 0,
+    modified: new Date(),
+  } as const;
+  let size = 0;
+  await copyOne(
+    context,
+    source,
+    { target, folder: false },
+    {
+      multipart: multipartOf(context.io.env, options),
+      given: givenHeaders(options, new Date()),
+      preserve: false,
+      md5: needsMd5(options),
+      semaphore: semaphore(workers),
+      parallel: workers,
+      count: (bytes) => {
+        size += bytes;
+      },
+    },
+  );
+  context.output.message(`${formatSize(size)} -> \`${printable(argument)}\``, { target: argument, size });
+}

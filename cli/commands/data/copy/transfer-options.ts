@@ -1,0 +1,90 @@
+import { CliError } from '../../../config/cli-error.ts';
+import type { ObjectHeaders } from '../../../s3/objects.ts';
+import { percentEncode } from '../../../../protocol/sigv4/canonical-request.ts';
+import type { AgeOptions } from '../entries/times.ts';
+import { endOf, parseMode, parseValidity } from '../settings/retention.ts';
+import { parseTags } from '../settings/tags.ts';
+import { parseAttributes } from './object-headers.ts';
+
+/** The flags of every command that copies. */
+export interface TransferOptions extends AgeOptions {
+  readonly disableMultipart?: boolean;
+  /** Size of a part, such as `16MiB`. */
+  readonly partSize?: string;
+  /** Refuses to replace an object. */
+  readonly ifNotExists?: boolean;
+  /** Headers and metadata: `NAME=VALUE;NAME=VALUE`. */
+  readonly attr?: string;
+  readonly storageClass?: string;
+  /** `KEY=VALUE&KEY=VALUE`. */
+  readonly tags?: string;
+  /** Keeps mode and times of files. */
+  readonly preserve?: boolean;
+  readonly maxWorkers?: string;
+  readonly retentionMode?: string;
+  readonly retentionDuration?: string;
+  readonly legalHold?: string;
+  readonly md5?: boolean;
+  /** Prints what would be copied. */
+  readonly dryRun?: boolean;
+}
+
+/** The headers that the flags give to each copy. */
+export interface GivenHeaders {
+  /** They replace those of the source. */
+  readonly attributes: ObjectHeaders;
+  /** They come in addition: storage class and lock. */
+  readonly more: ObjectHeaders;
+  /** The value of `x-amz-tagging`; undefined keeps the tags of the source, where the server copies them. */
+  readonly tagging: string | undefined;
+}
+
+/** @throws CliError BadArgument */
+export function givenHeaders(options: TransferOptions, now: Date): GivenHeaders {
+  const { attr = '', storageClass, tags } = options;
+  const tagging = tags === undefined ? undefined : taggingOf(tags);
+  const more = {
+    ...(storageClass !== undefined && { 'x-amz-storage-class': storageClass }),
+    ...(options.ifNotExists === true && { 'if-none-match': '*' }),
+    ...lockHeaders(options, now),
+  };
+  return { attributes: parseAttributes(attr), more, tagging };
+}
+
+function taggingOf(text: string): string {
+  const tags = Object.entries(parseTags(text));
+  return tags.map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`).join('&');
+}
+
+function lockHeaders(options: TransferOptions, now: Date): ObjectHeaders {
+  const { retentionMode, retentionDuration, legalHold } = options;
+  if ((retentionMode === undefined) !== (retentionDuration === undefined)) {
+    throw new CliError('BadArgument', '--retention-mode and --retention-duration need each other');
+  }
+  const hold = legalHold?.toUpperCase();
+  if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') {
+    throw new CliError('BadArgument', `Invalid --legal-hold \`${legalHold}\`: it is on or off`);
+  }
+  return {
+    ...(retentionMode !== undefined && { 'x-amz-object-lock-mode': parseMode(retentionMode) }),
+    ...(retentionDuration !== undefined && {
+      'x-amz-object-lock-retain-until-date': endOf(parseValidity(retentionDuration), now).toISOString(),
+    }),
+    ...(hold !== undefined && { 'x-amz-object-lock-legal-hold': hold }),
+  };
+}
+
+/** A server demands digests of what it locks. */
+export function needsMd5({ md5, retentionMode, legalHold }: TransferOptions): boolean {
+  return md5 === true || retentionMode !== undefined || legalHold !== undefined;
+}
+
+/** Concurrent requests with a body. Four streamed parts fill a network and need a few MiB of memory. */
+const defaultWorkers = 4;
+
+/** @throws CliError BadArgument */
+export function workersOf({ maxWorkers }: TransferOptions): number {
+  const workers = Number(maxWorkers ?? defaultWorkers);
+  if (Number.isInteger(workers) && workers >= 1 && workers <= 256) return workers;
+  throw new CliError('BadArgument', `Invalid --max-workers \`${maxWorkers}\`: it is a number from 1 to 256`);
+}

@@ -1,0 +1,129 @@
+import { semaphore } from '../../../../platform/concurrency.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
+import { Progress } from '../../../terminal/progress.ts';
+import type { Context } from '../../context.ts';
+import { Failures } from '../entries/entry.ts';
+import { ageTest } from '../entries/times.ts';
+import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
+import { copyOne, type CopyOptions } from './copy-one.ts';
+import type { FoundSource, WalkedSource } from './find-sources.ts';
+import { givenHeaders, needsMd5, workersOf, type TransferOptions } from './transfer-options.ts';
+import { multipartOf } from './upload.ts';
+
+/** Copies the sources of one command, shows the progress and adds up the result. */
+export class Transfer {
+  readonly failures: Failures;
+  /** Concurrent copies. */
+  readonly workers: number;
+  readonly #context: Context;
+  readonly #options: Omit<CopyOptions, 'count'>;
+  readonly #progress: Progress;
+  readonly #isOfAge: (modified: Date) => boolean;
+  readonly #dryRun: boolean;
+  #found = 0;
+  #copied = 0;
+
+  constructor(context: Context, options: TransferOptions) {
+    const { io, output, quiet } = context;
+    const now = new Date();
+    this.#context = context;
+    this.failures = new Failures(context);
+    this.workers = workersOf(options);
+    this.#isOfAge = ageTest(options, now);
+    this.#dryRun = options.dryRun === true;
+    this.#options = {
+      multipart: multipartOf(io.env, options),
+      given: givenHeaders(options, now),
+      preserve: options.preserve === true,
+      md5: needsMd5(options),
+      semaphore: semaphore(this.workers),
+      parallel: this.workers,
+    };
+    this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
+  }
+
+  get copied(): number {
+    return this.#copied;
+  }
+
+  /** Bytes that arrived. */
+  get transferred(): number {
+    return this.#progress.done;
+  }
+
+  /** Copies a source, and reports a failure. Returns the location of a copy that succeeded. */
+  async copy(source: WalkedSource, destination: CopyDestination): Promise<CopyLocation | undefined> {
+    if (source.kind === 'skipped') {
+      this.#context.output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
+      return undefined;
+    }
+    if (source.kind === 'unreadable') {
+      this.#found += 1;
+      this.failures.report(source.error, `Unable to read \`${printable(source.display)}\``);
+      return undefined;
+    }
+    if (source.kind !== 'stream' && !this.#isOfAge(source.modified)) return undefined;
+    this.#found += 1;
+    return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination);
+  }
+
+  async #show(source: FoundSource, destination: CopyDestination): Promise<undefined> {
+    try {
+      const target = locationOf(destination, source.name).display;
+      const human = `Would copy \`${printable(source.display)}\` -> \`${printable(target)}\``;
+      const { display, size } = source;
+      await this.#context.output.line(human, { source: display, target, size, dryRun: true });
+    } catch (error) {
+      this.failures.report(error, `Unable to copy \`${printable(source.display)}\``);
+    }
+  }
+
+  async #copy(source: FoundSource, destination: CopyDestination): Promise<CopyLocation | undefined> {
+    const progress = this.#progress;
+    progress.expect(source.name, source.size);
+    let counted = 0;
+    const count = (bytes: number): void => {
+      counted += bytes;
+      progress.add(bytes);
+      // The size of a stream is not known before its end.
+      if (source.kind === 'stream') progress.expect(source.name, bytes);
+    };
+    try {
+      const location = await copyOne(this.#context, source, destination, { ...this.#options, count });
+      this.#copied += 1;
+      const shown = `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
+      await this.#context.output.line(progress.visible ? '' : shown, {
+        source: source.display,
+        target: location.display,
+        size: source.kind === 'stream' ? counted : source.size,
+        totalCount: this.#found,
+        totalSize: progress.total,
+      });
+      return location;
+    } catch (error) {
+      // The bytes of a failed copy do not count.
+      progress.add(-counted);
+      this.failures.report(error, `Unable to copy \`${printable(source.display)}\``);
+      return undefined;
+    }
+  }
+
+  /** Removes the progress bar. */
+  stop(): void {
+    this.#progress.stop();
+  }
+
+  /** Prints the sums. @throws CliError Reported if a copy failed */
+  finish({ always = false }: { readonly always?: boolean } = {}): void {
+    const { done, total, seconds } = this.#progress;
+    const speed = seconds > 0 ? done / seconds : 0;
+    const sums = `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;
+    if (!this.#dryRun && (always || total > 0 || this.#copied > 0)) {
+      const fields = { total, transferred: done, duration: Math.round(seconds * 1e9), speed };
+      this.#context.output.message(this.#progress.visible ? '' : sums, fields);
+    }
+    const { count } = this.failures;
+    if (count > 0) throw new CliError('Reported', `${count} of ${this.#found} copies failed`);
+  }
+}

@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import { parseTarget, type Target } from '../../../config/target.ts';
+import { printable } from '../../../terminal/format.ts';
+import type { Context } from '../../context.ts';
+import { asFolder, entriesOf } from '../entries/entries.ts';
+import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { joinEntries, type Pair } from '../entries/join-entries.ts';
+import { statOf } from '../entries/local-entries.ts';
+
+/** The numbers are those that other clients write: 2 another size, 4 another kind, 5 only in the first place, 6 only in the second. */
+const differences = { size: 2, first: 5, second: 6 } as const;
+
+/** Compares the names and sizes of what is below two places. It does not read contents. */
+export async function diff(context: Context, [one = '', other = '']: readonly string[]): Promise<void> {
+  const aliases = await context.aliases();
+  const [first, second] = [parseTarget(one, aliases), parseTarget(other, aliases)];
+  const failures = new Failures(context);
+  const [ones, others] = [await below(context, first, failures), await below(context, second, failures)];
+  for await (const pair of joinEntries(ones, others)) {
+    const difference = differenceOf(pair);
+    if (difference === undefined) continue;
+    const sign = { size: '!', first: '<', second: '>' }[difference];
+    const shown = difference === 'first' ? pair.first : pair.second;
+    await context.output.line(`${sign} ${printable(shown?.display ?? '')}`, {
+      first: pair.first === undefined ? '' : addressOf(first, pair.first),
+      second: pair.second === undefined ? '' : addressOf(second, pair.second),
+      diff: differences[difference],
+    });
+  }
+  failures.throwIfAny();
+}
+
+function differenceOf({ first, second }: Pair): keyof typeof differences | undefined {
+  if (second === undefined) return 'first';
+  if (first === undefined) return 'second';
+  return first.size === second.size ? undefined : 'size';
+}
+
+/** Lists all files of a folder. A folder of this machine that does not exist is an error, since it may be a mistyped alias. */
+async function below(context: Context, target: Target, failures: Failures): Promise<AsyncIterable<Entry>> {
+  if (target.kind === 'local') await statOf(target.path);
+  return readable(context, entriesOf(context, asFolder(target), { recursive: true }), failures);
+}
+
+function addressOf(target: Target, { bucket, key }: Entry): string {
+  return target.kind === 'local' ? resolve(key) : `${target.alias.url}/${bucket}/${key}`;
+}

@@ -1,0 +1,100 @@
+import { mapStream } from '../../../../platform/concurrency.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import { parseTarget, type Target } from '../../../config/target.ts';
+import { headBucket } from '../../../s3/buckets.ts';
+import { presignedUrl } from '../../../s3/presigned-url.ts';
+import { headObject } from '../../../s3/objects.ts';
+import { getTags } from '../../../s3/object-settings.ts';
+import { printable } from '../../../terminal/format.ts';
+import type { Context } from '../../context.ts';
+import { entriesOf } from '../entries/entries.ts';
+import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { statOf } from '../entries/local-entries.ts';
+import { fillTemplate, runCommand, splitWords } from './find-output.ts';
+import { findTest, matchesFields, parseFieldTests, type FindTestOptions } from './find-tests.ts';
+
+interface FindOptions extends FindTestOptions {
+  readonly versions?: boolean;
+  readonly exec?: string;
+  readonly print?: string;
+  readonly metadata?: readonly string[];
+  readonly tags?: readonly string[];
+}
+
+/** Concurrent requests for tags and metadata. */
+const parallel = 8;
+
+/** The limit of S3 for a presigned URL, in seconds. */
+const urlExpires = 604_800;
+
+/** Prints what matches all flags, or runs a command for each. */
+export async function find(context: Context, [argument = '']: readonly string[], options: FindOptions): Promise<void> {
+  const target = parseTarget(argument, await context.aliases());
+  const test = findTest(options, new Date());
+  const words = options.exec === undefined ? undefined : splitWords(options.exec);
+  const fields = await fieldTest(context, target, options);
+  await checkExists(context, target);
+  const failures = new Failures(context);
+  const listing = { recursive: true, versions: options.versions };
+  const entries = matching(readable(context, entriesOf(context, target, listing), failures), test);
+  const tested = mapStream(entries, fields === undefined ? 1 : parallel, async (entry) => ({
+    entry,
+    isMatch: fields === undefined || (await fields(entry)),
+  }));
+  for await (const { entry, isMatch } of tested) {
+    if (!isMatch) continue;
+    if (words === undefined) await print(context, target, entry, options.print ?? '{}');
+    else {
+      const filled = words.map((word) => fillTemplate(word, entry, () => urlOf(target, entry)));
+      await runCommand(context, filled).catch((error: unknown) => failures.report(error, 'Unable to run the command'));
+    }
+  }
+  failures.throwIfAny();
+}
+
+async function* matching(entries: AsyncIterable<Entry>, test: (entry: Entry) => boolean): AsyncGenerator<Entry> {
+  for await (const entry of entries) {
+    if (entry.version?.deleteMarker !== true && test(entry)) yield entry;
+  }
+}
+
+/** Returns the test that needs a request for each object. */
+async function fieldTest(
+  context: Context,
+  target: Target,
+  options: FindOptions,
+): Promise<((entry: Entry) => Promise<boolean>) | undefined> {
+  const tags = parseFieldTests('--tags', options.tags ?? []);
+  const metadata = parseFieldTests('--metadata', options.metadata ?? []);
+  if (tags.length + metadata.length === 0) return undefined;
+  if (target.kind === 'local') throw new CliError('BadArgument', 'Files have no tags or metadata');
+  const client = await context.client(target.alias);
+  return async ({ bucket, key, version }) => {
+    const ref = { bucket, key, versionId: version?.id };
+    if (metadata.length > 0) {
+      const { headers } = await headObject(client, ref);
+      const shown = Object.entries(headers).map(([name, value]) => [name.replace('x-amz-meta-', ''), String(value)]);
+      if (!matchesFields(metadata, Object.fromEntries(shown))) return false;
+    }
+    return tags.length === 0 || matchesFields(tags, await getTags(client, ref));
+  };
+}
+
+/** A bucket or folder that is not there is an error; a prefix without objects has no matches. */
+async function checkExists(context: Context, target: Target): Promise<void> {
+  if (target.kind === 'local') await statOf(target.path);
+  else if (target.bucket !== '') await headBucket(await context.client(target.alias), target.bucket);
+}
+
+async function print({ output }: Context, target: Target, entry: Entry, template: string): Promise<void> {
+  const { kind, modified, size, etag, version } = entry;
+  const key = fillTemplate(template, entry, () => urlOf(target, entry));
+  const versionId = version && { versionId: version.id };
+  await output.line(printable(key), { type: kind, lastModified: modified, size, key, etag, ...versionId });
+}
+
+function urlOf(target: Target, { bucket, key, version }: Entry): string {
+  if (target.kind === 'local') throw new CliError('BadArgument', '`{url}` needs objects of a server');
+  const ref = { bucket, key, versionId: version?.id };
+  return presignedUrl(target.alias, ref, { now: new Date(), expires: urlExpires, region: undefined }).href;
+}

@@ -1,0 +1,73 @@
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { CliError } from './cli-error.ts';
+
+/** A link that was given to others, as stored in `share/downloads.json` and `share/uploads.json`. */
+export interface Share {
+  /** The address of the object, or of the prefix. */
+  readonly url: string;
+  /** What was given: an address, or a command line. */
+  readonly share: string;
+  readonly versionId: string;
+  readonly created: Date;
+  /** Milliseconds. */
+  readonly expires: number;
+  readonly contentType: string;
+}
+
+export type ShareKind = 'download' | 'upload';
+
+/** Reads the shares that have not expired at `now`. */
+export async function readShares(folder: string, kind: ShareKind, now: Date): Promise<readonly Share[]> {
+  const path = pathOf(folder, kind);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new CliError('BadConfig', `Unable to read \`${path}\``, { cause: error });
+  }
+  return parse(text, path).filter(({ created, expires }) => created.getTime() + expires > now.getTime());
+}
+
+/** Adds shares to those of a kind, and removes the expired ones. Only the owner may read the file, since links need no keys. */
+export async function addShares(folder: string, kind: ShareKind, added: readonly Share[], now: Date): Promise<void> {
+  const all = new Map([...(await readShares(folder, kind, now)), ...added].map((share) => [share.share, share]));
+  const shares = [...all.values()].map(({ url, share, versionId, created, expires, contentType }) => [
+    share,
+    { share: url, versionID: versionId, date: created, expiry: expires * 1e6, contentType },
+  ]);
+  await mkdir(join(folder, 'share'), { recursive: true, mode: 0o700 });
+  await chmod(join(folder, 'share'), 0o700);
+  const document = JSON.stringify({ version: '1', shares: Object.fromEntries(shares) as unknown });
+  await writeFileAtomically(pathOf(folder, kind), `${document}\n`, { mode: 0o600 });
+}
+
+function pathOf(folder: string, kind: ShareKind): string {
+  return join(folder, 'share', `${kind}s.json`);
+}
+
+function parse(text: string, path: string): readonly Share[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new CliError('BadConfig', `\`${path}\` is not valid JSON`, { cause: error });
+  }
+  const shares = isRecord(document) && isRecord(document['shares']) ? document['shares'] : {};
+  return Object.entries(shares).flatMap(([share, entry]) => {
+    if (!isRecord(entry)) return [];
+    const { share: url = '', versionID = '', date = '', expiry = 0, contentType = '' } = entry;
+    const created = new Date(String(date));
+    const expires = Number(expiry) / 1e6;
+    if (Number.isNaN(created.getTime()) || Number.isNaN(expires)) return [];
+    return [
+      { url: String(url), share, versionId: String(versionID), created, expires, contentType: String(contentType) },
+    ];
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
