@@ -11,6 +11,7 @@ const modules = {
   coffer: 'cli/main.ts',
   'coffer-server': 'server/main.ts',
   'coffer-server-thread': 'server/process/thread.ts',
+  'coffer-server-query': 'server/select/query-process.ts',
   'coffer-store': 'server/store-tool/main.ts',
   keysvc: 'keysvc/main.ts',
   'coffer-operator': 'operator/main.ts',
@@ -47,6 +48,14 @@ await build({
       transform: {
         filter: { id: /server\/process\/threads\.ts$/ },
         handler: (code) => code.replace("'./thread.ts'", "'./coffer-server-thread.js'"),
+      },
+    },
+    {
+      name: 'queries-of-the-bundle',
+      enforce: 'pre',
+      transform: {
+        filter: { id: /server\/select\/query-processes\.ts$/ },
+        handler: (code) => code.replace("'./query-process.ts'", "'./coffer-server-query.js'"),
       },
     },
   ],

@@ -1,3 +1,5 @@
+import { selectErrorCodes } from './select-error-codes.ts';
+
 /**
  * Codes of the S3 API with their status and default message.
  *
@@ -107,6 +109,7 @@ export const s3ErrorCodes = {
     507,
     'The storage backend has reached its minimum free space threshold. Delete objects to go on.',
   ],
+  ...selectErrorCodes,
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type S3ErrorCode = keyof typeof s3ErrorCodes;

@@ -49,7 +49,7 @@ export async function sendAnswer(
   // These bodies are complete and leave in this turn of the event loop.
   if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
   if (message.method === 'HEAD' || status === 204 || status === 304) {
-    if (body.kind === 'pieces') await body.pieces.close();
+    if (body.kind === 'pieces' || body.kind === 'stream') await body.pieces.close();
     return sendBytes(message, response, status, headOf(answer, lengthOfUnsent(answer), envelope), noBytes);
   }
   switch (body.kind) {
@@ -61,6 +61,11 @@ export async function sendAnswer(
       return sendPieces(response, body, () => {
         measure?.firstByte();
         response.writeHead(status, headOf(answer, body.size, envelope));
+      });
+    case 'stream':
+      return sendPieces(response, body, () => {
+        measure?.firstByte();
+        response.writeHead(status, headOf(answer, undefined, envelope));
       });
     case 'slow':
       return sendSlowly(message, response, answer, body, envelope);
@@ -149,14 +154,14 @@ async function sendSlowly(
 
 /**
  * Sends a body with the pace of the client, whom a piece has left before the next is asked for: its buffer may then be filled again.
- * Resolves when all is handed to the system or the connection is gone.
+ * Resolves when all is handed to the system or the connection is gone. Without a `size` the body ends with its pieces.
  *
  * The head goes out with the first bytes: pieces that fail before have an answer of their own. Those that fail after, or end early, cut
  * the connection. Rejects with what they failed with.
  */
 export async function sendPieces(
   response: ServerResponse,
-  { pieces, size }: { readonly pieces: Pieces; readonly size: number },
+  { pieces, size = Infinity }: { readonly pieces: Pieces; readonly size?: number },
   writeHead: () => void,
 ): Promise<void> {
   const writer = new PieceWriter(response);
@@ -165,7 +170,12 @@ export async function sendPieces(
     while (sent < size) {
       const piece = await pieces.next();
       if (writer.gone) return;
-      if (piece === undefined) throw new Error(`the body ended after ${sent} of ${size} bytes`);
+      if (piece === undefined) {
+        if (size !== Infinity) throw new Error(`the body ended after ${sent} of ${size} bytes`);
+        if (sent === 0) writeHead();
+        response.end();
+        return;
+      }
       if (sent === 0) writeHead();
       sent += piece.length;
       if (sent > size) throw new Error(`the body has more than the ${size} bytes that were announced`);

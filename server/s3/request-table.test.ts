@@ -88,6 +88,9 @@ const ownershipDocument =
 const aclDocument =
   `<AccessControlPolicy><Owner><ID>${ownerId}</ID></Owner><AccessControlList><Grant><Grantee><ID>${ownerId}</ID></Grantee>` +
   '<Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>';
+const selectDocument =
+  '<SelectObjectContentRequest><Expression>SELECT * FROM S3Object</Expression><ExpressionType>SQL</ExpressionType>' +
+  '<InputSerialization><CSV/></InputSerialization><OutputSerialization><CSV/></OutputSerialization></SelectObjectContentRequest>';
 const policyDocument = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::bucket/*' }],
@@ -162,6 +165,9 @@ function baseOf(name: string): Base {
         query: { partNumber: '2', uploadId },
         headers: { 'x-amz-copy-source': '/bucket/key' },
       };
+    case 'SelectObjectContent':
+      // A query that succeeds needs a process.
+      return { ...base, path: '/bucket/missing', body: selectDocument };
     case 'CompleteMultipartUpload':
       return {
         ...base,
@@ -284,6 +290,7 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   '?response-content-language': 'rm',
   '?response-content-type': 'text/x-row',
   '?response-expires': 'Thu, 01 Dec 2033 16:00:00 GMT',
+  '?select-type': '3',
   '?start-after': 'zzz',
   '?upload-id-marker': ['ffffffffffffffffffffffffffffffff', { '?key-marker': 'up' }],
   '?uploadId': 'none',

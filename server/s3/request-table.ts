@@ -278,6 +278,13 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetObjectTagging: { ...common, ...version },
   PutObjectTagging: { ...common, ...version, ...bodyDigests },
   DeleteObjectTagging: { ...common, ...version },
+  SelectObjectContent: {
+    ...common,
+    ...version,
+    ...customerKey,
+    ...bodyDigests,
+    '?select-type': honoured,
+  },
   GetObjectRetention: { ...common, ...version },
   PutObjectRetention: { ...common, ...version, ...bypass, ...bodyDigests },
   GetObjectLegalHold: { ...common, ...version },
@@ -342,7 +349,7 @@ export const notServed: readonly string[] = (
   'PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketReplication PutBucketRequestPayment PutBucketWebsite ' +
   'PutObjectAnnotation ' +
-  'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
+  'RenameObject RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
   'WriteGetObjectResponse'
 ).split(' ');

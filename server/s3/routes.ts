@@ -35,6 +35,7 @@ import {
   putObjectRetention,
 } from './object/object-lock.ts';
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
+import { selectObjectContent } from './object/select-object-content.ts';
 import { listBuckets } from './bucket/list-buckets.ts';
 import { listMultipartUploads, listParts } from './multipart/list-uploads.ts';
 import { listObjectVersions } from './bucket/list-object-versions.ts';
@@ -123,6 +124,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'object', 'legal-hold', getObjectLegalHold],
   ['PUT', 'object', 'legal-hold', putObjectLegalHold],
 
+  ['POST', 'object', 'select', selectObjectContent],
+
   ['POST', 'object', 'uploads', createMultipartUpload],
   ['PUT', 'object', 'uploadId', uploadPart],
   ['PUT', 'object', 'copy uploadId', uploadPartCopy],
@@ -150,7 +153,7 @@ const subresources: ReadonlySet<string> = new Set(
 const parameters: ReadonlySet<string> = new Set(
   (
     'continuation-token delimiter encoding-type fetch-owner key-marker marker max-buckets max-keys max-parts max-uploads metadata ' +
-    'partNumber part-number-marker prefix start-after upload-id-marker version-id-marker versionId x-id bucket-region'
+    'partNumber part-number-marker prefix select-type start-after upload-id-marker version-id-marker versionId x-id bucket-region'
   ).split(' '),
 );
 

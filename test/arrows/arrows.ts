@@ -83,7 +83,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'protocol',
   ],
-  'server/s3': ['server/http/contract', 'server/auth', 'server/objects', 'server/encryption', 'platform', 'protocol'],
+  // The queries of S3 Select: pure, but for the processes that run them.
+  'server/select': ['platform', 'protocol'],
+  'server/s3': [
+    'server/select',
+    'server/http/contract',
+    'server/auth',
+    'server/objects',
+    'server/encryption',
+    'platform',
+    'protocol',
+  ],
   // What happens and how much is stored: metrics, traces, the audit log, usage by bucket.
   'server/observability': [
     'server/http/contract',
@@ -159,6 +169,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'objects',
       'encryption',
       'replicas',
+      'select',
       'store',
     ].map((room) => `server/${room}`),
     'platform',

@@ -63,6 +63,8 @@ export type AnswerBody =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   /** Exactly `size` bytes. If a chunk fails, the connection is closed, so that the client does not take a part for the whole. */
   | { readonly kind: 'pieces'; readonly size: number; readonly pieces: Pieces }
+  /** Bytes of an unknown number. If a chunk fails, the connection is closed before the end of the body. */
+  | { readonly kind: 'stream'; readonly pieces: Pieces }
   /**
    * A text that may take minutes. After some seconds without it, status and headers are sent, and spaces keep the connection alive.
    * `result` never rejects: the text then has the error. `early` precedes the first space.

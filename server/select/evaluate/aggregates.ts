@@ -1,0 +1,70 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Aggregate } from '../sql/query.ts';
+import { asNumber, checkedInt, compareValues, textOf, type Value } from './values.ts';
+
+/**
+ * The state of an aggregate function. It ignores NULL and MISSING.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-select-sql-reference-aggregate.html
+ */
+export class Accumulator {
+  readonly #name: Aggregate['name'];
+  readonly #untyped: boolean;
+  #count = 0;
+  #sum: number | bigint = 0n;
+  #best: Value;
+
+  /** @param untyped the fields of the source are text, and count as the numbers that they have */
+  constructor(name: Aggregate['name'], untyped: boolean) {
+    this.#name = name;
+    this.#untyped = untyped;
+  }
+
+  /** @throws S3Error InvalidDataType for a value that the function does not take */
+  add(value: Value): void {
+    if (value === null || value === undefined) return;
+    this.#count += 1;
+    if (this.#name === 'SUM' || this.#name === 'AVG') this.#add(this.#number(value));
+    else if (this.#name !== 'COUNT')
+      this.#compare(this.#untyped && typeof value === 'string' ? this.#number(value) : value);
+  }
+
+  get result(): Value {
+    if (this.#name === 'COUNT') return BigInt(this.#count);
+    if (this.#count === 0) return null;
+    if (this.#name === 'SUM') return this.#sum;
+    return this.#name === 'AVG' ? Number(this.#sum) / this.#count : this.#best;
+  }
+
+  #number(value: Value): number | bigint {
+    const number = asNumber(value, this.#untyped);
+    if (number !== undefined) return number;
+    throw this.#invalid(value);
+  }
+
+  #add(value: number | bigint): void {
+    const sum = this.#sum;
+    if (typeof sum === 'bigint' && typeof value === 'bigint') {
+      this.#sum = this.#name === 'SUM' ? checkedInt(sum + value) : sum + value;
+    } else this.#sum = Number(sum) + Number(value);
+  }
+
+  #compare(value: Value): void {
+    if (this.#best === undefined) {
+      if (compareValues(value, value, false) === undefined) throw this.#invalid(value);
+      this.#best = value;
+      return;
+    }
+    const order = compareValues(value, this.#best, false);
+    if (order === undefined) throw this.#invalid(value);
+    if (this.#name === 'MIN' ? order < 0 : order > 0) this.#best = value;
+  }
+
+  #invalid(value: Value): S3Error {
+    const shown = JSON.stringify(textOf(value).slice(0, 64));
+    return new S3Error(
+      'InvalidDataType',
+      `${this.#name} does not take ${shown} here. Use CAST, or leave it out by WHERE.`,
+    );
+  }
+}

@@ -1,0 +1,239 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Pieces } from '../../platform/pieces.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { FromQuery, ToQuery } from './select-messages.ts';
+import type { SelectRequest } from './select-request.ts';
+
+/** The object that a query reads. */
+export interface QueriedObject {
+  /** Bytes of plaintext. */
+  readonly size: number;
+  /** Opens a range of the plaintext; `end` is exclusive. */
+  read(start: number, end: number): Promise<Buffer | Pieces>;
+}
+
+/** Queries that a thread runs at a time, and those that wait for them. */
+const maxRunning = 2;
+const maxWaiting = 32;
+/** MiB of the heap of a process. A row group of Parquet needs most. */
+const heapMiB = 768;
+/** Milliseconds that a process without a query is kept. It takes 0.1 to 0.3 s to start one. */
+const idleMs = 30_000;
+
+const entry = fileURLToPath(new URL('./query-process.ts', import.meta.url));
+
+/**
+ * Runs queries in processes of their own, for a thread of the server. A hostile file can make V8 abort its process (an array that grows
+ * beyond the heap does so in a worker thread too), and a query computes for seconds where a request must not.
+ */
+export class QueryProcesses {
+  readonly #idle: ChildProcess[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /**
+   * Starts a query, and returns the messages of its answer. The caller closes them, which ends the query.
+   *
+   * @throws S3Error of the query before its first message, Busy if too many queries wait
+   */
+  async run(request: SelectRequest, object: QueriedObject, now: Date): Promise<Pieces<'own'>> {
+    await this.#enter();
+    const query = new RunningQuery(this.#take(), object, (child) => this.#leave(child));
+    query.start({ kind: 'start', request, size: object.size, now: now.getTime() });
+    return query;
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running < maxRunning) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= maxWaiting) throw new S3Error('Busy');
+    // The query that ends leaves its place to the one that waits.
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #take(): ChildProcess {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) {
+      idle.ref();
+      return idle;
+    }
+    // It gets no settings of the server: they have secrets.
+    return fork(entry, [], {
+      serialization: 'advanced',
+      execArgv: [...process.execArgv.filter((one) => !one.startsWith('--inspect')), `--max-old-space-size=${heapMiB}`],
+      env:
+        process.env['NODE_COMPILE_CACHE'] === undefined
+          ? {}
+          : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+  }
+
+  /** @param child the process, if it can run another query */
+  #leave(child: ChildProcess | undefined): void {
+    if (child !== undefined) {
+      this.#idle.push(child);
+      child.unref();
+      child.channel?.unref();
+      setTimeout(() => this.#end(child), idleMs).unref();
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
+  }
+
+  #end(child: ChildProcess): void {
+    const at = this.#idle.indexOf(child);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    child.kill('SIGKILL');
+  }
+}
+
+/** A query that a process runs: it pulls the bytes of the object, and its messages are pulled. */
+class RunningQuery implements Pieces<'own'> {
+  readonly tenure = 'own';
+  readonly #child: ChildProcess;
+  readonly #object: QueriedObject;
+  readonly #leave: (child: ChildProcess | undefined) => void;
+  #reading: Pieces | undefined;
+  /** Settles the `next` that waits. */
+  #settle:
+    { readonly resolve: (message: Buffer | undefined) => void; readonly reject: (error: unknown) => void } | undefined;
+  #ready: Buffer | undefined;
+  #owesTaken = false;
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+  #closed = false;
+  #busy: Promise<void> = Promise.resolve();
+
+  constructor(child: ChildProcess, object: QueriedObject, leave: (child: ChildProcess | undefined) => void) {
+    this.#child = child;
+    this.#object = object;
+    this.#leave = leave;
+    child.on('message', this.#onMessage);
+    child.once('exit', this.#onExit);
+    child.once('error', this.#onExit);
+  }
+
+  start(message: ToQuery): void {
+    this.#send(message);
+  }
+
+  next(): Promise<Buffer | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
+    const ready = this.#ready;
+    this.#ready = undefined;
+    if (ready !== undefined) return Promise.resolve(ready);
+    if (this.#ended) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      if (!this.#owesTaken) return;
+      this.#owesTaken = false;
+      this.#send({ kind: 'taken' });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#child.off('message', this.#onMessage);
+    this.#child.off('exit', this.#onExit);
+    this.#child.off('error', this.#onExit);
+    // A process that is in the middle of a query is not asked to stop: it may compute.
+    const isReusable = this.#ended && this.#failure === undefined && this.#child.connected;
+    if (!isReusable) this.#child.kill('SIGKILL');
+    await this.#busy;
+    await this.#closeReading();
+    this.#leave(isReusable ? this.#child : undefined);
+  }
+
+  readonly #onMessage = (message: FromQuery): void => {
+    switch (message.kind) {
+      case 'open':
+        return this.#serve(() => this.#open(message.start, message.end));
+      case 'next':
+        return this.#serve(() => this.#nextChunk());
+      case 'message':
+        this.#owesTaken = true;
+        return this.#give(Buffer.from(message.bytes));
+      case 'end':
+        this.#ended = true;
+        return this.#give(undefined);
+      case 'failed':
+        // The process is sound, and so another query may use it.
+        this.#ended = message.code !== undefined;
+        return this.#fail(
+          message.code === undefined
+            ? new Error(`the query failed: ${message.message}`)
+            : new S3Error(message.code, message.message),
+        );
+      default:
+        return message satisfies never;
+    }
+  };
+
+  readonly #onExit = (): void => {
+    if (this.#ended) return;
+    this.#fail(
+      new S3Error('OverMaxRecordSize', 'The query needs more memory than it may have, or its file is damaged.'),
+    );
+  };
+
+  #give(message: Buffer | undefined): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    if (settle !== undefined) settle.resolve(message);
+    else this.#ready = message;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#settle?.reject(error);
+    this.#settle = undefined;
+  }
+
+  #send(message: ToQuery): void {
+    // The callback takes the error of a process that has just ended; its exit is reported.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+
+  /** Answers with a chunk. A failure of the store ends the query: its connection is cut, as that of a GET. */
+  #serve(read: () => Promise<Uint8Array | undefined>): void {
+    this.#busy = this.#answer(this.#busy, read);
+  }
+
+  async #answer(before: Promise<void>, read: () => Promise<Uint8Array | undefined>): Promise<void> {
+    await before;
+    if (this.#closed || this.#failure !== undefined) return;
+    try {
+      const bytes = await read();
+      if (!this.#closed) this.#send({ kind: 'chunk', bytes });
+    } catch (error) {
+      this.#fail(error);
+      this.#child.kill('SIGKILL');
+    }
+  }
+
+  async #open(start: number, end: number): Promise<Uint8Array | undefined> {
+    await this.#closeReading();
+    if (start === end) return undefined;
+    const body = await this.#object.read(start, end);
+    if (Buffer.isBuffer(body)) return body;
+    this.#reading = body;
+    return this.#nextChunk();
+  }
+
+  async #nextChunk(): Promise<Uint8Array | undefined> {
+    return this.#reading?.next();
+  }
+
+  async #closeReading(): Promise<void> {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    await reading?.close();
+  }
+}

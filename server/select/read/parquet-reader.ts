@@ -1,0 +1,145 @@
+import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import type { AsyncBuffer, FileMetaData, RowGroup } from 'hyparquet';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { SourceRecord } from '../evaluate/record.ts';
+import type { Value } from '../evaluate/values.ts';
+import { type ByteSource, readRange } from './byte-source.ts';
+import { checkPages, codecs } from './parquet-pages.ts';
+import { type Convert, converterOf, timeParsers } from './parquet-values.ts';
+
+/** Bytes of the columns that are read of a row group, compressed and not. */
+const maxGroupBytes = 256 * 1_024 * 1_024;
+const maxMetadataBytes = 16 * 1_024 * 1_024;
+const maxGroupRows = 8_388_608;
+/** Rows that are decoded at a time, where all columns are flat: the library decodes nested ones from the beginning each time. */
+const sliceRows = 65_536;
+
+interface ParquetRead {
+  /** The columns that are read, in lower case; undefined for all. */
+  readonly columns: ReadonlySet<string> | undefined;
+  /** Row groups that begin in these bytes are read; `end` is exclusive. */
+  readonly bounds: { readonly start: number; readonly end: number };
+}
+
+/**
+ * Yields the rows of a Parquet file in batches. It holds one row group at a time.
+ *
+ * @throws S3Error ParquetParsingError, ParquetUnsupportedCompressionCodec, OverMaxParquetBlockSize, and what the source throws
+ */
+export async function* readParquet(source: ByteSource, read: ParquetRead): AsyncGenerator<Iterable<SourceRecord>> {
+  if (source.size < 12) throw new S3Error('ParquetParsingError', 'The object is too small for a Parquet file.');
+  const metadata = await metadataOf(source);
+  const schema = parquetSchema(metadata);
+  const selected = schema.children.filter(({ element }) => read.columns?.has(element.name.toLowerCase()) ?? true);
+  // Without a column there still are rows, e.g. for COUNT(*).
+  const columns = selected.length > 0 ? selected : schema.children.slice(0, 1);
+  const names = columns.map(({ element }) => element.name);
+  const converters = columns.map((column): readonly [string, Convert] => [column.element.name, converterOf(column)]);
+  let first = 0;
+  for (const group of metadata.row_groups) {
+    const rows = Number(group.num_rows);
+    if (isWithin(group, read.bounds)) {
+      const file = await loadGroup(source, group, names);
+      const slice = columns.every(({ children }) => children.length === 0) ? sliceRows : rows;
+      for (let at = 0; at < rows; at += slice) {
+        const range = { rowStart: first + at, rowEnd: first + Math.min(at + slice, rows) };
+        yield recordsOf(await decode(file, metadata, names, range), converters);
+      }
+    }
+    first += rows;
+  }
+}
+
+function* recordsOf(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  converters: readonly (readonly [string, Convert])[],
+): Generator<SourceRecord> {
+  for (const row of rows) {
+    const value: Record<string, Value> = {};
+    for (const [name, convert] of converters) value[name] = convert(row[name]);
+    yield { kind: 'value', value, exact: true };
+  }
+}
+
+async function metadataOf(source: ByteSource): Promise<FileMetaData> {
+  const file: AsyncBuffer = {
+    byteLength: source.size,
+    async slice(start, end = source.size) {
+      if (end - start > maxMetadataBytes)
+        throw new S3Error('OverMaxParquetBlockSize', 'The metadata of the Parquet file is too large.');
+      return (await readRange(source, start, end)).buffer;
+    },
+  };
+  const metadata = await parsing(() => parquetMetadataAsync(file, { geoparquet: false, initialFetchSize: 65_536 }));
+  if (metadata.schema.length > 10_000) throw new S3Error('OverMaxColumn');
+  return metadata;
+}
+
+function isWithin({ columns }: RowGroup, bounds: ParquetRead['bounds']): boolean {
+  const starts = columns.map(({ meta_data: data }) =>
+    Number(data?.dictionary_page_offset ?? data?.data_page_offset ?? 0),
+  );
+  const start = Math.min(...starts.slice(0, 1_000));
+  return start >= bounds.start && start < bounds.end;
+}
+
+/** Reads the columns of a row group, and checks their pages. */
+async function loadGroup(source: ByteSource, group: RowGroup, names: readonly string[]): Promise<AsyncBuffer> {
+  if (!(Number(group.num_rows) >= 0 && Number(group.num_rows) <= maxGroupRows))
+    throw new S3Error('OverMaxParquetBlockSize');
+  const chunks: { readonly start: number; readonly bytes: Buffer<ArrayBuffer> }[] = [];
+  let total = 0;
+  for (const { meta_data: data } of group.columns) {
+    const [name] = data?.path_in_schema ?? [];
+    if (data === undefined || name === undefined || !names.includes(name)) continue;
+    const start = Number(data.dictionary_page_offset ?? data.data_page_offset);
+    const size = Number(data.total_compressed_size);
+    total += Math.max(size, Number(data.total_uncompressed_size));
+    if (!(total <= maxGroupBytes)) throw new S3Error('OverMaxParquetBlockSize');
+    if (!(start >= 0 && size >= 0 && start + size <= source.size)) {
+      throw new S3Error('ParquetParsingError', 'A column of the Parquet file is out of its bounds.');
+    }
+    const bytes = await readRange(source, start, start + size);
+    await parsing(() => Promise.resolve(checkPages(bytes)));
+    chunks.push({ start, bytes });
+  }
+  return {
+    byteLength: source.size,
+    slice: (start, end = source.size) => {
+      const chunk = chunks.find((one) => one.start <= start && end <= one.start + one.bytes.length);
+      if (chunk === undefined)
+        throw new S3Error('ParquetParsingError', 'The Parquet file refers to bytes of no column.');
+      return chunk.bytes.buffer.slice(start - chunk.start, end - chunk.start);
+    },
+  };
+}
+
+function decode(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly string[],
+  range: { readonly rowStart: number; readonly rowEnd: number },
+): Promise<readonly Record<string, unknown>[]> {
+  return parsing(() =>
+    parquetReadObjects({
+      file,
+      metadata,
+      columns: [...columns],
+      compressors: codecs,
+      parsers: timeParsers,
+      geoparquet: false,
+      ...range,
+    }),
+  );
+}
+
+/** Runs the library. It fails with errors of any kind for a damaged file. */
+async function parsing<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof S3Error || (error instanceof Error && error.name === 'SourceError')) throw error;
+    const why = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+    throw new S3Error('ParquetParsingError', `The Parquet file cannot be read: ${why}`, { cause: error });
+  }
+}
