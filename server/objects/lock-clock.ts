@@ -18,3 +18,6 @@ export function lockClock(wall: () => number, monotonic: () => number): LockCloc
     latest: () => Math.max(wall(), passed()),
   };
 }
+
+/** The clock of this thread since its start. */
+export const threadLockClock = lockClock(Date.now, () => performance.now());

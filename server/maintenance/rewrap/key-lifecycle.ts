@@ -2,6 +2,8 @@ import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts'
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
+import { isLocked } from '../../objects/operations/object-lock.ts';
+import { threadLockClock } from '../../objects/lock-clock.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -81,6 +83,15 @@ function keyOfObject(recordKey: Buffer, value: Buffer): string | undefined {
   return sealed === undefined || sealed.scheme === 'SSE-C' ? undefined : sealed.keyName;
 }
 
+/** Returns a version under object lock that the key encrypts. To lose the key would be to lose the version before its retention ends. */
+async function lockedUnder(records: RecordStore, keyName: string, now: number): Promise<string | undefined> {
+  for await (const { entry, place } of versionPass(records, {}, undefined)) {
+    if (keyOfObject(entry.key, entry.value) !== keyName) continue;
+    if (isLocked(decodeObject(entry.value, place.bucket, place.key), now)) return `${place.bucket}/${place.key}`;
+  }
+  return undefined;
+}
+
 interface RemoveKeyOptions {
   readonly records: RecordStore;
   readonly keyName: string;
@@ -98,7 +109,8 @@ interface RemoveKeyOptions {
 
 /**
  * Removes a key that nothing uses. The key is marked first, so that no server encrypts another object with it; then its usage is
- * counted, and only then it is removed. The default key and the key of the backend are never removed.
+ * counted, and only then it is removed. The default key and the key of the backend are never removed, nor is one that encrypts a version
+ * under object lock.
  *
  * @returns the data that was lost with the key, where `force` is set
  */
@@ -117,6 +129,16 @@ export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | u
       throw new MaintenanceError(
         'key-in-use',
         `identities and settings are sealed under ${keyName}: it cannot be removed`,
+      );
+    }
+    const locked =
+      force && usage !== undefined
+        ? await lockedUnder(records, keyName, Math.min(clock(), threadLockClock.earliest()))
+        : undefined;
+    if (locked !== undefined) {
+      throw new MaintenanceError(
+        'key-in-use',
+        `${keyName} encrypts versions under object lock, such as ${locked}, which nobody may lose: seal them under another key first`,
       );
     }
     if (usage !== undefined && !force) throw new MaintenanceError('key-in-use', sentence(keyName, usage));

@@ -91,6 +91,7 @@ async function deleteCurrent(
   if (history === 'none') {
     const result = { deleteMarker: false };
     if (current === undefined) return { result };
+    checkRemovable(current.record, context.lockClock.earliest(), false);
     const removed = await removeObject(context, place, current, undefined);
     return { batch: { ...removed, expect: [...expect, ...removed.expect] }, result };
   }

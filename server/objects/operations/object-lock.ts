@@ -12,11 +12,14 @@ import type { ObjectLock as StoredLock, ObjectRecord } from '../records/object-r
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
  */
 export function checkRemovable({ lock }: Pick<ObjectRecord, 'lock'>, now: number, bypassGovernance: boolean): void {
-  if (lock === undefined) return;
-  const retained = lock.until !== undefined && lock.until > now && !(lock.mode === 'GOVERNANCE' && bypassGovernance);
-  if (lock.legalHold === true || retained) {
-    throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
-  }
+  if (!isLocked({ lock }, now)) return;
+  if (bypassGovernance && lock?.mode === 'GOVERNANCE' && lock.legalHold !== true) return;
+  throw new S3Error('AccessDenied', 'Access Denied because object protected by object lock.');
+}
+
+/** Reports if a version has a legal hold, or a retention that has not ended. */
+export function isLocked({ lock }: Pick<ObjectRecord, 'lock'>, now: number): boolean {
+  return lock !== undefined && (lock.legalHold === true || (lock.until !== undefined && lock.until > now));
 }
 
 /**

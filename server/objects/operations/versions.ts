@@ -114,7 +114,10 @@ export async function supersede(
   by: Exclude<Body['kind'], 'none'> | undefined,
 ): Promise<BatchChanges> {
   const { bucket, key, history, current, marker, nullVersion } = place;
-  if (history === 'none') return removeObject(context, place, current, by);
+  if (history === 'none') {
+    if (current !== undefined) checkRemovable(current.record, context.lockClock.earliest(), false);
+    return removeObject(context, place, current, by);
+  }
   const replaced = history === 'null-version' && current !== undefined && current.record.versionId === undefined;
   for (const removed of [replaced ? current : undefined, nullVersion]) {
     if (removed !== undefined) checkRemovable(removed.record, context.lockClock.earliest(), false);
