@@ -34,6 +34,7 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
     rounds: options.rounds,
     seconds: options.seconds,
     quick: options.quick,
+    versioned: options.versioned,
     installed,
     missing,
     ...benchmark.results(),

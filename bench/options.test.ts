@@ -15,6 +15,14 @@ describe('the options of the benchmark', () => {
     expect(coldStart).toBe(0);
   });
 
+  it('leave the listing of versions to buckets with versions', () => {
+    const loadsOf = (...args: string[]) => parseOptions(args).steps.map(({ load }) => load);
+    expect(loadsOf()).not.toContain('list-versions');
+    expect(loadsOf('--versioned')).toContain('list-versions');
+    expect(loadsOf('--versioned', '--targets')).toEqual(['put-4KiB', 'get-4KiB', 'list', 'list-versions']);
+    expect(parseOptions(['--versioned']).servers).toEqual(['coffer', 'minio']);
+  });
+
   it('take a name for the loads of all sizes', () => {
     const { steps } = parseOptions(['--only', 'head', '--connections', '8']);
     expect(steps.map((step) => step.load)).toEqual(['head-4KiB', 'head-64KiB', 'head-8MiB']);

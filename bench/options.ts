@@ -19,6 +19,14 @@ export const targets: readonly Target[] = [
   { load: 'get-8MiB', connections: 4, ratio: 1 },
 ];
 
+/** The same in a bucket with versions. */
+const versionedTargets: readonly Target[] = [
+  { load: 'put-4KiB', connections: 32, ratio: 4 },
+  { load: 'get-4KiB', connections: 32, ratio: 3 },
+  { load: 'list', connections: 32, ratio: 4 },
+  { load: 'list-versions', connections: 32, ratio: 3 },
+];
+
 /** The required share of Coffer's rate with SSE-KMS in its rate without encryption, for each number of connections. */
 export const encryptionTargets: ReadonlyMap<string, number> = new Map([
   ['put-4KiB', 0.8],
@@ -30,8 +38,10 @@ export const encryptionTargets: ReadonlyMap<string, number> = new Map([
 /** The process must be ready within this time with 1,000,000 objects. */
 export const readyWithinMs = 1_000;
 
-export function targetOf(load: string, connections: number): Target | undefined {
-  return targets.find((target) => target.load === load && target.connections === connections);
+export function targetOf(load: string, connections: number, versioned: boolean): Target | undefined {
+  return (versioned ? versionedTargets : targets).find(
+    (target) => target.load === load && target.connections === connections,
+  );
 }
 
 export interface Options {
@@ -41,6 +51,8 @@ export interface Options {
   readonly seconds: number;
   readonly quick: boolean;
   readonly signPayload: boolean;
+  /** The bucket has versions. */
+  readonly versioned: boolean;
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from; by default this one. */
   readonly coffer: string | undefined;
@@ -73,6 +85,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --overwrites N        run all once more after N writes over objects in Coffer: 10000000 in the long form
   --cold-start N        objects of Coffer's cold start, 1000000; 0 leaves it out, as --quick, --targets and --only do
   --sign-payload        sign SHA-256 of bodies
+  --versioned           in a bucket with versions, which versitygw leaves out
   --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, to compare with
@@ -88,12 +101,13 @@ export function parseOptions(args: readonly string[]): Options {
   const coldStartNamed = values.only?.split(',').includes('cold-start') === true;
   const narrow = quick || values.targets || values.only !== undefined;
   return {
-    steps: steps(values.only, quick || values.targets, values.connections),
-    servers: servers(values.servers, values.encryption),
+    steps: steps(values, values.versioned ? versionedTargets : targets),
+    servers: servers(values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(',')), values.encryption),
     rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
     quick,
     signPayload: values['sign-payload'],
+    versioned: values.versioned,
     folder: values.folder,
     coffer: values.coffer,
     out: values.out,
@@ -118,10 +132,11 @@ function read(args: readonly string[]) {
         connections: { type: 'string' },
         rounds: { type: 'string' },
         seconds: { type: 'string' },
-        servers: { type: 'string', default: serverNames.join(',') },
+        servers: { type: 'string' },
         overwrites: { type: 'string' },
         'cold-start': { type: 'string' },
         'sign-payload': { type: 'boolean', default: false },
+        versioned: { type: 'boolean', default: false },
         encryption: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         folder: { type: 'string' },
@@ -134,15 +149,19 @@ function read(args: readonly string[]) {
   }
 }
 
-function steps(only: string | undefined, onlyTargets: boolean, connections: string | undefined): Step[] {
+function steps(
+  { only, quick, targets: narrow, connections, versioned }: ReturnType<typeof read>['values'],
+  ofTargets: readonly Target[],
+): Step[] {
   const given = connections?.split(',').map((value) => whole('--connections', value, 1));
   const names = only?.split(',').filter((name) => name !== 'cold-start');
-  if (names === undefined && onlyTargets) {
-    return targets.flatMap((target) =>
+  if (names === undefined && (quick || narrow)) {
+    return ofTargets.flatMap((target) =>
       (given ?? [target.connections]).map((count) => ({ load: target.load, connections: count })),
     );
   }
-  return named(names ?? loads.map((load) => load.name)).flatMap((load) =>
+  const all = loads.map((load) => load.name).filter((name) => versioned || name !== 'list-versions');
+  return named(names ?? all).flatMap((load) =>
     (given ?? connectionsOf(load)).map((count) => ({ load, connections: count })),
   );
 }

@@ -58,6 +58,7 @@ function report(rows: readonly Row[], more: Partial<Report> = {}): string {
     rounds: 3,
     seconds: 2,
     quick: false,
+    versioned: false,
     installed: [],
     missing: [],
     rows,

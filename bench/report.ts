@@ -22,6 +22,7 @@ export interface Report {
   readonly rounds: number;
   readonly seconds: number;
   readonly quick: boolean;
+  readonly versioned: boolean;
   readonly installed: readonly Installed[];
   readonly missing: readonly ServerName[];
   readonly rows: readonly Row[];
@@ -40,6 +41,7 @@ export function render(report: Report): string {
       phaseParts(
         phase,
         report.rows.filter((row) => row.phase === phase),
+        report.versioned,
       ),
     ),
     ...(report.coldStarts.length > 0 ? ['## Cold start', coldStartTable(report.coldStarts)] : []),
@@ -48,8 +50,8 @@ export function render(report: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function phaseParts(phase: string, rows: readonly Row[]): string[] {
-  const reached = targetTable(rows);
+function phaseParts(phase: string, rows: readonly Row[], versioned: boolean): string[] {
+  const reached = targetTable(rows, versioned);
   const encryption = encryptionTable(rows);
   return [
     ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
@@ -73,9 +75,9 @@ function conditions({ date, machine, rounds, seconds, quick, installed, missing,
 }
 
 /** Renders the targets, which are ratios to MinIO; undefined if no load with a target was run on both servers. */
-function targetTable(rows: readonly Row[]): string | undefined {
+function targetTable(rows: readonly Row[], versioned: boolean): string | undefined {
   const lines = rows.flatMap((row) => {
-    const target = targetOf(row.load, row.connections);
+    const target = targetOf(row.load, row.connections, versioned);
     const [coffer, minio] = [row.servers.get('coffer'), row.servers.get('minio')];
     if (target === undefined || coffer === undefined || minio === undefined) return [];
     const reached = ratio(coffer, minio);

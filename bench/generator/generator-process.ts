@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The requests to the generator's process. `prepare`, `run` and `finish` follow each other. */
 export type GeneratorRequest =
-  | { readonly kind: 'make-bucket'; readonly endpoint: Endpoint }
+  | { readonly kind: 'make-bucket'; readonly endpoint: Endpoint; readonly versioned: boolean }
   | { readonly kind: 'prepare'; readonly load: string; readonly round: Round }
   | { readonly kind: 'run' }
   | { readonly kind: 'finish' }

@@ -22,9 +22,13 @@ export interface Measured {
   readonly generatorCpu: number;
 }
 
-export async function makeBucket(endpoint: Endpoint): Promise<void> {
+const enabled = Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
+
+/** Creates the bucket of all loads, with versions where they are asked for. */
+export async function makeBucket(endpoint: Endpoint, versioned: boolean): Promise<void> {
   const { status } = await ask(endpoint, { method: 'HEAD', path: `/${bucket}`, query: '' });
   if (status !== 200) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
+  if (versioned) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'versioning=' }, enabled);
 }
 
 /** One round of a load: `prepare`, `run` (the measured part), `finish`. */

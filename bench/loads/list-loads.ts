@@ -1,7 +1,7 @@
 import { ask, askWell } from '../generator/ask.ts';
 import type { RingRequest } from '../generator/request-ring.ts';
 import { bucket, type Load, type Round } from './load.ts';
-import { Objects, sendAll, bodiesOf } from './objects.ts';
+import { Objects, sendAll, bodiesOf, writeOver } from './objects.ts';
 
 const inFolder = 1_000;
 const prefix = 'list';
@@ -69,4 +69,30 @@ const listFolders: Load = {
   },
 };
 
-export const listLoads: readonly Load[] = [listKeys, listFolders];
+const versionsOfKey = 2;
+
+/** Lists a page of 1,000 versions: 500 keys with two of each, in a bucket with versions. */
+const listVersions: Load = {
+  name: 'list-versions',
+  help: 'LIST of the 1,000 versions of one folder, of 100 folders in turn; with --versioned',
+  async prepare(round) {
+    const keys = inFolder / versionsOfKey;
+    const request = (folder: number): RingRequest => ({
+      method: 'GET',
+      path: `/${bucket}`,
+      query: `delimiter=%2F&prefix=${encodeURIComponent(`versions-${folder}/0000/`)}&versions=`,
+      length: 0,
+    });
+    for (let folder = 0; folder < folders(round); folder += 1) {
+      const objects = new Objects(`versions-${folder}`, keys, bodiesOf(256));
+      const last = await ask(round.endpoint, objects.head(objects.count - 1));
+      if (last.status === 200) continue;
+      await writeOver(round.endpoint, objects, keys * versionsOfKey, 32);
+    }
+    await expectEntries(round, request(0), 'Version', inFolder);
+    const requests = Array.from({ length: folders(round) }, (_, folder) => request(folder));
+    return { requests, repeat: true, verify: nothing, clear: nothing };
+  },
+};
+
+export const listLoads: readonly Load[] = [listKeys, listFolders, listVersions];
