@@ -1,12 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type {
-  ListedVersion,
-  ObjectLayer,
-  ObjectLock,
-  ObjectTags,
-  Retention,
-} from '../../../server/objects/object-layer.ts';
+import type { ObjectLock, ObjectTags, Retention } from '../../../server/objects/object-layer.ts';
 import { SeededRandom } from '../seeded-random.ts';
+import type { ListedVersionOfModel, ModelledLayer } from './modelled-layer.ts';
 import { put, readAll } from './test-layer.ts';
 
 /** A version as the model knows it; a delete marker has no text. */
@@ -16,6 +11,14 @@ interface ModelVersion {
   readonly etag: string;
   tags: ObjectTags;
   lock: ObjectLock;
+}
+
+export interface ModelOptions {
+  readonly seed: number;
+  readonly operations: number;
+  readonly lock: boolean;
+  /** The server has a clock of its own, so that no retention ends. Otherwise the model moves the clock by days. */
+  readonly realTime?: boolean;
 }
 
 type Status = 'Enabled' | 'Suspended' | undefined;
@@ -39,31 +42,30 @@ async function outcome(run: () => Promise<string>): Promise<string> {
  * an error with the seed and the operation. `layer` has the clock of `now`.
  */
 export class VersionsModel {
-  readonly #layer: ObjectLayer;
+  readonly #layer: ModelledLayer;
   readonly #random: SeededRandom;
   readonly #versions = new Map<string, ModelVersion[]>();
   readonly #removed: string[] = [];
   readonly #lock: boolean;
+  readonly #realTime: boolean;
   #status: Status;
   #writes = 0;
   now = Date.UTC(2026, 0, 1);
 
-  private constructor(layer: ObjectLayer, random: SeededRandom, lock: boolean) {
+  private constructor(layer: ModelledLayer, { seed, lock, realTime = false }: ModelOptions) {
     this.#layer = layer;
-    this.#random = random;
+    this.#random = new SeededRandom(seed);
     this.#lock = lock;
+    this.#realTime = realTime;
     this.#status = lock ? 'Enabled' : undefined;
   }
 
   /** `makeLayer` gets the clock. */
-  static async run(
-    makeLayer: (clock: () => number) => ObjectLayer,
-    options: { readonly seed: number; readonly operations: number; readonly lock: boolean },
-  ): Promise<void> {
+  static async run(makeLayer: (clock: () => number) => ModelledLayer, options: ModelOptions): Promise<void> {
     let model: VersionsModel | undefined;
     const layer = makeLayer(() => model?.now ?? 0);
     await layer.createBucket(bucket, { location: '', objectLock: options.lock });
-    model = new VersionsModel(layer, new SeededRandom(options.seed), options.lock);
+    model = new VersionsModel(layer, options);
     for (let at = 0; at < options.operations; at += 1) {
       const { name, real, expected } = await model.#step();
       if (real !== expected) {
@@ -76,7 +78,8 @@ export class VersionsModel {
 
   /** Does one operation on both. */
   async #step(): Promise<{ name: string; real: string; expected: string }> {
-    this.now += this.#random.between(0, 2) === 0 ? 0 : this.#random.between(1, 5_000);
+    if (this.#realTime) this.now = Math.floor(Date.now() / 1_000) * 1_000;
+    else this.now += this.#random.between(0, 2) === 0 ? 0 : this.#random.between(1, 5_000);
     const key = this.#one(keys);
     const choice = this.#random.between(0, 99);
     if (choice < 28) return this.#put(key);
@@ -91,7 +94,7 @@ export class VersionsModel {
     if (choice < 92) return this.#setStatus();
     if (choice < 96) return this.#retain(key);
     if (choice < 98) return this.#hold(key);
-    this.now += this.#random.between(-1, 3) * dayMs;
+    if (!this.#realTime) this.now += this.#random.between(-1, 3) * dayMs;
     return { name: 'time passes', real: '', expected: '' };
   }
 
@@ -392,6 +395,6 @@ export class VersionsModel {
   }
 }
 
-function describe({ key, versionId, isLatest, deleteMarker }: ListedVersion): string {
+function describe({ key, versionId, isLatest, deleteMarker }: ListedVersionOfModel): string {
   return `${key} ${versionId} ${isLatest} ${deleteMarker}`;
 }

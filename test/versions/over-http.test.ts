@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { report } from '../support/report.ts';
+import { VersionsModel } from '../support/objects/versions-model.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { s3Layer } from './s3-layer.ts';
+
+/** `.ci/soak versions` asks for 10,000. */
+const operations = Number(process.env['COFFER_VERSIONS_OPERATIONS'] ?? 250);
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
+/** Retentions do not end here: a bucket would fill with versions that nothing removes. */
+const OF_BUCKET = 500;
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer();
+  await untilReady(server);
+});
+afterAll(() => server?.stop());
+
+describe.each([false, true])('random requests to a bucket with versions, object lock %s', (lock) => {
+  it(`are answered as the model says, seed ${seed}`, { timeout: 60_000 + operations * 100 }, async () => {
+    for (let done = 0; done < operations; done += OF_BUCKET) {
+      const { layer, close } = s3Layer(server, `model-${lock}-${done}`);
+      const count = Math.min(OF_BUCKET, operations - done);
+      await VersionsModel.run(() => layer, { seed: seed + done, operations: count, lock, realTime: true });
+      close();
+    }
+    report(`a server over HTTP, object lock ${lock}, seed ${seed}: ${operations} operations as in the model`);
+  });
+});
