@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, GetObjectCommand, PutBucketVersioningCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder } from '../crash/verify-folder.ts';
@@ -21,15 +21,22 @@ interface Tally {
   faults: number;
   refused: number;
   cut: number;
+  noncurrent: number;
   /** Ranges that the damage does not touch. */
   intact: number;
 }
 
 /** What a client gets: all the bytes that it could take for whole, or nothing. */
-async function got(client: S3Client, key: string, range: string | undefined): Promise<Buffer | 'refused' | 'cut'> {
+async function got(
+  client: S3Client,
+  { key, versionId }: Victim,
+  range: string | undefined,
+): Promise<Buffer | 'refused' | 'cut'> {
   let body;
   try {
-    const answer = await client.send(new GetObjectCommand({ Bucket, Key: key, ...(range && { Range: range }) }));
+    const answer = await client.send(
+      new GetObjectCommand({ Bucket, Key: key, VersionId: versionId, ...(range && { Range: range }) }),
+    );
     body = answer.Body;
   } catch {
     return 'refused';
@@ -55,7 +62,7 @@ async function served<T>(path: string, work: (server: RunningServer, client: S3C
 
 describe('damage on the disk', () => {
   const random = new SeededRandom(seed);
-  const tally: Tally = { faults: 0, refused: 0, cut: 0, intact: 0 };
+  const tally: Tally = { faults: 0, noncurrent: 0, refused: 0, cut: 0, intact: 0 };
   let folder: string;
 
   beforeAll(async () => {
@@ -64,13 +71,14 @@ describe('damage on the disk', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** Whole and ranged, in an order that chance decides: the first damaged answer marks the object. */
-  async function read(client: S3Client, { key, bytes }: Victim, wrong: string[]): Promise<void> {
+  async function read(client: S3Client, object: Victim, wrong: string[]): Promise<void> {
+    const { key, bytes } = object;
     const start = random.between(0, bytes.length - 1);
     const end = random.between(start, bytes.length - 1);
     const ranges = [undefined, `bytes=${start}-${end}`];
     if (random.between(0, 1) === 1) ranges.reverse();
     for (const range of ranges) {
-      const answer = await got(client, key, range);
+      const answer = await got(client, object, range);
       if (answer === 'refused' || answer === 'cut') {
         tally[answer] += 1;
         continue;
@@ -87,7 +95,15 @@ describe('damage on the disk', () => {
     const place = places[number % places.length] ?? 'blob';
     const fault = faults[Math.floor(number / places.length) % faults.length] ?? 'bit';
     const size = place.includes('inline') ? random.between(1, 100_000) : random.between(131_073, 700_000);
-    return { key: `object-${number}-${place.replaceAll(' ', '-')}`, bytes: random.bytes(size), fault, place };
+    // Every second round over all faults and places is of noncurrent versions.
+    const noncurrent = Math.floor(number / (places.length * faults.length)) % 2 === 1 || number % 7 === 0;
+    return {
+      key: `object-${number}-${place.replaceAll(' ', '-')}`,
+      bytes: random.bytes(size),
+      fault,
+      place,
+      noncurrent,
+    };
   }
 
   async function batch(number: number, count: number): Promise<void> {
@@ -96,6 +112,8 @@ describe('damage on the disk', () => {
     const earlier = victims.filter(({ fault }) => fault === 'older');
     await served(path, async (_, client) => {
       await client.send(new CreateBucketCommand({ Bucket }));
+      const VersioningConfiguration = { Status: 'Enabled' } as const;
+      await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
       for (const { key, bytes, place } of earlier) {
         await store(client, { Bucket, Key: key, Body: random.bytes(bytes.length) }, place);
       }
@@ -103,7 +121,10 @@ describe('damage on the disk', () => {
     const keys = earlier.map(({ key }) => key);
     const before = await storedBytes(path, Bucket, keys);
     await served(path, async (_, client) => {
-      for (const { key, bytes, place } of victims) await store(client, { Bucket, Key: key, Body: bytes }, place);
+      for (const one of victims) {
+        one.versionId = await store(client, { Bucket, Key: one.key, Body: one.bytes }, one.place);
+        if (one.noncurrent) await store(client, { Bucket, Key: one.key, Body: Buffer.from('newer') }, 'inline');
+      }
     });
     await damage(path, Bucket, { victims, earlier: before }, random);
     const wrong: string[] = [];
@@ -119,6 +140,7 @@ describe('damage on the disk', () => {
       }
     }
     tally.faults += victims.length;
+    tally.noncurrent += victims.filter(({ noncurrent }) => noncurrent).length;
     expect(wrong).toEqual([]);
     await rm(path, { recursive: true, force: true });
   }
@@ -130,7 +152,7 @@ describe('damage on the disk', () => {
         await batch(number, Math.min(BATCH, wanted - number * BATCH));
       }
       report(
-        `${tally.faults} faults (${faults.join(', ')}; ${places.join(', ')}), two answers each: ${tally.refused} refused, ` +
+        `${tally.faults} faults, ${tally.noncurrent} of them in noncurrent versions (${faults.join(', ')}; ${places.join(', ')}), two answers each: ${tally.refused} refused, ` +
           `${tally.cut} cut short, ${tally.intact} ranges that the damage did not touch, no wrong byte; all in log and verify; seed ${seed}`,
       );
     },

@@ -3,7 +3,8 @@ import { readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { commitOnce } from '../../server/store/batch.ts';
 import { decodeBody, encodeBody, decodeManifest, decodeObject } from '../../server/objects/records/object-record.ts';
-import { recordKeys } from '../../server/objects/records/record-format.ts';
+import { objectRecordKey } from '../../server/objects/operations/commit-change.ts';
+import { recordKeys, versionOrder } from '../../server/objects/records/record-format.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
@@ -28,6 +29,10 @@ export interface Victim {
   readonly bytes: Buffer;
   readonly fault: Fault;
   readonly place: Place;
+  /** A newer version is put on top of it. */
+  readonly noncurrent: boolean;
+  /** Of the bucket with versions; known when it is stored. */
+  versionId?: string | undefined;
 }
 
 /** The stored bytes of an object, and how others take their place. */
@@ -41,7 +46,7 @@ interface StoredBody {
 export function storedBytes(folder: string, bucket: string, keys: readonly string[]): Promise<Map<string, Buffer>> {
   return withRecords(folder, async (records, blobs) => {
     const found = new Map<string, Buffer>();
-    for (const key of keys) found.set(key, (await bodyOf(records, blobs, bucket, key)).bytes);
+    for (const key of keys) found.set(key, (await bodyOf(records, blobs, bucket, { key, noncurrent: false })).bytes);
     return found;
   });
 }
@@ -55,7 +60,7 @@ export function damage(
 ): Promise<void> {
   return withRecords(folder, async (records, blobs) => {
     const bodies = new Map<Victim, StoredBody>();
-    for (const victim of victims) bodies.set(victim, await bodyOf(records, blobs, bucket, victim.key));
+    for (const victim of victims) bodies.set(victim, await bodyOf(records, blobs, bucket, victim));
     for (const [index, victim] of victims.entries()) {
       const body = bodies.get(victim);
       const other = bodies.get(victims[(index + 1) % victims.length] ?? victim);
@@ -100,15 +105,21 @@ function flipped(bytes: Buffer, random: SeededRandom): Buffer {
   return changed;
 }
 
-async function bodyOf(records: RecordStore, blobs: string, bucket: string, key: string): Promise<StoredBody> {
+async function bodyOf(
+  records: RecordStore,
+  blobs: string,
+  bucket: string,
+  { key, noncurrent, versionId }: Pick<Victim, 'key' | 'noncurrent' | 'versionId'>,
+): Promise<StoredBody> {
+  const order = noncurrent ? versionOrder(versionId) : undefined;
   const valueOf = async (recordKey: Buffer): Promise<Buffer> => {
     const entry = await records.get(recordKey);
     if (entry === undefined) throw new Error(`object ${key} is not complete`);
     return entry.value;
   };
-  const { id, body } = decodeObject(await valueOf(recordKeys.object(bucket, key)), bucket, key);
+  const { id, body } = decodeObject(await valueOf(objectRecordKey({ bucket, key, order })), bucket, key);
   if (body.kind === 'inline') {
-    const place = recordKeys.inline(bucket, key);
+    const place = recordKeys.inline(bucket, key, order);
     return {
       bytes: Buffer.from(decodeBody(await valueOf(place), id) ?? []),
       file: undefined,
@@ -118,7 +129,10 @@ async function bodyOf(records: RecordStore, blobs: string, bucket: string, key: 
     };
   }
   const manifest = async () =>
-    decodeManifest(decodeBody(await valueOf(recordKeys.manifest(bucket, key)), id) ?? Buffer.alloc(0), undefined);
+    decodeManifest(
+      decodeBody(await valueOf(recordKeys.manifest(bucket, key, order)), id) ?? Buffer.alloc(0),
+      undefined,
+    );
   const blob = body.kind === 'blob' ? body.blob : (await manifest())[0]?.blob;
   if (blob === undefined) throw new Error(`object ${key} has no blob`);
   const file = join(blobs, blob.slice(-2), blob);
@@ -141,14 +155,15 @@ export async function store(
   client: S3Client,
   { Bucket, Key, Body }: { readonly Bucket: string; readonly Key: string; readonly Body: Buffer },
   place: Place,
-): Promise<void> {
+): Promise<string | undefined> {
   const sealed = place.startsWith('encrypted') ? { ServerSideEncryption: 'AES256' as const } : {};
   if (!place.endsWith('part')) {
-    await client.send(new PutObjectCommand({ Bucket, Key, Body, ...sealed }));
-    return;
+    const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key, Body, ...sealed }));
+    return VersionId;
   }
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...sealed }));
   const { ETag } = await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body }));
   const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-  await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+  const completed = new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload });
+  return (await client.send(completed)).VersionId;
 }

@@ -101,19 +101,30 @@ export class EncryptedStore {
     if (complete) await this.layer.completeMultipartUpload({ ...named, uploadId, parts, ...given });
   }
 
-  /** How everything is shown to clients. */
+  /** Makes all objects noncurrent: every second one by a delete marker, the others by a version without digests that are searched. */
+  async makeNoncurrent(): Promise<void> {
+    await this.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    const all = { bucket: 'bucket', prefix: '', delimiter: '', after: '', limit: 10_000 };
+    for (const [at, { key }] of (await this.layer.listObjects(all)).objects.entries()) {
+      if (at % 2 === 0) await this.layer.deleteObject('bucket', key);
+      else await this.layer.putObject(put('bucket', key, ''));
+    }
+  }
+
+  /** How all versions are shown to clients. */
   async shown() {
-    const asked = { bucket: 'bucket', prefix: '', delimiter: '', after: '', limit: 10_000 };
-    const page = await this.layer.listObjects(asked);
+    const asked = { bucket: 'bucket', prefix: '', delimiter: '', keyMarker: '', limit: 10_000 };
+    const { versions } = await this.layer.listObjectVersions(asked);
     const infos = [];
-    for (const { key } of page.objects) {
-      const isCustomers = await this.layer.headObject('bucket', key).then(
+    for (const { key, versionId, deleteMarker } of versions) {
+      if (deleteMarker) continue;
+      const isCustomers = await this.layer.headObject('bucket', key, { versionId }).then(
         () => false,
         () => true,
       );
-      infos.push(await this.layer.headObject('bucket', key, isCustomers ? { customerKey } : {}));
+      infos.push(await this.layer.headObject('bucket', key, { versionId, ...(isCustomers && { customerKey }) }));
     }
-    return { listed: page.objects.map((object) => ({ ...object })), infos };
+    return { listed: versions.map((version) => ({ ...version })), infos };
   }
 }
 

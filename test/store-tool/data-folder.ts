@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { filledLayer, makeOlder } from '../support/maintenance/filled-layer.ts';
-import { body, put } from '../support/objects/test-layer.ts';
+import { contentsOf, versionedLayer } from '../support/maintenance/versioned-layer.ts';
+import { body, put, testLayer } from '../support/objects/test-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
@@ -21,6 +22,32 @@ export async function makeDataFolder(path: string, more = 0): Promise<void> {
     for (let index = 0; index < more; index += 1) {
       await layer.putObject(put('bucket', `many/${index}`, randomBytes(index % 5 === 0 ? 200_000 : index)));
     }
+  } finally {
+    await records.close();
+    await folder.close();
+  }
+}
+
+/** Adds buckets with versions of every kind to a data folder. */
+export async function addVersions(path: string): Promise<void> {
+  await withStores(path, (stores) => versionedLayer({ ...stores, keys: versionKeys }, 'versions'));
+}
+
+/** Reads everything that clients can see of the versions in a data folder. */
+export function versionsIn(path: string): Promise<unknown> {
+  return withStores(path, (stores) =>
+    contentsOf(testLayer({ ...stores, keys: versionKeys }), ['versions', 'locked', 'suspended']),
+  );
+}
+
+/** Of all folders of a test: what one server has encrypted, the next one reads. */
+const versionKeys = testLayer().keys;
+
+async function withStores<T>(path: string, work: (stores: { records: never; blobs: never }) => Promise<T>): Promise<T> {
+  const folder = await openDataFolder(path);
+  const records = openLmdbRecordStore({ folder: folder.recordsFolder });
+  try {
+    return await work({ records: records as never, blobs: openFilesBlobStore(folder.blobsFolder) as never });
   } finally {
     await records.close();
     await folder.close();

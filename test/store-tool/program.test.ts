@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LARGE } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { countBlobs, damageBlobs, makeDataFolder } from './data-folder.ts';
+import { addVersions, countBlobs, damageBlobs, makeDataFolder, versionsIn } from './data-folder.ts';
 import { lines, startStoreTool, storeTool } from './run-store-tool.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -102,10 +102,12 @@ describe('coffer-store verify', () => {
 describe('coffer-store copy', () => {
   it('makes a copy on which a verification finds nothing', async () => {
     await makeDataFolder(data, 50);
+    await addVersions(data);
     const target = join(base.path, 'target');
     const { code, stderr } = await storeTool(['copy', data, target]);
     expect(code, stderr).toBe(0);
     expect((await storeTool(['verify', target, '--grace', '0'])).code).toBe(0);
+    expect(await versionsIn(target)).toEqual(await versionsIn(data));
   });
 
   it('goes on after it was killed, again and again', { timeout: 120_000 }, async () => {

@@ -8,7 +8,7 @@ import { allBlockSums } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { makeDataFolder } from './data-folder.ts';
+import { addVersions, makeDataFolder, versionsIn } from './data-folder.ts';
 
 const program = fileURLToPath(new URL('../../server/store-tool/main.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
@@ -52,6 +52,7 @@ export async function expectRoundTrip(
       string,
     ];
     await makeDataFolder(first, 60);
+    await addVersions(first);
     const there = settings.map((line) => line.replaceAll('$FOLDER', join(base.path, 'elsewhere')));
     await mkdir(join(base.path, 'elsewhere'));
     await writeFile(elsewhere, `${there.join('\n')}\n`, { mode: 0o600 });
@@ -71,6 +72,7 @@ export async function expectRoundTrip(
     const summaries = await Promise.all([first, last].map((folder) => storeTool(['verify', folder])));
     const [one, other] = summaries.map(({ stdout }) => /\d+ objects, \d+ uploads/.exec(stdout)?.[0]);
     expect(other).toBe(one);
+    expect(await versionsIn(last)).toEqual(await versionsIn(first));
     const sums = await Promise.all([first, last].map(blockSumsIn));
     expect(sums[0]?.size).toBeGreaterThanOrEqual(4);
     expect(sums[1]).toEqual(sums[0]);
