@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseOptions, targets } from './options.ts';
 
+const loadsOf = (...args: string[]) => parseOptions(args).steps.map(({ load }) => load);
+
 describe('the options of the benchmark', () => {
   it('run every load at 1, 32 and 256 connections, and 8 MiB at 4 too', () => {
     const { steps } = parseOptions([]);
@@ -16,7 +18,6 @@ describe('the options of the benchmark', () => {
   });
 
   it('leave the listing of versions to buckets with versions', () => {
-    const loadsOf = (...args: string[]) => parseOptions(args).steps.map(({ load }) => load);
     expect(loadsOf()).not.toContain('list-versions');
     expect(loadsOf('--versioned')).toContain('list-versions');
     expect(loadsOf('--versioned', '--targets')).toEqual(['put-4KiB', 'get-4KiB', 'list', 'list-versions']);

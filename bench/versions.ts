@@ -72,6 +72,8 @@ async function rate(server: RunningServer, request: RingRequest): Promise<number
   return (done.operations / done.milliseconds) * 1_000;
 }
 
+const mean = (figures: readonly number[]) => figures.reduce((sum, value) => sum + value, 0) / figures.length;
+
 async function compareKeys(server: RunningServer, what: string, many: Objects, one: Objects): Promise<void> {
   for (const method of ['get', 'head', 'put'] as const) {
     // By turns, since the machine is not quiet.
@@ -80,7 +82,6 @@ async function compareKeys(server: RunningServer, what: string, many: Objects, o
       const figures = slot === 0 || slot === 3 ? rates[0] : rates[1];
       figures.push(await rate(server, objects[method](0)));
     }
-    const mean = (figures: readonly number[]) => figures.reduce((sum, value) => sum + value, 0) / figures.length;
     const [ofMany, ofOne] = rates.map(mean);
     row(`${method.toUpperCase()} of ${what}`, `${number(ofMany ?? 0)} /s, of one version ${number(ofOne ?? 0)} /s`);
   }

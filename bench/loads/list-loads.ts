@@ -71,26 +71,25 @@ const listFolders: Load = {
 
 const versionsOfKey = 2;
 
+function listVersionsOf(folder: number): RingRequest {
+  const query = `delimiter=%2F&prefix=${encodeURIComponent(`versions-${folder}/0000/`)}&versions=`;
+  return { method: 'GET', path: `/${bucket}`, query, length: 0 };
+}
+
 /** Lists a page of 1,000 versions: 500 keys with two of each, in a bucket with versions. */
 const listVersions: Load = {
   name: 'list-versions',
   help: 'LIST of the 1,000 versions of one folder, of 100 folders in turn; with --versioned',
   async prepare(round) {
     const keys = inFolder / versionsOfKey;
-    const request = (folder: number): RingRequest => ({
-      method: 'GET',
-      path: `/${bucket}`,
-      query: `delimiter=%2F&prefix=${encodeURIComponent(`versions-${folder}/0000/`)}&versions=`,
-      length: 0,
-    });
     for (let folder = 0; folder < folders(round); folder += 1) {
       const objects = new Objects(`versions-${folder}`, keys, bodiesOf(256));
       const last = await ask(round.endpoint, objects.head(objects.count - 1));
       if (last.status === 200) continue;
       await writeOver(round.endpoint, objects, keys * versionsOfKey, 32);
     }
-    await expectEntries(round, request(0), 'Version', inFolder);
-    const requests = Array.from({ length: folders(round) }, (_, folder) => request(folder));
+    await expectEntries(round, listVersionsOf(0), 'Version', inFolder);
+    const requests = Array.from({ length: folders(round) }, (_, folder) => listVersionsOf(folder));
     return { requests, repeat: true, verify: nothing, clear: nothing };
   },
 };
