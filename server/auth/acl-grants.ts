@@ -1,11 +1,12 @@
 import { bareResource } from '../../protocol/policy/arns.ts';
+import type { ExistingAcl } from '../objects/operations/existing-object.ts';
 import { type Acl, type AclQuestion, findGrant, type Permission } from '../../protocol/s3/acl.ts';
 import type { BucketAccess } from '../objects/buckets/bucket-access.ts';
 import type { AccessRequest } from './principal.ts';
 import { canonicalIdOf } from './principal.ts';
 
 /** Returns the ACL of an object, or of one of its versions; undefined for an absent one. */
-export type ObjectAclSource = (bucket: string, key: string, versionId?: string) => Promise<Acl | undefined>;
+export type ObjectAclSource = (bucket: string, key: string, versionId?: string) => Promise<ExistingAcl | undefined>;
 
 /**
  * The permissions of a bucket's ACL that allow actions on the bucket or its objects.
@@ -39,6 +40,8 @@ const deletions = /^s3:deleteobject(?:version)?$/;
 export interface AclDecision {
   /** Why an ACL allows the request; undefined if none does. */
   readonly reason?: string;
+  /** The id of the object whose ACL allows the request: no other one may be read or changed. */
+  readonly objectId?: string;
   /** The object does not exist, so that no ACL can allow its read. */
   readonly absent?: true;
 }
@@ -68,8 +71,11 @@ export async function decideByAcl(
   if (key === '') return {};
   const found = await source(bucket, key, request.context['s3:versionid']?.[0]);
   if (found === undefined) return ofObject === undefined ? {} : { absent: true };
-  if (ofObject !== undefined) return grantedBy(found, ask(ofObject), `${bucket}/${key}`);
-  const owns = found.owner === ask('WRITE').caller;
+  if (ofObject !== undefined) {
+    const granted = grantedBy(found.acl, ask(ofObject), `${bucket}/${key}`);
+    return granted.reason === undefined ? granted : { ...granted, objectId: found.id };
+  }
+  const owns = found.acl.owner === ask('WRITE').caller;
   return owns ? { reason: `the caller owns ${bucket}/${key} and may write into the bucket` } : {};
 }
 

@@ -68,10 +68,13 @@ export async function authorize(
       reason: `${describePrincipal(principal)}: ${kind === 'allow' ? 'some' : 'no'} policy ${may} ${request.action} here`,
     };
   }
-  const { effect, reason, cause } = decide(known.input);
+  const { effect, reason: why, cause } = decide(known.input);
+  const missing = cause === 'not-allowed' ? describeMissing(known.missing) : '';
+  const reason = `${describePrincipal(principal)}: ${why}${missing}`;
+  if (effect === 'allow') return { kind: effect, reason, objectId: known.objectId };
   return {
     kind: effect,
-    reason: `${describePrincipal(principal)}: ${reason}${cause === 'not-allowed' ? describeMissing(known.missing) : ''}`,
+    reason,
     ...(cause === 'denied' ? { explicit: true } : {}),
     ...(cause === 'not-allowed' && known.absent ? { absent: true } : {}),
   };
@@ -160,8 +163,17 @@ export async function requireRight(
   context: AuthorizationContext,
   right: Right,
 ): Promise<void> {
+  await requireObjectRight(access, context, right);
+}
+
+/** Rejects as `requireRight`. Resolves with the id of the object whose ACL gives the right; undefined where a policy gives it. */
+export async function requireObjectRight(
+  access: Pick<Access, 'authorize'>,
+  context: AuthorizationContext,
+  right: Right,
+): Promise<string | undefined> {
   const decision = (await authorizeRequest(access, context, right))?.decision;
-  if (decision?.kind !== 'deny') return;
+  if (decision?.kind !== 'deny') return decision?.objectId;
   const { absent, reason } = decision;
   if (absent === true) await tellAbsence(access, context, right);
   throw new S3Error('AccessDenied', undefined, { cause: reason });
@@ -238,13 +250,13 @@ async function withAcl(
   request: AccessRequest,
   { input, missing, acls }: PolicyFacts,
   source: ObjectAclSource,
-): Promise<Omit<PolicyFacts, 'acls'> & { readonly absent: boolean }> {
+): Promise<Omit<PolicyFacts, 'acls'> & { readonly absent: boolean; readonly objectId?: string | undefined }> {
   if (acls === undefined) return { input, missing, absent: false };
   // A condition key that is still unknown may change what the policies say.
   const settled = request.unknown === undefined && decide(input).cause !== 'not-allowed';
   if (settled) return { input, missing, absent: false };
-  const { reason, absent = false } = await decideByAcl(request, acls, source);
-  return { input: { ...input, acl: reason }, missing, absent };
+  const { reason, objectId, absent = false } = await decideByAcl(request, acls, source);
+  return { input: { ...input, acl: reason }, missing, absent, objectId };
 }
 
 async function gatherFacts(

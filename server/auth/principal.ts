@@ -49,7 +49,12 @@ export interface AccessRequest {
 
 /** The reason is for the log and admin tools, never for the caller. `explicit`: a statement denies it. */
 export type Decision =
-  | { readonly kind: 'allow'; readonly reason: string }
+  | {
+      readonly kind: 'allow';
+      readonly reason: string;
+      /** The id of the object whose ACL allows it: no other object under the key may be read or changed. */
+      readonly objectId?: string | undefined;
+    }
   | {
       readonly kind: 'deny';
       readonly reason: string;

@@ -107,9 +107,9 @@ export interface ObjectLayer {
   putObjectTags(bucket: string, key: string, tags: ObjectTags, versionId?: string): Promise<VersionResult>;
 
   /** Resolves to the full control of the bucket's owner where ACLs do not count. Throws as `headObject`. */
-  getObjectAcl(bucket: string, key: string, versionId?: string): Promise<Acl & VersionResult>;
+  getObjectAcl(bucket: string, key: string, version?: VersionOptions): Promise<Acl & VersionResult>;
   /** Throws as `putBucketAcl` and `headObject`. */
-  putObjectAcl(bucket: string, key: string, acl: RequestedAcl, versionId?: string): Promise<VersionResult>;
+  putObjectAcl(bucket: string, key: string, acl: RequestedAcl, version?: VersionOptions): Promise<VersionResult>;
 
   /** Throws `InvalidRequest` for a bucket without object lock. */
   getObjectLock(bucket: string, key: string, versionId?: string): Promise<ObjectLock>;
@@ -343,9 +343,13 @@ export interface ReadOptions {
   readonly customerKey?: CustomerKey | undefined;
   /** 32 hexadecimal digits, or `null`. Absent: the current version. Throws `NoSuchVersion`. */
   readonly versionId?: string | undefined;
+  /** The id of the object whose ACL allows the read. Throws `AccessDenied` for another one, which replaced it meanwhile. */
+  readonly onlyId?: string | undefined;
   /** Asks for `limit` parts of a multipart object, from the one after number `after` on: one more read. */
   readonly parts?: { readonly after: number; readonly limit: number } | undefined;
 }
+
+export type VersionOptions = Pick<ReadOptions, 'versionId' | 'onlyId'>;
 
 export interface DeleteOptions {
   readonly conditions?: DeleteConditions | undefined;
@@ -415,6 +419,7 @@ export interface CopySource {
   readonly bucket: string;
   readonly key: string;
   readonly versionId?: string | undefined;
+  readonly onlyId?: ReadOptions['onlyId'];
   readonly conditions?: ReadConditions | undefined;
   /** The client's key of a source that was stored with one. */
   readonly customerKey?: CustomerKey | undefined;

@@ -5,7 +5,7 @@ import { parseRange } from '../objects/operations/byte-range.ts';
 import { readConditions } from './object-headers.ts';
 import { customerKeyOf } from './encryption-headers.ts';
 import { header, checkVersion } from './request.ts';
-import type { S3Call } from './operation.ts';
+import { readActions, type S3Call } from './operation.ts';
 
 const name = 'x-amz-copy-source';
 
@@ -32,6 +32,17 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   const customerKey = customerKeyOf(call, 'source');
   const conditions = readConditions(headers, `${name}-`);
   return { bucket, key, versionId, conditions, ...(customerKey && { customerKey }) };
+}
+
+/**
+ * Parses the source of a copy, and requires the permission to read it.
+ *
+ * @throws S3Error AccessDenied, InvalidArgument
+ */
+export async function permittedSource(call: S3Call): Promise<CopySource> {
+  const source = copySource(call);
+  const onlyId = await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
+  return onlyId === undefined ? source : { ...source, onlyId };
 }
 
 function decodePath(path: string): string {

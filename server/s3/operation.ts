@@ -50,6 +50,8 @@ export interface S3Call extends ObjectWriter {
   readonly servedNames: readonly string[];
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
+  /** The id of the object whose ACL allows the request: it reads and changes no other one. Undefined where policies allow it. */
+  readonly grantedObject: string | undefined;
   /** The time of the server's clock. */
   readonly now: Date;
   /** Reports if the caller may do this on `bucket` or `bucket/key`. `context` adds condition keys. */
@@ -64,7 +66,8 @@ export interface S3Call extends ObjectWriter {
   require(action: string, resource: string, context?: PolicyContext): Promise<void>;
   /**
    * Authorizes the caller for an object or, with `versionId`, for one of its versions. A statement that denies `action` denies the version
-   * too, as in MinIO: a Deny that was written for a bucket without versions holds when the bucket gets versions.
+   * too, as in MinIO: a Deny that was written for a bucket without versions holds when the bucket gets versions. Resolves with the id of the
+   * object whose ACL allows it.
    *
    * @throws S3Error AccessDenied
    */
@@ -73,7 +76,7 @@ export interface S3Call extends ObjectWriter {
     resource: string,
     versionId: string | undefined,
     context?: PolicyContext,
-  ): Promise<void>;
+  ): Promise<string | undefined>;
   /** Verifies the signature of a form; undefined for one without. Rejects like `Authenticate`. */
   authenticateForm(fields: FormFields): Promise<FormSender | undefined>;
   /** Returns the call that stores the file of a form. Without a sender it is that of the caller of the request. */

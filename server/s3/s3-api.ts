@@ -9,7 +9,13 @@ import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts'
 import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
 import { type Access, canonicalIdOf, type Principal } from '../auth/principal.ts';
-import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
+import {
+  type AuthorizationContext,
+  authorizeRequest,
+  requireObjectRight,
+  requireRight,
+  type Right,
+} from '../auth/authorize.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
@@ -146,6 +152,7 @@ class Call implements S3Call, AuthorizationContext {
   readonly query: Query;
   readonly bucket: string;
   readonly key: string;
+  grantedObject: string | undefined;
   readonly #services: S3Services;
   #context: PolicyContext | undefined;
 
@@ -248,13 +255,16 @@ class Call implements S3Call, AuthorizationContext {
     return requireRight(this.#services.access, this, { action, resource, conditions });
   }
 
-  requireVersion(
+  async requireVersion(
     actions: VersionActions,
     resource: string,
     versionId: string | undefined,
     context?: PolicyContext,
-  ): Promise<void> {
-    return requireRight(this.#services.access, this, rightToVersion(actions, resource, versionId, context));
+  ): Promise<string | undefined> {
+    const right = rightToVersion(actions, resource, versionId, context);
+    const id = await requireObjectRight(this.#services.access, this, right);
+    if (id !== undefined && resource === `${this.bucket}/${this.key}`) this.grantedObject = id;
+    return id;
   }
 
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void> {

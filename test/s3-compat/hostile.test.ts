@@ -100,13 +100,11 @@ describe('subresources', () => {
     ['GET', '/k', 'no-such-subresource='],
     ['PUT', '', 'accelerate='],
     ['DELETE', '/k', 'acl='],
-    ['DELETE', '', 'lifecycle='],
-    ['POST', '/k', 'select=&select-type=2'],
-    ['POST', '', undefined],
+    ['DELETE', '', 'logging='],
+    ['PUT', '', 'website='],
   ])('%s %s?%s is not implemented, and changes nothing', async (method, path, query) => {
     await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }));
-    const more = query === undefined ? {} : { query };
-    expect(await ask(method, `/${Bucket}${path}`, more)).toMatchObject({ status: 501, code: 'NotImplemented' });
+    expect(await ask(method, `/${Bucket}${path}`, { query })).toMatchObject({ status: 501, code: 'NotImplemented' });
     const answer = await s3.send(new GetObjectCommand({ Bucket, Key: 'k' }));
     expect(await answer.Body?.transformToString()).toBe('kept');
   });

@@ -16,15 +16,21 @@ export function existingTags(
   return async (bucket, key, versionId) => (await existingRecord(context, bucket, key, versionId))?.tags;
 }
 
+/** The ACL of an object, as it counts. The id is that of the object, which a write replaces. */
+export interface ExistingAcl {
+  readonly acl: Acl;
+  readonly id: string;
+}
+
 /** Returns a function that reads the ACL of an object for decisions. It resolves with undefined as that of `existingTags` does. */
 export function existingAcl(
   context: Pick<ObjectContext, 'records'>,
-): (bucket: string, key: string, versionId?: string) => Promise<Acl | undefined> {
+): (bucket: string, key: string, versionId?: string) => Promise<ExistingAcl | undefined> {
   return async (bucket, key, versionId) => {
     const record = await existingRecord(context, bucket, key, versionId);
     // A delete marker has no ACL.
     if (record === undefined || record.deleteMarker === true) return undefined;
-    return record.acl ?? resolveAcl(undefined, ownerId);
+    return { acl: record.acl ?? resolveAcl(undefined, ownerId), id: record.id };
   };
 }
 

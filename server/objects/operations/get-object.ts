@@ -19,7 +19,7 @@ import type { Pieces } from '../../../platform/pieces.ts';
 import { readPartPage } from './part-page.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { quarantineRead } from './quarantine.ts';
-import { noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
+import { checkIdentity, noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 import { isDamagedBlob } from '../../store/blob-store.ts';
 
@@ -154,7 +154,7 @@ async function headObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, parts }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts }: ReadOptions,
 ): Promise<ObjectInfo> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -162,6 +162,7 @@ async function headObject(
         ? await readCurrent(context, bucket, key, false)
         : await readVersion(context, bucket, key, versionId);
     const { record, order } = found;
+    checkIdentity(record, onlyId);
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
     const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = opened instanceof Promise ? await opened : opened;
@@ -183,7 +184,7 @@ async function getObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, parts }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts }: ReadOptions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -191,6 +192,7 @@ async function getObject(
         ? await readCurrent(context, bucket, key, true)
         : await readVersion(context, bucket, key, versionId);
     const { record, order, inline } = found;
+    checkIdentity(record, onlyId);
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
     const sealed = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = sealed instanceof Promise ? await sealed : sealed;

@@ -1,28 +1,30 @@
 import { type Acl, ownerId, type RequestedAcl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
-import type { ObjectLock, ObjectTags, PutRetention, VersionResult } from '../object-layer.ts';
+import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../object-layer.ts';
 import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
 import { commitChange, objectRecordKey } from './commit-change.ts';
 import { allowedAcl, checkUncounted, shownAcl, storedAcl } from './object-acl.ts';
 import { checkRetentionChange } from './object-lock.ts';
-import { readVersionRecord, shownVersionId } from './versions.ts';
+import { checkIdentity, readVersionRecord, shownVersionId } from './versions.ts';
 
 interface Version {
   readonly bucket: string;
   readonly key: string;
   readonly versionId: string | undefined;
+  readonly onlyId?: string | undefined;
 }
 
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
 function updateObject(
   context: ObjectContext,
-  { bucket, key, versionId }: Version,
+  { bucket, key, versionId, onlyId }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
   return commitChange(context, async () => {
     const { stored, order } = await readVersionRecord(context, bucket, key, versionId);
+    checkIdentity(stored.record, onlyId);
     const bucketRecord = (await getBucket(context.records, bucket)).record;
     const recordKey = objectRecordKey({ bucket, key, order });
     const value = encodeObject(change(stored.record, bucketRecord));
@@ -65,9 +67,10 @@ export async function getObjectAcl(
   context: ObjectContext,
   bucket: string,
   key: string,
-  versionId?: string,
+  { versionId, onlyId }: VersionOptions = {},
 ): Promise<Acl & VersionResult> {
   const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  checkIdentity(stored.record, onlyId);
   const { record } = await getBucket(context.records, bucket);
   const acl = shownAcl(record, stored.record.acl);
   return record.versioning === undefined ? acl : { ...acl, versionId: shownVersionId(stored.record) };
@@ -79,9 +82,9 @@ export function putObjectAcl(
   bucket: string,
   key: string,
   requested: RequestedAcl,
-  versionId?: string,
+  { versionId, onlyId }: VersionOptions = {},
 ): Promise<VersionResult> {
-  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+  return updateObject(context, { bucket, key, versionId, onlyId }, (record, bucketRecord) => {
     if (!countsAcls(bucketRecord)) {
       checkUncounted(requested);
       return record;

@@ -272,6 +272,12 @@ export async function readNamedVersion(
   });
 }
 
+/** Refuses an object other than the one whose ACL allowed the request. Throws `AccessDenied`. */
+export function checkIdentity({ id }: Pick<ObjectRecord, 'id'>, onlyId: string | undefined): void {
+  if (onlyId !== undefined && onlyId !== id)
+    throw new S3Error('AccessDenied', 'Access Denied: the object was replaced meanwhile.');
+}
+
 /** Reads the record of the current version, or of a named one. Throws `NoSuchKey` for an absent object, and as `readNamedVersion`. */
 export async function readVersionRecord(
   context: ObjectContext,

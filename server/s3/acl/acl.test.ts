@@ -245,6 +245,30 @@ describe('decisions', () => {
     expect((await as('stranger', 'GET', `/bucket/absent?versionId=${'0'.repeat(32)}`)).code).toBe('NoSuchVersion');
   });
 
+  it.each<[string, string, Record<string, string>, string]>([
+    ['GET', '/bucket/key', {}, ''],
+    ['HEAD', '/bucket/key', {}, ''],
+    ['GET', '/bucket/key?acl', {}, ''],
+    ['PUT', '/bucket/key?acl', { 'x-amz-acl': 'public-read' }, ''],
+    ['PUT', '/bucket/key?acl', {}, document(ownerId, [annId, 'FULL_CONTROL'])],
+    ['PUT', '/bucket/copy', { 'x-amz-copy-source': '/bucket/key' }, ''],
+  ])(
+    'hold for the object whose ACL was read, and not for one that replaces it: %s %s',
+    async (method, target, headers, body) => {
+      const { as, beforeOperation } = await withAcls('ObjectWriter', {
+        ann: [{ Effect: 'Allow', Action: 's3:PutObject', Resource: 'arn:aws:s3:::bucket/copy' }],
+      });
+      const granted = { headers: { 'x-amz-grant-full-control': `id=${annId}` }, body: 'hers' };
+      await as('root', 'PUT', '/bucket/key', granted);
+      expect((await as('ann', method, target, { headers, body })).status).toBe(200);
+      await as('root', 'PUT', '/bucket/key', granted);
+      beforeOperation(() => as('root', 'PUT', '/bucket/key', { body: 'secret' }));
+      const reply = await as('ann', method, target, { headers, body });
+      expect([reply.status === 200 && reply.code === undefined, reply.body.includes('secret')]).toEqual([false, false]);
+      expect(grantsOf((await as('root', 'GET', '/bucket/key?acl')).body)).toEqual([`${ownerId} FULL_CONTROL`]);
+    },
+  );
+
   it('read no ACL of an object where ACLs do not count, or where a policy decides', async () => {
     const reader = { ann: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::*' }] };
     const plain = await aclCalls();

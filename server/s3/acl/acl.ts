@@ -1,7 +1,8 @@
 import { writeAcl } from '../../../protocol/s3/acl-document.ts';
+import type { VersionOptions } from '../../objects/object-layer.ts';
 import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { answerRead } from '../object/read-object.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation, S3Call } from '../operation.ts';
 import { authorizedAcl } from './acl-request.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
@@ -32,7 +33,7 @@ export const getObjectAcl: Operation = {
   versionAction: 's3:GetObjectVersionAcl',
   handle: (call) =>
     answerRead(call, async () => {
-      const acl = await call.objects.getObjectAcl(call.bucket, call.key, call.query.get('versionId'));
+      const acl = await call.objects.getObjectAcl(call.bucket, call.key, versionOf(call));
       return xmlAnswer(writeAcl(acl), versionHeader(acl));
     }),
 };
@@ -44,7 +45,11 @@ export const putObjectAcl: Operation = {
   action: undefined,
   async handle(call) {
     const acl = await authorizedAcl(call, { action: 's3:PutObjectAcl', versionAction: 's3:PutObjectVersionAcl' });
-    const { objects, bucket, key, query } = call;
-    return emptyAnswer(200, versionHeader(await objects.putObjectAcl(bucket, key, acl, query.get('versionId'))));
+    const { objects, bucket, key } = call;
+    return emptyAnswer(200, versionHeader(await objects.putObjectAcl(bucket, key, acl, versionOf(call))));
   },
 };
+
+function versionOf({ query, grantedObject }: S3Call): VersionOptions {
+  return { versionId: query.get('versionId'), onlyId: grantedObject };
+}

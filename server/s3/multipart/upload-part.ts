@@ -2,10 +2,10 @@ import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion 
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumHeader, expectedDigests, uploadSize, checksumElement } from '../request-body.ts';
 import { partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
-import { readActions, type Operation, type S3Call } from '../operation.ts';
+import { type Operation, type S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import { copySource, parseCopyRange } from '../copy-source.ts';
+import { permittedSource, parseCopyRange } from '../copy-source.ts';
 import { header } from '../request.ts';
 
 const maxPart = 5 * 1024 ** 3;
@@ -45,8 +45,7 @@ export const uploadPartCopy: Operation = {
   async handle(call) {
     const { headers } = call.request;
     const customerKey = customerKeyOf(call);
-    const source = copySource(call);
-    await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
+    const source = await permittedSource(call);
     const range = parseCopyRange(header(headers, 'x-amz-copy-source-range'));
     const request = {
       bucket: call.bucket,

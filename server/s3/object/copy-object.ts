@@ -5,13 +5,13 @@ import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
 import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
-import { copySource } from '../copy-source.ts';
+import { permittedSource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { lockOfRequest } from '../lock-headers.ts';
 import { tagsOfCopy } from './object-tagging.ts';
 import { header } from '../request.ts';
-import { readActions, type Operation, type S3Call, type Explicit } from '../operation.ts';
+import { type Operation, type S3Call, type Explicit } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject: Operation = {
@@ -19,8 +19,7 @@ export const copyObject: Operation = {
   action: 's3:PutObject',
   async handle(call) {
     const { headers } = call.request;
-    const source = copySource(call);
-    await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
+    const source = await permittedSource(call);
     const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
     const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);

@@ -74,6 +74,7 @@ export const getObjectAttributes: Operation = {
         conditions: readConditions(headers),
         customerKey: customerKeyOf(call),
         versionId,
+        onlyId: call.grantedObject,
         parts: requested.has('ObjectParts') ? page : undefined,
       });
       return xmlAnswer(

@@ -145,6 +145,7 @@ export const getObject: Operation = {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
         versionId: call.query.get('versionId'),
+        onlyId: call.grantedObject,
         parts,
       });
       const { status, headers, start, end } = planFor(object.info);
@@ -169,6 +170,7 @@ export const headObject: Operation = {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
         versionId: call.query.get('versionId'),
+        onlyId: call.grantedObject,
         parts,
       });
       const { status, headers, start, end } = planFor(info);

@@ -11,6 +11,8 @@ export interface AclCalls extends TestCalls {
   readonly as: (caller: Caller, method: string, target: string, more?: CallOptions) => Promise<Reply>;
   /** Decisions that read the ACL of an object. */
   readonly aclReads: string[];
+  /** Runs once, after the next decision has read the ACL of an object and before the operation runs. */
+  readonly beforeOperation: (run: () => Promise<unknown>) => void;
 }
 
 const userNamed = (name: string): Principal => ({ kind: 'user', accessKey: name, subject: { kind: 'user', name } });
@@ -30,6 +32,7 @@ export async function aclCalls(
 ): Promise<AclCalls> {
   let caller: Caller = 'root';
   const aclReads: string[] = [];
+  let interlude: (() => Promise<unknown>) | undefined;
   const holders = {
     policiesOf: async (subject: { readonly kind: string; readonly name?: string }) =>
       subject.kind === 'user' ? [subject.name ?? ''] : [],
@@ -50,9 +53,13 @@ export async function aclCalls(
       return authorize(request, holders, {
         bucketAccess: bucketAccess(calls.records),
         objectTags: existingTags({ records: calls.records }),
-        objectAcl: (bucket, key, versionId) => {
+        objectAcl: async (bucket, key, versionId) => {
           aclReads.push(`${bucket}/${key}`);
-          return objectAcl(bucket, key, versionId);
+          const acl = await objectAcl(bucket, key, versionId);
+          const run = interlude;
+          interlude = undefined;
+          await run?.();
+          return acl;
         },
       });
     },
@@ -61,7 +68,10 @@ export async function aclCalls(
     caller = one;
     return calls.call(method, target, more);
   };
-  return { ...calls, as, aclReads };
+  const beforeOperation: AclCalls['beforeOperation'] = (run) => {
+    interlude = run;
+  };
+  return { ...calls, as, aclReads, beforeOperation };
 }
 
 export const ownershipDocument = (ownership: string) =>
