@@ -1,6 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
+import { authorize } from '../../auth/authorize.ts';
+import type { Principal } from '../../auth/principal.ts';
 import { put } from '../../../test/support/objects/test-layer.ts';
 import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
+
+/** Lists the buckets as a caller who may do what `allows` says. */
+const narrow = async (allows: (action: string, resource: string) => boolean, kind: Principal['kind'] = 'user') => {
+  const principal = { kind, accessKey: 'ann', subject: { kind: 'user', name: 'ann' } } as Principal;
+  const { call, layer } = await testCalls({
+    authenticate: (request) => Promise.resolve({ principal, body: request.body, size: 0 }),
+    authorize: ({ action, resource }) => allows(action, resource),
+  });
+  for (const name of ['aaa', 'mmm', 'zzz']) await layer.createBucket(name, { location: '' });
+  return async (query = '') => {
+    const { code, body } = await call('GET', `/${query}`);
+    return code ?? [...body.matchAll(/<Name>([^<]*)/g)].map(([, name]) => name).join(' ');
+  };
+};
 
 describe('ListBuckets', () => {
   it('gives as many as the client asks for, and the rest by its token', async () => {
@@ -24,6 +41,63 @@ describe('ListBuckets', () => {
       expect(await call('GET', `/?${query}`)).toMatchObject({ status: 400, code: 'InvalidArgument' });
     },
   );
+
+  it('gives the regions of buckets to clients that ask for a part of them', async () => {
+    const { call } = await testCalls();
+    expect((await call('GET', '/')).body).not.toContain('BucketRegion');
+    for (const query of ['max-buckets=10', 'prefix=b', 'bucket-region=us-east-1']) {
+      expect((await call('GET', `/?${query}`)).body).toContain('<BucketRegion>us-east-1</BucketRegion>');
+    }
+    const { body } = await call('GET', '/?prefix=buc&max-buckets=1');
+    expect(body).toContain('<Prefix>buc</Prefix>');
+    expect((await call('GET', '/?prefix=x')).body).not.toContain('<Name>');
+  });
+
+  it('gives a caller the buckets that they may list or find, by pages too', async () => {
+    const list = await narrow(
+      (action, resource) =>
+        (action === 's3:ListBucket' && resource === 'mmm') || (action === 's3:GetBucketLocation' && resource === 'zzz'),
+    );
+    expect(await list()).toBe('mmm zzz');
+    expect(await list('?max-buckets=1')).toBe('mmm');
+    expect(await list('?prefix=z')).toBe('zzz');
+    expect(await list('?prefix=a')).toBe('AccessDenied');
+    expect(await (await narrow((action) => action === 's3:ListAllMyBuckets'))()).toBe('aaa bucket mmm zzz');
+    expect(await (await narrow(() => false))()).toBe('AccessDenied');
+  });
+
+  it('gives a caller a bucket that they may list below some prefix', async () => {
+    const statement = {
+      Effect: 'Allow',
+      Principal: '*',
+      Action: 's3:ListBucket',
+      Resource: 'arn:aws:s3:::bucket',
+      Condition: { StringLike: { 's3:prefix': 'home/ann/*' } },
+    };
+    const policy = parseBucketPolicy(JSON.stringify({ Version: '2012-10-17', Statement: [statement] }), 'bucket');
+    const holders = {
+      policiesOf: () => Promise.resolve([]),
+      groupsOf: () => Promise.resolve([]),
+      policy: () => Promise.resolve(undefined),
+    };
+    const sources = {
+      bucketAccess: (bucket: string) => Promise.resolve(bucket === 'bucket' ? { policy } : undefined),
+      objectTags: () => Promise.resolve({}),
+      objectAcl: () => Promise.resolve(undefined),
+    };
+    const principal: Principal = { kind: 'user', accessKey: 'ann', subject: { kind: 'user', name: 'ann' } };
+    const { call, layer } = await testCalls({
+      authenticate: (request) => Promise.resolve({ principal, body: request.body, size: 0 }),
+      authorize: async (asked) => (await authorize(asked, holders, sources)).kind === 'allow',
+    });
+    await layer.createBucket('other', { location: '' });
+    expect((await call('GET', '/')).body).toMatch(/^(?:(?!<Name>).)*<Name>bucket<\/Name>(?:(?!<Name>).)*$/s);
+    expect((await call('GET', '/?prefix=b')).body).toContain('<Name>bucket</Name>');
+  });
+
+  it('gives an anonymous caller none, whatever is public', async () => {
+    expect(await (await narrow((action) => action === 's3:ListBucket', 'anonymous'))()).toBe('AccessDenied');
+  });
 
   it('gives the buckets of a region', async () => {
     const { call } = await testCalls();

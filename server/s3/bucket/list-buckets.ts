@@ -1,4 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Bucket } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
@@ -8,9 +10,14 @@ import { makeToken, readToken } from './list-objects.ts';
 /** The limit of AWS. Without `max-buckets` the answer lists all buckets. */
 const maxBuckets = 10_000;
 
+const partParameters = ['max-buckets', 'prefix', 'continuation-token', 'bucket-region'];
+
+/** What a policy may say about a listing of a bucket, which this request does not say. */
+const ofListing = { below: false, keys: ['s3:prefix', 's3:delimiter', 's3:max-keys'] };
+
 /**
- * Lists buckets. A caller without s3:ListAllMyBuckets gets the buckets that they may list, so that a console or client with a narrow policy
- * shows them.
+ * Lists buckets. A caller without s3:ListAllMyBuckets gets the buckets that they may list, as a whole or below some prefix, so that a
+ * console or client with a narrow policy shows them. An anonymous caller gets none, as in S3, whatever is public.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html
  */
@@ -18,17 +25,20 @@ export const listBuckets: Operation = {
   name: 'ListBuckets',
   action: undefined,
   async handle(call) {
+    if (call.auth.principal.kind === 'anonymous') await call.require('s3:ListAllMyBuckets', '');
     const seesAll = await call.allows('s3:ListAllMyBuckets', '');
     const prefix = call.query.get('prefix') ?? '';
     const region = call.query.get('bucket-region') ?? '';
     const token = call.query.get('continuation-token') ?? '';
     const after = token === '' ? '' : readToken(token);
     const limit = integerParameter(call.query, 'max-buckets', { min: 1, max: maxBuckets, absent: Infinity });
+    // S3 gives the region to clients that send one of its newer parameters.
+    const asksForPart = partParameters.some((name) => call.query.has(name));
     const visible = [];
     let next: string | undefined;
     for (const bucket of await call.objects.listBuckets()) {
       if (bucket.name <= after || !bucket.name.startsWith(prefix)) continue;
-      if (region !== '' && region !== (bucket.location === '' ? call.region : bucket.location)) continue;
+      if (region !== '' && region !== regionOf(bucket)) continue;
       if (!seesAll && !(await mayList(bucket.name))) continue;
       if (visible.length === limit) {
         next = visible.at(-1)?.name;
@@ -42,8 +52,12 @@ export const listBuckets: Operation = {
         owner('Owner'),
         element(
           'Buckets',
-          visible.map(({ name, created }) =>
-            element('Bucket', [element('Name', name), element('CreationDate', created)]),
+          visible.map((bucket) =>
+            element('Bucket', [
+              element('Name', bucket.name),
+              element('CreationDate', bucket.created),
+              asksForPart ? element('BucketRegion', regionOf(bucket)) : undefined,
+            ]),
           ),
         ),
         next === undefined ? undefined : element('ContinuationToken', makeToken(next)),
@@ -51,8 +65,22 @@ export const listBuckets: Operation = {
       ]),
     );
 
+    function regionOf({ location }: Bucket): string {
+      return location === '' ? call.region : location;
+    }
+
     async function mayList(bucket: string): Promise<boolean> {
-      return (await call.allows('s3:ListBucket', bucket)) || call.allows('s3:GetBucketLocation', bucket);
+      return (await couldDo('s3:ListBucket', bucket)) || couldDo('s3:GetBucketLocation', bucket);
+    }
+
+    async function couldDo(action: string, bucket: string): Promise<boolean> {
+      try {
+        await call.requirePossible(action, bucket, ofListing);
+        return true;
+      } catch (error) {
+        if (error instanceof S3Error && error.code === 'AccessDenied') return false;
+        throw error;
+      }
     }
   },
 };

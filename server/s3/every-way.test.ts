@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { parseBucketPolicy } from '../../protocol/policy/parse-policy.ts';
+import {
+  domain,
+  everyRequest,
+  now,
+  type PlainRequest,
+  root,
+  sign,
+  ways,
+} from '../../test/support/s3-api/sign-every-way.ts';
+import { type Reply, testCalls } from '../../test/support/s3-api/s3-calls.ts';
+import { createAuthenticator } from '../auth/authenticate.ts';
+import { authorize } from '../auth/authorize.ts';
+import type { AccessRequest } from '../auth/principal.ts';
+
+const authenticate = createAuthenticator({
+  credentials: { credentials: (accessKey) => Promise.resolve(accessKey === root.accessKey ? root : undefined) },
+  signatureV2: 'on',
+  clock: () => now,
+});
+
+async function calls(allows: (request: AccessRequest) => Promise<boolean> = () => Promise.resolve(true)) {
+  const test = await testCalls({ authenticate, authorize: allows, domains: [domain] });
+  await test.call('PUT', '/bucket/key', { ...sign('header V4', put, root), body: 'content' });
+  return test;
+}
+const put: PlainRequest = { method: 'PUT', path: '/bucket/key', query: {}, headers: {} };
+
+const outcome = ({ status, code }: Reply) => ({ status, code });
+const signatureErrors = /Signature|Authorization|AccessKey|AccessDenied|Token/;
+
+describe('every operation', () => {
+  it.each(everyRequest)('is the same by every way to sign it, in both styles of addresses: %s', async (_, request) => {
+    const reference = sign('header V4', request, root);
+    const expected = outcome(
+      await (await calls()).call(request.method, reference.target, { headers: reference.headers }),
+    );
+    expect(expected.code ?? '').not.toMatch(signatureErrors);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const shared = await calls();
+    for (const way of ways) {
+      for (const hosted of request.path === '/' ? [false] : [false, true]) {
+        const sent = sign(way, request, root, { hosted });
+        const { call } = isRead ? shared : await calls();
+        const answer = outcome(await call(sent.method, sent.target, { headers: sent.headers }));
+        expect(answer, `${way}, ${hosted ? 'host' : 'path'}: ${sent.target}`).toEqual(expected);
+      }
+    }
+  });
+
+  it.each(everyRequest.filter(([, { path }]) => path !== '/'))(
+    'is for an anonymous caller where the policy of the bucket allows it: %s',
+    async (_, request) => {
+      const reference = sign('header V4', request, root);
+      const expected = outcome(
+        await (await calls()).call(request.method, reference.target, { headers: reference.headers }),
+      );
+      const statement = {
+        Effect: 'Allow',
+        Principal: '*',
+        Action: 's3:*',
+        Resource: ['arn:aws:s3:::bucket', 'arn:aws:s3:::bucket/*'],
+      };
+      const policy = parseBucketPolicy(JSON.stringify({ Version: '2012-10-17', Statement: [statement] }), 'bucket');
+      for (const [allowed, document] of [
+        [true, policy],
+        [false, undefined],
+      ] as const) {
+        const { call } = await calls(async (asked) => {
+          const holders = {
+            policiesOf: () => Promise.resolve([]),
+            groupsOf: () => Promise.resolve([]),
+            policy: () => Promise.resolve(undefined),
+          };
+          const sources = {
+            bucketAccess: () => Promise.resolve(document === undefined ? undefined : { policy: document }),
+            objectTags: () => Promise.resolve({}),
+            objectAcl: () => Promise.resolve(undefined),
+          };
+          return (await authorize(asked, holders, sources)).kind === 'allow';
+        });
+        const query = Object.entries(request.query).map(([name, value]) => (value === '' ? name : `${name}=${value}`));
+        const target = query.length === 0 ? request.path : `${request.path}?${query.join('&')}`;
+        const answer = outcome(await call(request.method, target, { headers: request.headers }));
+        expect(answer, target).toEqual(allowed ? expected : { status: 403, code: 'AccessDenied' });
+      }
+    },
+  );
+
+  it('of the service is for no anonymous caller', async () => {
+    const { call } = await calls(({ principal }) => Promise.resolve(principal.kind !== 'anonymous'));
+    expect(outcome(await call('GET', '/'))).toEqual({ status: 403, code: 'AccessDenied' });
+  });
+});
