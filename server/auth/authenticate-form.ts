@@ -3,6 +3,7 @@ import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/sigv4/authorization-fields.ts';
 import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import { hexBytes } from '../../protocol/sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { type AuthenticatorOptions, unsupportedMechanism, verified } from './authenticate.ts';
 import type { SignatureKind } from './condition-keys.ts';
@@ -27,7 +28,9 @@ export type AuthenticateForm = (form: FormFields) => Promise<FormSender | undefi
 /** The statements of a form about its signature. */
 interface FormClaim extends Pick<SignatureClaim, 'accessKey' | 'sessionToken'> {
   readonly age: number;
-  readonly isSignedBy: (credentials: StoredCredentials) => boolean;
+  readonly signature: string;
+  /** Computes the signature with the secret key of the credentials. */
+  readonly sign: (credentials: StoredCredentials) => string;
 }
 
 const ofVersion4 = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'x-amz-signature'];
@@ -42,7 +45,7 @@ export function createFormAuthenticator(options: AuthenticatorOptions): Authenti
     if (!isVersion4 && options.signatureV2 === 'off') throw new S3Error('InvalidRequest', unsupportedMechanism);
     const claim = isVersion4 ? claimOfVersion4(form, { ...options, now: clock(), signingKeys }) : claimOfVersion2(form);
     const { credentials } = await verified(options.credentials, claim, (known) => {
-      if (!claim.isSignedBy(known)) throw new S3Error('SignatureDoesNotMatch');
+      if (!timingSafeEqual(claim.sign(known), claim.signature)) throw mismatch(claim, form.get('policy')?.value ?? '');
     });
     return {
       principal: credentials.principal,
@@ -74,8 +77,21 @@ function claimOfVersion4(
     accessKey,
     age: Math.max(0, age),
     ...tokenOf(form),
-    isSignedBy: ({ secretKey }) => timingSafeEqual(sign(signingKeys.get(secretKey, scope), policy), signature),
+    signature,
+    sign: ({ secretKey }) => sign(signingKeys.get(secretKey, scope), policy),
   };
+}
+
+/** Says what the client should have signed, in the elements of AWS: the policy as the form has it. */
+function mismatch({ accessKey, signature }: FormClaim, policy: string): S3Error {
+  return new S3Error('SignatureDoesNotMatch', undefined, {
+    details: {
+      AWSAccessKeyId: accessKey.slice(0, 128),
+      StringToSign: policy,
+      SignatureProvided: signature.slice(0, 128),
+      StringToSignBytes: hexBytes(Buffer.from(policy).toString('latin1')),
+    },
+  });
 }
 
 /** A signature is valid for seven days, whatever the policy says. */
@@ -103,7 +119,7 @@ function claimOfVersion2(form: FormFields): FormClaim {
   const policy = required(form, 'policy');
   const by = ({ secretKey }: StoredCredentials) => createHmac('sha1', secretKey).update(policy).digest('base64');
   const age = Number.MAX_SAFE_INTEGER;
-  return { accessKey, age, ...tokenOf(form), isSignedBy: (credentials) => timingSafeEqual(by(credentials), signature) };
+  return { accessKey, age, ...tokenOf(form), signature, sign: by };
 }
 
 function tokenOf(form: FormFields): { readonly sessionToken?: string } {
