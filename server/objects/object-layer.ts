@@ -124,9 +124,18 @@ export interface ObjectLayer {
     request: { readonly versionId?: string | undefined; readonly legalHold: boolean },
   ): Promise<{ readonly versionId?: string }>;
 
+  /**
+   * Encrypts the body of an object again, under the named key. Resolves to false where there is nothing to do. Throws as `headObject`, and where
+   * the key service is away.
+   */
+  rewriteBody(
+    request: Pick<CopySource, 'bucket' | 'key' | 'versionId'> & { readonly keyName: string },
+  ): Promise<boolean>;
+
   createMultipartUpload(
     request: CreateMultipartUpload,
   ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption; readonly abortion?: Abortion }>;
+  /** Throws `InvalidRequest` for a part without a digest, where the upload has a lock. */
   putPart(request: PutPart): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   copyPart(
     request: Omit<PutPart, 'body' | 'size' | 'digests'> & {

@@ -55,6 +55,7 @@ import { listParts, copyPart, putPart } from './multipart/parts.ts';
 import { lockClock } from './lock-clock.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
+import { rewriteBody } from './operations/rewrite-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
 import { KeyedMutex } from '../../platform/concurrency.ts';
@@ -155,6 +156,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getObjectLock: operation(context, getObjectLock),
     putObjectRetention: operation(context, putObjectRetention),
     putObjectLegalHold: operation(context, putObjectLegalHold),
+    rewriteBody: operation(context, rewriteBody),
     createMultipartUpload: operation(context, createMultipartUpload),
     putPart: operation(context, putPart),
     copyPart: operation(context, copyPart),

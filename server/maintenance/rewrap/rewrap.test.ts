@@ -6,6 +6,8 @@ import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { body, put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { contentsOf } from '../../../test/support/maintenance/versioned-layer.ts';
+import { verifyStores } from '../verify/verify-stores.ts';
 import { keyUsage } from './key-lifecycle.ts';
 import { rewrapRound } from './rewrap.ts';
 import { readRewrapState, writeRewrapState, type RewrapState } from './rewrap-state.ts';
@@ -36,7 +38,7 @@ async function prepared() {
       randomBytes,
     );
   const round = (
-    more: { readonly signal?: AbortSignal; readonly keys?: KeySource; readonly clock?: () => number } = {},
+    more: Partial<Pick<Parameters<typeof rewrapRound>[0], 'signal' | 'keys' | 'clock' | 'objects'>> = {},
   ) => rewrapRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
   return { ...test, ask, round };
 }
@@ -156,17 +158,56 @@ describe('a change of keys', () => {
       expect(await readRewrapState(test.records)).toMatchObject({ looked: 6, done: 6, finished: expect.any(Number) });
     });
 
-    it('by rewriting says that a version is not written again', async () => {
-      const test = await versioned(['a']);
+    it('by rewriting keeps ids, order, times, ETags, tags and locks', async () => {
+      const test = await versioned(['a', 'b']);
+      await test.layer.createBucket('locked', { location: '', objectLock: true });
+      const lock = { retention: { mode: 'COMPLIANCE', until: new Date('2100-01-01T00:00:00Z') } } as const;
+      for (const text of ['small', large, 'last']) {
+        await test.layer.putObject(put('locked', 'a', text, { ...kms('old'), lock, tags: { a: 'b' } }));
+      }
+      await test.layer.deleteObject('bucket', 'b');
+      const before = await contentsOf(test);
+      const bodies = await blobsOf(test);
       await test.ask({ mode: 'rewrite' });
-      const message = expect.stringContaining('use mode=reseal');
-      expect(await test.round()).toMatchObject({
-        done: 0,
-        failed: 2,
-        failure: { bucket: 'bucket', key: 'a', message },
-      });
-      expect(await versionsOf(test, 'a')).toHaveLength(2);
+      expect(await test.round()).toMatchObject({ done: 7, failed: 0 });
+      expect([...(await keyUsage(test)).keys()]).toEqual(['new']);
+      test.keyService.keys.delete('old');
+      const { layer } = testLayer({ ...test, inlineLimit: 1_000, keys: test.keys });
+      const renamed = JSON.stringify(before).replaceAll('"keyName":"old"', '"keyName":"new"');
+      expect(JSON.parse(JSON.stringify(await contentsOf({ layer })))).toEqual(JSON.parse(renamed));
+      expect((await blobsOf(test)).at(-1)).not.toEqual(bodies.at(-1));
+      expect(await Array.fromAsync(verifyStores({ ...test, now: Date.now(), bodies: true }))).toEqual([]);
     });
+
+    it.each(['is replaced', 'is deleted', 'is tagged'])(
+      'by rewriting loses no version that %s meanwhile',
+      async (how) => {
+        const test = await versioned(['a']);
+        await test.ask({ mode: 'rewrite' });
+        const [newest = ''] = await versionsOf(test, 'a');
+        let asked = 0;
+        const keys: KeySource = {
+          ...test.keys,
+          async generate(...given) {
+            asked += 1;
+            if (asked === 1 && how === 'is replaced')
+              await test.layer.putObject(put('bucket', 'a', 'third', kms('new')));
+            if (asked === 1 && how === 'is deleted')
+              await test.layer.deleteObject('bucket', 'a', { versionId: newest });
+            if (asked === 1 && how === 'is tagged') await test.layer.putObjectTags('bucket', 'a', { b: 'c' });
+            return test.keys.generate(...given);
+          },
+        };
+        const { layer: objects } = testLayer({ ...test, keys });
+        expect(await test.round({ objects })).toMatchObject({ failed: 0, finished: expect.any(Number) });
+        expect((await keyUsage(test)).has('old')).toBe(false);
+        const left = await versionsOf(test, 'a');
+        expect(left).toHaveLength({ 'is replaced': 3, 'is deleted': 1, 'is tagged': 2 }[how] ?? 0);
+        if (how === 'is tagged') expect((await test.layer.getObjectTags('bucket', 'a')).tags).toEqual({ b: 'c' });
+        for (const versionId of left) await body(test.layer, 'bucket', 'a', versionId);
+        expect(await Array.fromAsync(verifyStores({ ...test, now: Date.now(), bodies: true }))).toEqual([]);
+      },
+    );
   });
 
   it('gives new objects of a bucket whose default it was the new key', async () => {
@@ -183,12 +224,14 @@ describe('a change of keys', () => {
     const headers = { metadata: { a: 'b' }, storageClass: 'REDUCED_REDUNDANCY', websiteRedirect: '/page' };
     await layer.putObject(put('bucket', 'small', 'x', { ...kms('old'), headers, tags: { tag: 'c' } }));
     await layer.putObject(put('bucket', 'large', large, kms('old')));
+    const was = await layer.headObject('bucket', 'small');
     const bodies = await blobsOf(test);
     await ask({ mode: 'rewrite' });
     expect(await round()).toMatchObject({ done: 2, failed: 0 });
     keyService.keys.delete('old');
     expect(await body(layer, 'bucket', 'large')).toEqual(Buffer.from(large));
-    expect(await layer.headObject('bucket', 'small')).toMatchObject({ ...headers, tags: { tag: 'c' } });
+    const { encryption: _, ...same } = was;
+    expect(await layer.headObject('bucket', 'small')).toMatchObject(same);
     expect((await blobsOf(test)).at(-1)).not.toEqual(bodies[0]);
     expect([...(await keyUsage(test)).keys()]).toEqual(['new']);
   });

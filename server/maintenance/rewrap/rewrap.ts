@@ -2,7 +2,7 @@ import { contextText, type DataKey, type KeySource } from '../../encryption/key-
 import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectEncryption, ObjectLayer, RequestedEncryption } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { type Place, entries, namedPlace } from '../verify/object-records.ts';
 import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../platform/logger.ts';
 import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
+import { versionIdOf } from '../../objects/records/record-format.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import { StoreUnavailable, type Entry, type RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
@@ -31,40 +32,18 @@ function withoutCachedDataKeys(keys: KeySource, clock: () => number): KeySource 
   };
 }
 
-/**
- * Encrypts the body of an object again under a new key, if the object has not changed since it was listed. This is a copy of the object
- * onto itself: its time is new, its ETag too where that is not the MD5, and a multipart object becomes one body. Returns false where
- * the object was replaced or deleted. Throws for a bucket with versions: a copy would be a new version, and the old body would stay.
- */
+/** Encrypts the body of a version again under a new key. Returns false where the version was replaced or deleted. */
 async function rewriteObject(
-  objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>,
+  objects: Pick<ObjectLayer, 'rewriteBody'>,
   { bucket, key, order }: Place,
-  to: string,
+  keyName: string,
 ): Promise<boolean> {
-  if (order !== undefined) throw cannotRewrite();
   try {
-    const { encryption, etag, versionId, storageClass, websiteRedirect } = await objects.headObject(bucket, key);
-    if (versionId !== undefined) throw cannotRewrite();
-    const wanted = encryption && under(encryption, to);
-    if (wanted === undefined) return false;
-    const conditions = { ifMatch: [etag] };
-    const source = { bucket, key, conditions };
-    // A copy takes over neither of these two by itself.
-    const kept = { storageClass, websiteRedirect };
-    await objects.copyObject({ source, bucket, key, encryption: wanted, conditions, ...kept });
-    return true;
+    return await objects.rewriteBody({ bucket, key, versionId: order && versionIdOf(order), keyName });
   } catch (error) {
-    if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'PreconditionFailed')) return false;
+    if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')) return false;
     throw error;
   }
-}
-
-function cannotRewrite(): Error {
-  return new Error('a version is not written again: use mode=reseal for its key, or delete the version');
-}
-
-function under(encryption: ObjectEncryption, keyName: string): RequestedEncryption | undefined {
-  return encryption.scheme === 'SSE-C' ? undefined : { ...encryption, keyName };
 }
 
 interface RewrapOptions {
@@ -72,7 +51,7 @@ interface RewrapOptions {
   readonly records: RecordStore;
   readonly keys: KeySource;
   /** Encrypts bodies again. */
-  readonly objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>;
+  readonly objects: Pick<ObjectLayer, 'rewriteBody'>;
   readonly log: Logger;
   readonly signal?: AbortSignal;
   readonly clock?: () => number;
@@ -164,9 +143,7 @@ class Rewrap {
   async objects(): Promise<void> {
     const { records, signal } = this.#options;
     for await (const { entry, place, position } of versionPass(records, this.state, signal)) {
-      // To look again finds moved versions, which are not written again anyway.
-      const due = this.state.mode !== 'rewrite' || position.table !== 'again';
-      if (due && this.#concerns(entry, place)) await this.#change(place, () => this.#changeObject(place));
+      if (this.#concerns(entry, place)) await this.#change(place, () => this.#changeObject(place));
       const looked = this.state.looked + (position.table === 'again' ? 0 : 1);
       this.state = { ...this.state, ...position, looked };
       await this.#save();

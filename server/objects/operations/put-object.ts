@@ -158,7 +158,7 @@ export function digestsOf(
   return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
 }
 
-function bodyOf(received: ReceivedBody): StoredBody {
+export function bodyOf(received: ReceivedBody): StoredBody {
   const { stored, protection } = received;
   return stored.kind === 'inline'
     ? { kind: 'inline', ...protection }

@@ -71,8 +71,8 @@ export async function readAll(pieces: Buffer | Pieces): Promise<Buffer> {
 }
 
 /** The whole body of an object. */
-export async function body(layer: ObjectLayer, bucket: string, key: string): Promise<Buffer> {
-  const { info, read } = await layer.getObject(bucket, key);
+export async function body(layer: ObjectLayer, bucket: string, key: string, versionId?: string): Promise<Buffer> {
+  const { info, read } = await layer.getObject(bucket, key, { versionId });
   return readAll(read({ start: 0, end: info.size }));
 }
 

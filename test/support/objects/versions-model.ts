@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLock, ObjectTags, Retention } from '../../../server/objects/object-layer.ts';
 import { SeededRandom } from '../seeded-random.ts';
@@ -138,7 +139,9 @@ export class VersionsModel {
         tags,
         lock,
       });
-      const source = put(bucket, key, text);
+      // A part of an upload with a lock needs a digest.
+      const md5 = createHash('md5').update(text).digest('base64');
+      const source = put(bucket, key, text, { digests: { md5 } });
       const part = await this.#layer.putPart({ ...source, uploadId, partNumber: 1 });
       const info = await this.#layer.completeMultipartUpload({ bucket, key, uploadId, parts: [part] });
       this.#store(key, { id: info.versionId ?? 'null', text, etag: info.etag, tags, lock: lock ?? {} });
