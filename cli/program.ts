@@ -10,6 +10,7 @@ import { Output } from './terminal/output.ts';
 /** Runs one command line and returns its exit code: 0, 1 for a failure, 130 after an interruption. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const arguments_ = argv.map((argument) => (argument === '--JSON' ? '--json' : argument));
+  if (argv[0] === '__complete') return complete(argv.slice(1), io);
   try {
     const program = await buildProgram(io, arguments_);
     await program.parseAsync(arguments_, { from: 'user' });
@@ -18,6 +19,27 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return fail(error, io, arguments_.includes('--json'));
   }
 }
+
+/** Prints what may follow the words after `--`, one on each line. It is called by the scripts of the command `completion`. */
+async function complete(argv: readonly string[], io: Io): Promise<number> {
+  const words = argv[0] === '--' ? argv.slice(1) : argv;
+  const [{ candidatesOf }, { placesOf }] = await Promise.all([
+    import('./commands/completion/candidates.ts'),
+    import('./commands/completion/places.ts'),
+  ]);
+  const candidates = candidatesOf(await buildProgram(io, words), words);
+  const option = words.findIndex((word) => word === '--config-dir' || word === '-C');
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(completionMs)]);
+  const context = new Context({ ...io, signal }, { configDir: option < 0 ? undefined : words[option + 1] });
+  const places = candidates.places ? await placesOf(context, words.at(-1) ?? '') : [];
+  context.close();
+  const lines = [...candidates.words, ...places].filter((line) => !line.includes('\n'));
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return 0;
+}
+
+/** Milliseconds. A person at a terminal waits no longer for a server. */
+const completionMs = 2_000;
 
 function fail(error: unknown, io: Io, json: boolean): number {
   if (io.signal.aborted) return 130;

@@ -35,6 +35,13 @@ export function parseRemote(text: string, aliases: ReadonlyMap<string, Alias>): 
   return { kind: 'remote', text, aliasName, alias, bucket, key };
 }
 
+/** Parses a place of which the end is still to be written, so that the bucket may be part of a name. Undefined for a local path. */
+export function parsePlace(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget | undefined {
+  const [aliasName = '', bucket = '', ...rest] = text.split('/');
+  const alias = aliases.get(aliasName);
+  return alias && { kind: 'remote', text, aliasName, alias, bucket, key: rest.join('/') };
+}
+
 /** Parses a bucket without a key. */
 export function parseBucket(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const target = parseRemote(text, aliases);

@@ -13,6 +13,7 @@ export function addDataCommands(commands: CommandGroup): void {
   addObjects(commands);
   addSettingCommands(commands);
   addHealth(commands);
+  addCompletion(commands);
 }
 
 function addAlias(commands: CommandGroup): void {
@@ -205,4 +206,15 @@ function addHealth(commands: CommandGroup): void {
     doing: 'ping',
     run: (module) => module.ping,
   });
+}
+
+function addCompletion(commands: CommandGroup): void {
+  commands
+    .from(() => import('../completion/scripts.ts'))
+    .add('completion <shell>', {
+      description: 'print the script that completes commands, aliases, buckets and keys: bash, zsh, fish, powershell',
+      examples: ['bash >> ~/.bashrc', 'fish > ~/.config/fish/completions/coffer.fish'],
+      doing: 'print the completion for',
+      run: (module) => module.printCompletion,
+    });
 }
