@@ -74,6 +74,9 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     .option('--debug', 'show requests and responses, without secrets')
     .option('--insecure', 'do not check TLS certificates')
     .option('--no-color', 'print without colors')
+    .option('--dp, --disable-pager', 'print without a pager, which is always so')
+    .option('-H, --custom-header <header>', 'send NAME:VALUE with each request; may be repeated', collect)
+    .option('--resolve <address>', 'use HOST[:PORT]=IP instead of the name service; may be repeated', collect)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -123,6 +126,10 @@ function explain(error: unknown, doing: string, subject: string | undefined): un
   return new CliError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}`, {
     cause: error,
   });
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function readVersion(): string {

@@ -10,6 +10,15 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly debug?: boolean;
   readonly insecure?: boolean;
+  /** `NAME:VALUE`. */
+  readonly customHeader?: readonly string[];
+  /** `HOST[:PORT]=IP`. */
+  readonly resolve?: readonly string[];
+}
+
+/** Reports whether a variable of the environment turns a flag on. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && ['1', 'on', 'true', 'yes'].includes(value.toLowerCase());
 }
 
 /** The dependencies of a command. */
@@ -27,7 +36,7 @@ export class Context {
     this.#options = options;
     this.output = new Output(io, { json: options.json === true });
     this.folder = configFolder(options.configDir, io.env);
-    this.quiet = options.quiet === true;
+    this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
   }
 
   get signal(): AbortSignal {
@@ -52,15 +61,22 @@ export class Context {
   /** Makes a client with another signal, for clean-up after an interruption. */
   async newClient(alias: Alias, signal: AbortSignal): Promise<S3Client> {
     // Imported on demand, so that help and usage errors appear at once.
-    const [{ S3Client }, { connectionsTo }] = await Promise.all([
+    const [{ S3Client }, { connectionsTo }, { parseHeader, parseResolution }] = await Promise.all([
       import('../s3/client.ts'),
       import('../s3/connections.ts'),
+      import('../s3/resolve-hosts.ts'),
     ]);
+    const { customHeader = [], resolve = [] } = this.#options;
     return new S3Client({
       alias,
-      agent: await connectionsTo(alias.url, { configFolder: this.folder, insecure: this.#options.insecure === true }),
+      agent: await connectionsTo(alias.url, {
+        configFolder: this.folder,
+        insecure: this.#options.insecure === true || isSet(this.io.env['MC_INSECURE']),
+        resolutions: resolve.map(parseResolution),
+      }),
       signal,
       region: this.io.env['COFFER_REGION'] || this.io.env['MC_REGION'],
+      headers: Object.fromEntries(customHeader.map(parseHeader)),
       trace: this.#options.debug === true ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`) : undefined,
     });
   }

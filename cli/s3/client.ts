@@ -73,6 +73,8 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
   readonly region?: string | undefined;
   readonly trace?: Trace | undefined;
+  /** Headers of each request. Names are in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly now?: () => Date;
   readonly retries?: Retries;
 }
@@ -152,7 +154,12 @@ export class S3Client {
     const anonymous = alias.accessKey === '';
     const body = prepareBody(request.body, this.#secure, anonymous);
     const rawPath = request.path ?? address.rawPath;
-    const headers: Record<string, string> = { host: address.host, ...request.headers, ...body.headers };
+    const headers: Record<string, string> = {
+      ...this.#options.headers,
+      host: address.host,
+      ...request.headers,
+      ...body.headers,
+    };
     if (request.body !== undefined && !(request.body instanceof Uint8Array)) headers['expect'] = '100-continue';
     const encoding = request.headers?.['content-encoding'];
     if (encoding !== undefined && body.headers['content-encoding'] !== undefined) {

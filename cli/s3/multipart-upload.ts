@@ -57,6 +57,7 @@ export async function copyPart(
   partNumber: number,
   source: CopySource,
   range: { readonly start: number; readonly end: number },
+  partHeaders: ObjectHeaders,
 ): Promise<CompletedPart> {
   const { bucket, key, uploadId } = upload;
   const { text } = await client.text({
@@ -64,7 +65,11 @@ export async function copyPart(
     bucket,
     key,
     query: { partNumber, uploadId },
-    headers: { ...copySource(source), 'x-amz-copy-source-range': `bytes=${range.start}-${range.end - 1}` },
+    headers: {
+      ...partHeaders,
+      ...copySource(source),
+      'x-amz-copy-source-range': `bytes=${range.start}-${range.end - 1}`,
+    },
   });
   return { partNumber, etag: readCopyResult(text) };
 }

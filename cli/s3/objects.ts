@@ -77,11 +77,14 @@ export async function copyObject(
 /** The server copies only an object with this ETag, if it is not empty. */
 export interface CopySource extends ObjectRef {
   readonly etag: string;
+  /** Headers for the key of the source. */
+  readonly headers?: ObjectHeaders | undefined;
 }
 
-export function copySource({ bucket, key, versionId, etag }: CopySource): ObjectHeaders {
+export function copySource({ bucket, key, versionId, etag, headers }: CopySource): ObjectHeaders {
   const version = versionId === undefined ? '' : `?versionId=${percentEncode(versionId)}`;
   return {
+    ...headers,
     'x-amz-copy-source': `/${bucket}/${percentEncodePath(key)}${version}`,
     ...(etag === '' ? {} : { 'x-amz-copy-source-if-match': `"${etag}"` }),
   };

@@ -130,6 +130,17 @@ export function describeCopies(client: ClientDriver): void {
       expect(await client.json('mirror', '-a', 's/copies', client.path('all'))).toMatchObject([{ transferred: 0 }]);
     });
 
+    it('encrypt it by the place that is the longest', async () => {
+      const source = await client.file('sealed', '1');
+      const flags = ['--enc-s3', 's/copies/sealed', '--enc-kms', 's/copies/sealed/kms=some-key'];
+      await client.run('cp', ...flags, source, 's/copies/sealed/s3');
+      await client.run('cp', ...flags, 's/copies/sealed/s3', 's/copies/sealed/kms');
+      expect(await client.run('stat', 's/copies/sealed/s3')).toContain('SSE-S3');
+      expect(await client.run('stat', 's/copies/sealed/kms')).toMatch(/SSE-KMS.*some-key/);
+      const short = ['--enc-c', 's/copies=abc'];
+      expect((await client.attempt('cp', ...short, source, 's/copies/sealed/c')).stderr).toContain('32 bytes');
+    });
+
     it('choose by age, and show what they would do', async () => {
       const source = await tree('ages', { old: '', recent: '' });
       await utimes(`${source}/old`, new Date(0), new Date(0));

@@ -4,12 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Context } from '../context.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { readObject, headObject, type ObjectHeaders } from '../../s3/objects.ts';
-import { parseObject, parseTarget } from '../../config/target.ts';
+import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
+import { displayName, parseObject, parseTarget } from '../../config/target.ts';
 import type { VersionOptions } from './entries/entries.ts';
 import { statOf } from './entries/local-entries.ts';
 import { versionOf } from './entries/select-objects.ts';
 
-export interface ReadOptions extends VersionOptions {
+export interface ReadOptions extends VersionOptions, EncryptionOptions {
   /** Bytes. */
   readonly offset?: string;
   /** Bytes. */
@@ -55,18 +56,19 @@ export async function openTarget(
   const client = await context.client(target.alias);
   const ref = { bucket: target.bucket, key: target.key, versionId: await versionOf(client, target, options) };
   const partNumber = options.partNumber === undefined ? undefined : count('--part-number', options.partNumber);
-  const { size, etag, headers, contentType } = await headObject(client, ref, { partNumber });
+  const ownKey = new EncryptionRules(options, {}).forKey(displayName(target, target.key));
+  const { size, etag, headers, contentType } = await headObject(client, ref, { partNumber, headers: ownKey });
   const encoding = headers['content-encoding'] ?? '';
   if (partNumber !== undefined) {
     if (options.offset !== undefined || options.tail !== undefined) {
       throw new CliError('BadArgument', '--part-number names a whole part: leave out --offset and --tail');
     }
     const query = { partNumber, versionId: ref.versionId };
-    const match: ObjectHeaders = { 'if-match': `"${etag}"` };
+    const match: ObjectHeaders = { ...ownKey, 'if-match': `"${etag}"` };
     const { body } = await client.send({ method: 'GET', bucket: ref.bucket, key: ref.key, query, headers: match });
     return { stream: body, encoding, contentType };
   }
-  const range = { ...ref, etag, start: startOf(options, size), end: size };
+  const range = { ...ref, etag, start: startOf(options, size), end: size, headers: ownKey };
   return { stream: Readable.from(readObject(client, range), { objectMode: false }), encoding, contentType };
 }
 

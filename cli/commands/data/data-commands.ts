@@ -2,7 +2,7 @@ import type { CommandGroup, OptionDefinition } from '../command-group.ts';
 import { addCopyCommands } from './copy/copy-commands.ts';
 import { addListingCommands } from './listings/listing-commands.ts';
 import { addSettingCommands } from './settings/setting-commands.ts';
-import { ageOptions, rewindOption, versionIdOption, versionOptions } from './shared-options.ts';
+import { ageOptions, readKeyOption, rewindOption, versionIdOption, versionOptions } from './shared-options.ts';
 
 /** The commands for buckets, objects and aliases. */
 export function addDataCommands(commands: CommandGroup): void {
@@ -86,6 +86,7 @@ function addObjects(commands: CommandGroup): void {
         ['--part-number <number>', 'only this part of a multipart upload'],
         rewindOption,
         versionIdOption,
+        readKeyOption,
       ],
       examples: ['mine/logs/today.txt', ['mine/logs/today.txt --tail 1000', 'its last 1,000 bytes']],
       doing: 'read',
@@ -96,7 +97,7 @@ function addObjects(commands: CommandGroup): void {
     .from(() => import('./head.ts'))
     .add('head [targets...]', {
       description: 'write the first lines of objects and files; those of gzip are unpacked',
-      options: [['-n, --lines <count>', 'the number of lines (10)'], rewindOption, versionIdOption],
+      options: [['-n, --lines <count>', 'the number of lines (10)'], rewindOption, versionIdOption, readKeyOption],
       examples: ['mine/logs/today.txt', 'mine/data/table.csv.gz --lines 1'],
       doing: 'read',
       subject: -1,

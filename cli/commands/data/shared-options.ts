@@ -9,6 +9,23 @@ export const versionOptions: readonly OptionDefinition[] = [
 
 export const versionIdOption: OptionDefinition = ['--vid, --version-id <id>', 'one version of an object'];
 
+/** For reading, where only a key of the client is to be sent. */
+export const readKeyOption: OptionDefinition = [
+  '--enc-c <place=key>',
+  'key of the client for objects under ALIAS/BUCKET/PREFIX; may be repeated',
+  'repeatable',
+];
+
+export const encryptionOptions: readonly OptionDefinition[] = [
+  readKeyOption,
+  [
+    '--enc-kms <place=key>',
+    'key of the key service for new objects under it (or MC_ENC_KMS); may be repeated',
+    'repeatable',
+  ],
+  ['--enc-s3 <place>', 'encrypt new objects under it (or MC_ENC_S3); may be repeated', 'repeatable'],
+];
+
 export const ageOptions: readonly OptionDefinition[] = [
   ['--older-than <duration>', 'only what was changed before: 7d10h31s'],
   ['--newer-than <duration>', 'only what was changed since: 7d10h31s'],

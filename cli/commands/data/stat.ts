@@ -5,7 +5,8 @@ import { isFolder } from '../../s3/list-objects.ts';
 import { headObject, type ObjectRef } from '../../s3/objects.ts';
 import { isNotFound } from '../../s3/s3-response-error.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
-import { parseTarget, type RemoteTarget } from '../../config/target.ts';
+import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
+import { displayName, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { checkVersionOptions, entriesOf, rewindOf, type VersionOptions } from './entries/entries.ts';
 import { Failures, readable, type Entry } from './entries/entry.ts';
 import { statOf } from './entries/local-entries.ts';
@@ -13,10 +14,16 @@ import { versionOf } from './entries/select-objects.ts';
 import { block, describeEncryption, line, statBucket } from './stat-bucket.ts';
 import { contentTypeOf } from './copy/object-headers.ts';
 
-interface StatOptions extends VersionOptions {
+interface StatOptions extends VersionOptions, EncryptionOptions {
   readonly recursive?: boolean;
   /** The caller may have no permission to list. */
   readonly list?: boolean;
+}
+
+/** An object with the name to show, and the one by which the flags of encryption find it. */
+interface NamedRef extends ObjectRef {
+  readonly name: string;
+  readonly display: string;
 }
 
 /** Shows the properties of an object, file or bucket; of each entry of a folder, or with `recursive` of all below it. */
@@ -49,7 +56,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   for await (const entry of readable(context, entriesOf(context, target, listing), failures)) {
     if (oneKey && entry.key !== target.key) break;
     any = true;
-    await statEntry(context, argument, entry).catch((error: unknown) => {
+    await statEntry(context, argument, entry, options).catch((error: unknown) => {
       failures.report(error, `Unable to stat \`${printable(entry.display)}\``);
     });
   }
@@ -57,7 +64,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   failures.throwIfAny();
 }
 
-async function statEntry(context: Context, argument: string, entry: Entry): Promise<void> {
+async function statEntry(context: Context, argument: string, entry: Entry, options: StatOptions): Promise<void> {
   const target = parseTarget(argument, await context.aliases());
   if (entry.kind === 'folder') printFolder(context, entry.name, entry.modified);
   else if (target.kind === 'local') await statFile(context, entry.key);
@@ -75,8 +82,9 @@ async function statEntry(context: Context, argument: string, entry: Entry): Prom
     };
     await context.output.line(`${block(lines)}\n`, fields);
   } else {
-    const ref = { bucket: entry.bucket, key: entry.key, versionId: entry.version?.id };
-    await statObject(context, await context.client(target.alias), ref, entry.name);
+    const { bucket, key, name, display } = entry;
+    const ref = { bucket, key, versionId: entry.version?.id, name, display };
+    await statObject(context, await context.client(target.alias), ref, options);
   }
 }
 
@@ -90,7 +98,8 @@ async function statObjectOrFolder(
   const name = key.slice(key.lastIndexOf('/') + 1);
   try {
     const versionId = await versionOf(client, target, options);
-    await statObject(context, client, { bucket, key, versionId }, name);
+    const display = displayName(target, key);
+    await statObject(context, client, { bucket, key, versionId, name, display }, options);
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const isMissing = options.list === false || options.versionId !== undefined;
@@ -101,8 +110,15 @@ async function statObjectOrFolder(
   }
 }
 
-async function statObject(context: Context, client: S3Client, ref: ObjectRef, name: string): Promise<void> {
-  const { size, etag, lastModified, headers } = await headObject(client, ref);
+async function statObject(
+  context: Context,
+  client: S3Client,
+  ref: NamedRef,
+  options: EncryptionOptions,
+): Promise<void> {
+  const { name, display } = ref;
+  const key = new EncryptionRules(options, {}).forKey(display);
+  const { size, etag, lastModified, headers } = await headObject(client, ref, { headers: key });
   const metadata = Object.fromEntries(
     Object.entries(headers)
       .filter(([header]) => isShown(header))

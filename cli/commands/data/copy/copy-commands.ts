@@ -1,5 +1,5 @@
 import type { CommandGroup, OptionDefinition } from '../../command-group.ts';
-import { ageOptions, rewindOption, versionIdOption } from '../shared-options.ts';
+import { ageOptions, encryptionOptions, readKeyOption, rewindOption, versionIdOption } from '../shared-options.ts';
 
 /** The commands that bring objects and files from one place to another. */
 export function addCopyCommands(commands: CommandGroup): void {
@@ -14,6 +14,7 @@ const uploadOptions: readonly OptionDefinition[] = [
   ['--tags <tags>', 'tags: KEY=VALUE&KEY=VALUE'],
   ['--sc, --storage-class <class>', 'storage class of the copies'],
   ['--md5', 'send the MD5 of each body, as a bucket with a default retention demands'],
+  ...encryptionOptions,
 ];
 
 /** The flags of the commands that copy many. */
@@ -93,7 +94,7 @@ function addSingle(commands: CommandGroup): void {
   const single = commands.from(() => import('./single.ts'));
   single.add('get <source> <target>', {
     description: 'download one object',
-    options: [versionIdOption],
+    options: [versionIdOption, readKeyOption],
     examples: ['mine/photos/cat.jpg ./cat.jpg'],
     doing: 'get',
     subject: 0,

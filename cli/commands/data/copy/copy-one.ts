@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm, stat, type FileHandle, copyFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -18,6 +19,8 @@ import {
   type FileAttributes,
 } from './file-attributes.ts';
 import type { GivenHeaders } from './transfer-options.ts';
+import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
+import { displayName } from '../../../config/target.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
 /**
@@ -60,6 +63,7 @@ export interface CopyOptions {
   readonly preserve: boolean;
   /** Sends the MD5 of each body. */
   readonly md5: boolean;
+  readonly encryption: EncryptionRules;
   readonly semaphore: Semaphore;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
@@ -91,19 +95,38 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {
-    const bytes = await bytesOf(context, source);
+    const bytes = await bytesOf(context, source, options.encryption);
     await options.semaphore(async () => download(bytes, path, options.count));
-    if (options.preserve) await applyAttributes(path, await keptAttributes(context, source));
+    if (options.preserve) await applyAttributes(path, await keptAttributes(context, source, options.encryption));
   }
 }
 
 /** The attributes of the file from which an object was made; none where its client did not keep them. */
-export async function keptAttributes(context: Context, source: FoundSource): Promise<FileAttributes> {
+export async function keptAttributes(
+  context: Context,
+  source: FoundSource,
+  encryption: EncryptionRules,
+): Promise<FileAttributes> {
   if (source.kind !== 'object') return {};
-  const { alias, bucket } = source.target;
+  return parseAttributesHeader(String((await headOf(context, source, encryption))[attributesHeader] ?? ''));
+}
+
+type ObjectSource = Extract<FoundSource, { readonly kind: 'object' }>;
+
+async function headOf(
+  context: Context,
+  source: ObjectSource,
+  encryption: EncryptionRules,
+): Promise<IncomingHttpHeaders> {
   const { key, versionId } = source;
-  const { headers } = await headObject(await context.client(alias), { bucket, key, versionId });
-  return parseAttributesHeader(String(headers[attributesHeader] ?? ''));
+  const { alias, bucket } = source.target;
+  const headers = encryption.forKey(nameOf(source));
+  return (await headObject(await context.client(alias), { bucket, key, versionId }, { headers })).headers;
+}
+
+/** The name by which the flags of encryption find an object. */
+function nameOf({ target, key }: ObjectSource): string {
+  return displayName(target, key);
 }
 
 async function toServer(
@@ -121,23 +144,33 @@ async function toServer(
     bucket: location.bucket,
     key: location.key,
     headers: {},
+    partHeaders: options.encryption.forKey(location.display),
     cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
   };
   if (source.kind === 'object' && source.target.alias === alias) {
     const { key, versionId, etag, size } = source;
-    const from = { bucket: source.target.bucket, key, versionId, etag, size };
+    const { encryption } = options;
+    const from = {
+      bucket: source.target.bucket,
+      key,
+      versionId,
+      etag,
+      size,
+      headers: encryption.forCopySource(nameOf(source)),
+    };
     // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
     const headers = whole ? copyHeaders(options.given) : await allHeaders(context, source, options);
-    await copyWithin(from, { ...to, headers });
+    await copyWithin(from, { ...to, headers: { ...headers, ...encryption.forNew(location.display) } });
     return;
   }
-  const headers = await allHeaders(context, source, options);
+  const given = await allHeaders(context, source, options);
+  const headers = { ...given, ...options.encryption.forNew(location.display) };
   if (source.kind === 'stream') {
     await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
     return;
   }
-  await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
+  await upload(await bytesOf(context, source, options.encryption), { ...to, headers }, options.multipart);
 }
 
 /** Without attributes the server keeps the headers of the source, and without tags its tags. */
@@ -153,7 +186,7 @@ function copyHeaders({ attributes, more, tagging }: GivenHeaders): ObjectHeaders
 async function allHeaders(context: Context, source: FoundSource, options: CopyOptions): Promise<ObjectHeaders> {
   const { attributes, more, tagging } = options.given;
   return {
-    ...(await headersOf(context, source)),
+    ...(await headersOf(context, source, options.encryption)),
     ...(options.preserve && source.kind === 'file' && (await attributesOf(source.path))),
     ...attributes,
     ...more,
@@ -161,16 +194,19 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
   };
 }
 
-async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {
+async function headersOf(context: Context, source: FoundSource, encryption: EncryptionRules): Promise<ObjectHeaders> {
   if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
-  const { alias, bucket } = source.target;
-  const { key, versionId } = source;
-  return storedHeaders((await headObject(await context.client(alias), { bucket, key, versionId })).headers);
+  return storedHeaders(await headOf(context, source, encryption));
 }
 
-async function bytesOf(context: Context, source: Exclude<FoundSource, { kind: 'stream' }>): Promise<ByteSource> {
+async function bytesOf(
+  context: Context,
+  source: Exclude<FoundSource, { kind: 'stream' }>,
+  encryption: EncryptionRules,
+): Promise<ByteSource> {
   if (source.kind === 'file') return fileSource(source.path, source.size);
   const { alias, bucket } = source.target;
   const { key, versionId, etag, size } = source;
-  return objectSource(await context.client(alias), { bucket, key, versionId, etag, size });
+  const headers = encryption.forKey(nameOf(source));
+  return objectSource(await context.client(alias), { bucket, key, versionId, etag, size, headers });
 }

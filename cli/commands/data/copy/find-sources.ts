@@ -1,11 +1,12 @@
 import { basename, resolve } from 'node:path';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
+import { EncryptionRules, type EncryptionOptions } from '../../../s3/encryption-rules.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import { isFolder } from '../../../s3/list-objects.ts';
 import { headObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/s3-response-error.ts';
-import { parseTarget, type RemoteTarget } from '../../../config/target.ts';
+import { displayName, parseTarget, type RemoteTarget } from '../../../config/target.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import type { Entry, Walked } from '../entries/entry.ts';
 import { localEntries, statOf } from '../entries/local-entries.ts';
@@ -39,7 +40,7 @@ type NotFound = Exclude<Walked, Entry>;
 
 export type WalkedSource = FoundSource | NotFound;
 
-export interface SourceOptions extends Omit<VersionOptions, 'versions'> {
+export interface SourceOptions extends Omit<VersionOptions, 'versions'>, EncryptionOptions {
   readonly recursive?: boolean;
 }
 
@@ -145,7 +146,8 @@ async function oneObject(client: S3Client, target: RemoteTarget, options: Source
   const { bucket, key, text } = target;
   try {
     const versionId = await versionOf(client, target, options);
-    const { size, etag, lastModified } = await headObject(client, { bucket, key, versionId });
+    const headers = new EncryptionRules(options, {}).forKey(displayName(target, key));
+    const { size, etag, lastModified } = await headObject(client, { bucket, key, versionId }, { headers });
     const name = lastName(key);
     return { kind: 'object', target, key, versionId, display: text, name, size, etag, modified: lastModified };
   } catch (error) {

@@ -139,7 +139,7 @@ type Change = 'has another size' | 'is older than its source';
 
 /** Compares size and time. A copy is newer than its source, except where it got the time of the file from which the object was made. */
 async function changeOf(
-  { context, options }: Mirroring,
+  { context, options, transfer }: Mirroring,
   found: FoundSource,
   source: Entry,
   target: Entry,
@@ -147,7 +147,8 @@ async function changeOf(
   if (source.size !== target.size) return 'has another size';
   // The times of objects have seconds.
   if (source.modified.getTime() <= target.modified.getTime() + 1_000) return undefined;
-  const kept = options.preserve === true && target.bucket === '' ? await keptAttributes(context, found) : {};
+  const kept =
+    options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
   const isKept = kept.mtime !== undefined && Math.abs(kept.mtime * 1_000 - target.modified.getTime()) < 1_000;
   return isKept ? undefined : 'is older than its source';
 }

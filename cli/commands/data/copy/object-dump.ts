@@ -121,6 +121,7 @@ async function toServer(context: Context, operands: Operands, { source, partSize
       bucket,
       key,
       headers: { 'content-type': contentTypeOf(operands.if) },
+      partHeaders: {},
       md5: false,
       semaphore: semaphore(1),
       parallel: 1,

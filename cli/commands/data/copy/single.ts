@@ -1,3 +1,4 @@
+import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import { parseObject, parseTarget } from '../../../config/target.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
@@ -75,6 +76,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       given: givenHeaders(options, new Date()),
       preserve: false,
       md5: needsMd5(options),
+      encryption: new EncryptionRules(options, context.io.env),
       semaphore: semaphore(workers),
       parallel: workers,
       count: (bytes) => {

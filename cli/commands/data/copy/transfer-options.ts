@@ -1,13 +1,14 @@
 import { CliError } from '../../../config/cli-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 import { percentEncode } from '../../../../protocol/sigv4/canonical-request.ts';
+import type { EncryptionOptions } from '../../../s3/encryption-rules.ts';
 import type { AgeOptions } from '../entries/times.ts';
 import { endOf, parseMode, parseValidity } from '../settings/retention.ts';
 import { parseTags } from '../settings/tags.ts';
 import { parseAttributes } from './object-headers.ts';
 
 /** The flags of every command that copies. */
-export interface TransferOptions extends AgeOptions {
+export interface TransferOptions extends AgeOptions, EncryptionOptions {
   readonly disableMultipart?: boolean;
   /** Size of a part, such as `16MiB`. */
   readonly partSize?: string;

@@ -1,4 +1,5 @@
 import { semaphore } from '../../../../platform/concurrency.ts';
+import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
@@ -14,6 +15,7 @@ import { multipartOf } from './upload.ts';
 /** Copies the sources of one command, shows the progress and adds up the result. */
 export class Transfer {
   readonly failures: Failures;
+  readonly encryption: EncryptionRules;
   /** Concurrent copies. */
   readonly workers: number;
   readonly #context: Context;
@@ -28,6 +30,7 @@ export class Transfer {
     const { io, output, quiet } = context;
     const now = new Date();
     this.#context = context;
+    this.encryption = new EncryptionRules(options, io.env);
     this.failures = new Failures(context);
     this.workers = workersOf(options);
     this.#isOfAge = ageTest(options, now);
@@ -37,6 +40,7 @@ export class Transfer {
       given: givenHeaders(options, now),
       preserve: options.preserve === true,
       md5: needsMd5(options),
+      encryption: this.encryption,
       semaphore: semaphore(this.workers),
       parallel: this.workers,
     };

@@ -67,6 +67,8 @@ export interface Destination {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;
+  /** Headers of each part, for a key of the client. */
+  readonly partHeaders: ObjectHeaders;
   /** Sends the MD5 of each body. A body that is not in memory is read twice for it. */
   readonly md5: boolean;
   /** Limits the concurrent requests with a body of all uploads. */
@@ -86,7 +88,10 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
     await inParts(to, size, partSize, async (started, partNumber, start, end) =>
       semaphore(async () => {
         const digest = to.md5 ? await md5Header(source.open(start, end)) : {};
-        return uploadPart(client, started, partNumber, rangeBody(source, start, end, count), digest);
+        return uploadPart(client, started, partNumber, rangeBody(source, start, end, count), {
+          ...to.partHeaders,
+          ...digest,
+        });
       }),
     );
     return;
@@ -137,7 +142,9 @@ export async function uploadStream(
   try {
     await forEachLimit(numbered(), to.parallel, async ([number, bytes]) => {
       const digest = to.md5 ? await md5Header([bytes]) : {};
-      parts[number - 1] = await semaphore(async () => uploadPart(client, started, number, bytes, digest));
+      parts[number - 1] = await semaphore(async () =>
+        uploadPart(client, started, number, bytes, { ...to.partHeaders, ...digest }),
+      );
       size += bytes.length;
       count(bytes.length);
     });
@@ -184,7 +191,7 @@ export async function copyWithin(source: CopySource & { readonly size: number },
   }
   await inParts(to, source.size, copiedPart, async (started, partNumber, start, end) =>
     semaphore(async () => {
-      const part = await copyPart(client, started, partNumber, source, { start, end });
+      const part = await copyPart(client, started, partNumber, source, { start, end }, to.partHeaders);
       count(end - start);
       return part;
     }),

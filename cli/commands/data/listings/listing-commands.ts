@@ -1,5 +1,5 @@
 import type { CommandGroup } from '../../command-group.ts';
-import { ageOptions, rewindOption, versionIdOption, versionOptions } from '../shared-options.ts';
+import { ageOptions, readKeyOption, rewindOption, versionIdOption, versionOptions } from '../shared-options.ts';
 
 /** The commands that list and compare places of servers and of this machine. */
 export function addListingCommands(commands: CommandGroup): void {
@@ -40,6 +40,7 @@ function addList(commands: CommandGroup): void {
         ['--no-list', 'send no request that lists'],
         ...versionOptions,
         versionIdOption,
+        readKeyOption,
       ],
       examples: ['mine/photos', 'mine/photos/cat.jpg', 'mine/photos/cat.jpg --versions'],
       doing: 'stat',

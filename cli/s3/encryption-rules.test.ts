@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { EncryptionRules } from './encryption-rules.ts';
+
+const key = Buffer.alloc(32, 7);
+const md5 = createHash('md5').update(key).digest('base64');
+
+function keyHeaders(header: string): Record<string, string> {
+  return {
+    [`${header}-algorithm`]: 'AES256',
+    [`${header}-key`]: key.toString('base64'),
+    [`${header}-key-md5`]: md5,
+  };
+}
+
+describe('the longest place', () => {
+  const rules = new EncryptionRules(
+    {
+      encC: [`s/b/secret/=${key.toString('hex')}`],
+      encKms: ['s/b=my-key'],
+      encS3: ['s/b/plain'],
+    },
+    {},
+  );
+
+  it.each([
+    ['s/b/x', { 'x-amz-server-side-encryption': 'aws:kms', 'x-amz-server-side-encryption-aws-kms-key-id': 'my-key' }],
+    ['s/b/plain/x', { 'x-amz-server-side-encryption': 'AES256' }],
+    ['s/other', {}],
+  ])('decides for a new object %s', (name, headers) => {
+    expect([rules.forNew(name), rules.forKey(name), rules.forCopySource(name)]).toEqual([headers, {}, {}]);
+  });
+
+  it('with a key of the client gives the headers of each request', () => {
+    const own = keyHeaders('x-amz-server-side-encryption-customer');
+    expect([rules.forNew('s/b/secret/x'), rules.forKey('s/b/secret/x')]).toEqual([own, own]);
+    expect(rules.forCopySource('s/b/secret/x')).toEqual(
+      keyHeaders('x-amz-copy-source-server-side-encryption-customer'),
+    );
+  });
+});
+
+describe('a key', () => {
+  it.each([key.toString('hex'), key.toString('base64url'), key.toString('base64')])('may be %s', (text) => {
+    const rules = new EncryptionRules({ encC: [`s/b=${text}`] }, {});
+    expect(rules.forKey('s/b/x')['x-amz-server-side-encryption-customer-key']).toBe(key.toString('base64'));
+  });
+
+  it.each(['s/b=abc', 's/b=', 's/b', `s/b=${'z'.repeat(64)}`])('cannot be %s, and is not repeated', (text) => {
+    expect(() => new EncryptionRules({ encC: [text] }, {})).toThrow(/^Invalid --enc-c(?!.*(abc|zzz))/);
+  });
+});
+
+it('comes from the environment, unless there is a flag', () => {
+  const env = { MC_ENC_KMS: 's/a=k1,s/b=k2', MC_ENC_S3: 's/c' };
+  const keyId = 'x-amz-server-side-encryption-aws-kms-key-id';
+  expect(new EncryptionRules({}, env).forNew('s/b/x')[keyId]).toBe('k2');
+  expect(new EncryptionRules({}, env).forNew('s/c/x')).toEqual({ 'x-amz-server-side-encryption': 'AES256' });
+  expect(new EncryptionRules({ encKms: ['s/a=k3'] }, env).forNew('s/a/x')[keyId]).toBe('k3');
+});
+
+it('two kinds for one place are refused', () => {
+  expect(() => new EncryptionRules({ encKms: ['s/b=k'], encS3: ['s/b'] }, {})).toThrow('two kinds');
+});
