@@ -23,6 +23,7 @@ const tiers = [
   'postgres',
   's3-blobs',
   'vault',
+  'select',
   'fleet',
   'container',
   'cluster',

@@ -105,11 +105,16 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
   }
   return {
     byteLength: source.size,
+    // The library joins the ranges of columns that are close to each other. It does not look at what is between them.
     slice: (start, end = source.size) => {
-      const chunk = chunks.find((one) => one.start <= start && end <= one.start + one.bytes.length);
-      if (chunk === undefined)
-        throw new S3Error('ParquetParsingError', 'The Parquet file refers to bytes of no column.');
-      return chunk.bytes.buffer.slice(start - chunk.start, end - chunk.start);
+      if (!(end - start <= maxGroupBytes)) throw new S3Error('OverMaxParquetBlockSize');
+      const whole = Buffer.alloc(end - start);
+      for (const chunk of chunks) {
+        const from = Math.max(start, chunk.start);
+        const to = Math.min(end, chunk.start + chunk.bytes.length);
+        if (from < to) chunk.bytes.copy(whole, from - start, from - chunk.start, to - chunk.start);
+      }
+      return whole.buffer;
     },
   };
 }

@@ -1,0 +1,31 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { report } from '../support/report.ts';
+import { startEncryptingServer, type EncryptingServer } from '../support/server/start-encrypting-server.ts';
+
+const python = tool('select/bin/python', 'select');
+const script = fileURLToPath(new URL('compare.py', import.meta.url));
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
+const queries = Number(process.env['COFFER_SELECT_QUERIES'] ?? 1_000);
+let running: EncryptingServer;
+
+beforeAll(async () => {
+  running = await startEncryptingServer();
+}, 120_000);
+afterAll(() => running.stop());
+
+it(`answers ${queries} random queries as DuckDB, seed ${seed}`, { timeout: 900_000 }, async () => {
+  const { server, caFile } = running;
+  const { accessKey, secretKey } = server;
+  const job = { endpoint: server.s3, accessKey, secretKey, authority: caFile, seed, queries, rows: 2_000 };
+  const result = await runCommand(python, [script], {
+    input: JSON.stringify(job),
+    env: { NO_PROXY: '*' },
+    timeoutMs: 880_000,
+  });
+  if (result.code !== 0) throw new Error(result.stderr);
+  const outcome = JSON.parse(result.stdout) as { readonly differences: unknown[]; readonly rows: number };
+  report(`S3 Select: ${queries} queries with ${outcome.rows} records as DuckDB, seed ${seed}`);
+  expect(outcome.differences).toEqual([]);
+});
