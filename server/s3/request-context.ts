@@ -27,7 +27,7 @@ export function requestContext(
 ): Readonly<Record<string, readonly string[]>> {
   const context = connectionContext(request, now);
   const signed = signatureKind(request.headers, query);
-  if (signed !== undefined) Object.assign(context, signatureContext(signed, query, now));
+  if (signed !== undefined) addSignature(context, signed, { query, now });
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   const referer = header(request.headers, 'referer');
@@ -49,21 +49,19 @@ export function requestContext(
   return context;
 }
 
-function signatureContext(
+function addSignature(
+  context: Record<string, readonly string[]>,
   { version, method }: SignatureKind,
-  query: Query,
-  now: Date,
-): Record<string, readonly string[]> {
+  { query, now }: { readonly query: Query; readonly now: Date },
+): void {
   const inQuery = method === 'QueryString';
-  return {
-    's3:authType': [inQuery ? 'REST-QUERY-STRING' : 'REST-HEADER'],
-    's3:signatureversion': [version === 'SigV4' ? 'AWS4-HMAC-SHA256' : 'AWS'],
-    ...(inQuery && { 's3:signatureAge': [String(signatureAge(query, now))] }),
-    // Neither a URL nor version 2 covers the body, unless the query or a header of the request has its hash.
-    ...((inQuery || version === 'SigV2') && {
-      's3:x-amz-content-sha256': [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'],
-    }),
-  };
+  context['s3:authType'] = [inQuery ? 'REST-QUERY-STRING' : 'REST-HEADER'];
+  context['s3:signatureversion'] = [version === 'SigV4' ? 'AWS4-HMAC-SHA256' : 'AWS'];
+  if (inQuery) context['s3:signatureAge'] = [String(signatureAge(query, now))];
+  // Neither a URL nor version 2 covers the body, unless the query or a header of the request has its hash.
+  if (inQuery || version === 'SigV2') {
+    context['s3:x-amz-content-sha256'] = [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'];
+  }
 }
 
 /**

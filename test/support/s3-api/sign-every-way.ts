@@ -68,7 +68,12 @@ export function sign(way: Way, request: PlainRequest, signer: Signer, signing: S
     case 'URL V4': {
       const url = new URL(`http://${host}${targetOf(path, query)}`);
       const { method } = request;
-      const { search } = presignUrl(url, signer, { ...scope, expires: signing.expires ?? 60, method });
+      const { search } = presignUrl(url, signer, {
+        ...scope,
+        expires: signing.expires ?? 60,
+        method,
+        ...(signing.payloadHash !== undefined && { payloadHash: signing.payloadHash }),
+      });
       return { method, target: `${path}${search}`, headers: { host } };
     }
     case 'header V2': {
