@@ -12,6 +12,7 @@ import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
+import { threadLockClock } from '../objects/lock-clock.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
@@ -59,7 +60,13 @@ export function runPeriodicTasks(
     repeatTask({ ...common, task, intervalMs: intervalsMs[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
   const countUsage = usageRounds({ ...scanner, log });
-  const applyLifecycle = lifecycleRounds({ ...lifecycle, recordsPerSecond: scanner.recordsPerSecond, log });
+  const applyLifecycle = lifecycleRounds({
+    ...lifecycle,
+    recordsPerSecond: scanner.recordsPerSecond,
+    log,
+    // A wall clock that is set forward by mistake must not expire everything.
+    clock: () => threadLockClock.earliest(),
+  });
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
       removeQueuedBlobs({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
