@@ -21,6 +21,12 @@ const heapMiB = 768;
 /** Milliseconds that a process without a query is kept. It takes 0.1 to 0.3 s to start one. */
 const idleMs = 30_000;
 
+/**
+ * Milliseconds in which a process must ask for bytes or send a message. A row group of Parquet takes seconds, a damaged one could take hours,
+ * and the departure of a client is noticed only when it is sent something.
+ */
+const silenceMs = 30_000;
+
 const entry = fileURLToPath(new URL('./query-process.ts', import.meta.url));
 
 /**
@@ -105,6 +111,8 @@ class RunningQuery implements Pieces<'own'> {
     { readonly resolve: (message: Buffer | undefined) => void; readonly reject: (error: unknown) => void } | undefined;
   #ready: Buffer | undefined;
   #owesTaken = false;
+  /** Ends a process that computes for too long. It runs while the process owes a message. */
+  #watchdog: NodeJS.Timeout | undefined;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
@@ -140,6 +148,7 @@ class RunningQuery implements Pieces<'own'> {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    clearTimeout(this.#watchdog);
     this.#child.off('message', this.#onMessage);
     this.#child.off('exit', this.#onExit);
     this.#child.off('error', this.#onExit);
@@ -152,6 +161,7 @@ class RunningQuery implements Pieces<'own'> {
   }
 
   readonly #onMessage = (message: FromQuery): void => {
+    clearTimeout(this.#watchdog);
     switch (message.kind) {
       case 'open':
         return this.#serve(() => this.#open(message.start, message.end));
@@ -177,9 +187,10 @@ class RunningQuery implements Pieces<'own'> {
   };
 
   readonly #onExit = (): void => {
+    clearTimeout(this.#watchdog);
     if (this.#ended) return;
     this.#fail(
-      new S3Error('OverMaxRecordSize', 'The query needs more memory than it may have, or its file is damaged.'),
+      new S3Error('OverMaxRecordSize', 'The query needs more memory or time than it may have, or its file is damaged.'),
     );
   };
 
@@ -197,6 +208,8 @@ class RunningQuery implements Pieces<'own'> {
   }
 
   #send(message: ToQuery): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(() => this.#child.kill('SIGKILL'), silenceMs);
     // The callback takes the error of a process that has just ended; its exit is reported.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
