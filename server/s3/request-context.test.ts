@@ -15,6 +15,8 @@ describe('the condition keys of a request', () => {
       'aws:SecureTransport': ['true'],
       'aws:CurrentTime': ['2026-01-02T03:04:05.000Z'],
       'aws:EpochTime': ['1767323045'],
+      'aws:ResourceAccount': ['000000000000'],
+      's3:ResourceAccount': ['000000000000'],
     });
   });
 
@@ -36,6 +38,8 @@ describe('the condition keys of a request', () => {
     ['s3:delimiter', { query: 'delimiter=%2F' }, '/'],
     ['s3:max-keys', { query: 'max-keys=10' }, '10'],
     ['s3:VersionId', { query: 'versionId=null' }, 'null'],
+    ['s3:if-match', { headers: { 'if-match': '"e"' } }, '"e"'],
+    ['s3:if-none-match', { headers: { 'if-none-match': '*' } }, '*'],
     ['s3:x-amz-acl', { headers: { 'x-amz-acl': 'public-read' } }, 'public-read'],
     ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }, 'UNSIGNED-PAYLOAD'],
     ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0' }, 'UNSIGNED-PAYLOAD'],

@@ -1,3 +1,4 @@
+import { accountId } from '../auth/principal.ts';
 import { connectionContext, signatureKind, type SignatureKind } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
@@ -14,6 +15,9 @@ const fromQuery = [
   ['max-keys', 's3:max-keys'],
   ['versionId', 's3:versionid'],
 ] as const;
+
+/** A store is one account. */
+const theAccount = [accountId];
 
 /**
  * Returns the condition keys of a request.
@@ -32,6 +36,12 @@ export function requestContext(
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   const referer = header(request.headers, 'referer');
   if (referer !== undefined) context['aws:Referer'] = [referer];
+  context['s3:ResourceAccount'] = theAccount;
+  context['aws:ResourceAccount'] = theAccount;
+  for (const name of ['if-match', 'if-none-match'] as const) {
+    const value = header(request.headers, name);
+    if (value !== undefined) context[`s3:${name}`] = [value];
+  }
   for (const [parameter, key] of fromQuery) {
     const value = query.get(parameter);
     if (value !== undefined) context[key] = [value];

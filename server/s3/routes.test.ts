@@ -42,6 +42,18 @@ describe('findOperation', () => {
     }
   });
 
+  it.each(['bucket', 'object'] as const)('names each subresource of a %s that it refuses', (level) => {
+    const names = modelOperations().flatMap(({ query }) => query.split('&').map((part) => part.split('=')[0] ?? ''));
+    for (const name of new Set(names.filter((one) => one !== '' && one !== 'select-type' && one !== 'x-id'))) {
+      for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']) {
+        if (routes.some(([one, of, flags]) => one === method && of === level && flags === name)) continue;
+        expect(() => findOperation(method, level, parseQuery(name), false)).toThrow(
+          expect.objectContaining({ code: 'NotImplemented', message: expect.stringContaining(name) }),
+        );
+      }
+    }
+  });
+
   it('has one row for each method, level and set of subresources, in alphabetical order', () => {
     const rows = routes.map(([method, level, flags]) => `${method} ${level} ${flags}`);
     expect(new Set(rows).size).toBe(rows.length);
