@@ -273,6 +273,8 @@ describe('authorization', () => {
     await codeOf(handle(request('GET', '/bucket?prefix=p&delimiter=%2F&max-keys=5', { headers })));
     expect(asked[0]?.context).toEqual({
       'aws:SourceIp': ['10.0.0.1'],
+      'aws:ResourceAccount': ['000000000000'],
+      's3:ResourceAccount': ['000000000000'],
       'aws:SecureTransport': ['true'],
       'aws:CurrentTime': ['2026-01-02T03:04:05.000Z'],
       'aws:EpochTime': ['1767323045'],
