@@ -92,7 +92,14 @@ describe.each(ofBuckets)('$name, $method $flags', (route) => {
         const [status, code] = bucket === 'absent' ? [404, 'NoSuchBucket'] : [400, 'InvalidBucketName'];
         expectRefusal(reply, status, code, target.split('?')[0] ?? '');
       } else
-        expect(['NoSuchBucket', 'InvalidBucketName', 'MalformedXML', 'MissingSecurityHeader']).toContain(reply.code);
+        expect([
+          'NoSuchBucket',
+          'InvalidBucketName',
+          'MalformedXML',
+          'MissingSecurityHeader',
+          'InvalidArgument',
+          'EmptyRequestBody',
+        ]).toContain(reply.code);
     }
   });
 });
