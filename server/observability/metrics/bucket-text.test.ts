@@ -12,7 +12,7 @@ const photos = {
   uploads: 1,
   uploadBytes: 70,
   sizes: [1, 2],
-  keys: [],
+  keys: [2, 1],
 };
 const empty = {
   bucket: 'empty',
@@ -43,6 +43,8 @@ describe('the metrics of usage', () => {
         'minio_bucket_usage_object_total{bucket="empty"} 0',
         'minio_bucket_objects_size_distribution{bucket="photos",range="LESS_THAN_1024_B"} 1',
         'minio_bucket_objects_size_distribution{bucket="photos",range="BETWEEN_1024B_AND_1_MB"} 2',
+        'minio_bucket_objects_version_distribution{bucket="photos",range="BETWEEN_2_AND_10"} 1',
+        'minio_bucket_objects_version_distribution{bucket="empty",range="UNVERSIONED"} 0',
         'coffer_bucket_incomplete_uploads{bucket="photos"} 1',
         'coffer_bucket_incomplete_upload_bytes{bucket="photos"} 70',
       ]),
@@ -56,6 +58,7 @@ describe('the metrics of usage', () => {
         'minio_cluster_usage_total_bytes 5000',
         'minio_cluster_usage_object_total 3',
         'minio_cluster_objects_size_distribution{range="BETWEEN_1024_B_AND_64_KB"} 2',
+        'minio_cluster_objects_version_distribution{range="SINGLE_VERSION"} 2',
       ]),
     );
   });

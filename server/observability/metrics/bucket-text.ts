@@ -2,7 +2,7 @@ import { apiName } from '../../http/contract/request-audit.ts';
 import { firstByteBounds } from './request-counters.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';
-import { namedSizes, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
+import { namedSizes, namedVersionCounts, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
 
 /** Returns the label `api` of an operation. */
 export function apiLabel(operation: string): string {
@@ -104,6 +104,16 @@ export function addBucketUsage(registry: Registry, usage: Usage, now: number): v
   });
   for (const bucket of usage.buckets)
     setSizes(bucket, (range, count) => sizes.set({ bucket: bucket.bucket, range }, count));
+  const keys = new Gauge({
+    name: 'minio_bucket_objects_version_distribution',
+    help: 'Keys of the bucket by intervals of their versions',
+    labelNames: ['bucket', 'range'],
+    registers: [registry],
+  });
+  for (const bucket of usage.buckets) {
+    for (const [range, count] of Object.entries(namedVersionCounts(bucket)))
+      keys.set({ bucket: bucket.bucket, range }, count);
+  }
   addAge(registry, usage, now);
 }
 
@@ -125,6 +135,15 @@ export function addClusterUsage(registry: Registry, usage: Usage, now: number): 
     registers,
   });
   setSizes(usage, (range, count) => sizes.set({ range }, count));
+  const keys = new Gauge({
+    name: 'minio_cluster_objects_version_distribution',
+    help: 'Keys by intervals of their versions',
+    labelNames: ['range'],
+    registers,
+  });
+  for (const bucket of usage.buckets) {
+    for (const [range, count] of Object.entries(namedVersionCounts(bucket))) keys.inc({ range }, count);
+  }
   addAge(registry, usage, now);
 }
 
