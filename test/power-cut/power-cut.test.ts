@@ -42,10 +42,11 @@ function afterSightings(count: number): PowerCut[] {
   return spread(recording.history.earlySightings, count).map((sighting) => ({ at: sighting.seen, sighting }));
 }
 
-/** Every one in `.ci/soak power-cut`; otherwise some of them. */
+/** `.ci/soak power-cut` asks for `all`, or for a number of them. */
 function atFlushes(): readonly PowerCut[] {
   const all = flushBoundaries(recording);
-  return process.env['COFFER_EVERY_FLUSH'] === undefined ? spread(all, 40) : all;
+  const wanted = process.env['COFFER_FLUSHES'] ?? '40';
+  return wanted === 'all' ? all : spread(all, Number(wanted));
 }
 
 describe(`a server whose power is cut while clients write, seed ${seed}`, () => {
