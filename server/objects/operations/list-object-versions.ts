@@ -108,6 +108,7 @@ class Cursor {
   #page: readonly ScanItem[] = [];
   #at = 0;
   #ended = false;
+  #place: Buffer | undefined;
 
   constructor(context: ObjectContext, table: Table, prefixLength: number, range: ScanRange) {
     this.table = table;
@@ -135,15 +136,22 @@ class Cursor {
       }
       this.#page = next.value;
       this.#at = 0;
+      this.#place = undefined;
     }
   }
 
   step(): void {
     this.#at += 1;
+    this.#place = undefined;
   }
 
   /** The key of the object or the group, encoded: the same bytes in each table. */
   get place(): Buffer {
+    // The merge asks for it again with each item of the other tables.
+    return (this.#place ??= this.#findPlace());
+  }
+
+  #findPlace(): Buffer {
     const { item } = this;
     if (item === undefined) return Buffer.alloc(0);
     if (item.kind === 'group') return item.prefix.subarray(this.#prefixLength);

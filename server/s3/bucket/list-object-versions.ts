@@ -77,18 +77,14 @@ function invalid(message: string, value: string): S3Error {
 }
 
 const theOwner = owner('Owner');
+const none = xmlText('');
 
 function versionElement(version: ListedVersion, encoding: KeyEncoding): Xml {
   const { key, versionId, isLatest, modified, deleteMarker } = version;
   const latest = xmlText(String(isLatest));
   const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${latest}</IsLatest><LastModified>${xmlText(isoTime(modified))}</LastModified>`;
-  if (deleteMarker) return element('DeleteMarker', [place, theOwner]);
+  if (deleteMarker) return markup`<DeleteMarker>${place}${theOwner}</DeleteMarker>`;
   const { etag, checksum, size, storageClass } = version;
-  return element('Version', [
-    place,
-    markup`<ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
-    checksum && checksumMarkup(checksum),
-    markup`<Size>${size}</Size>${theOwner}`,
-    storageClassElement(storageClass),
-  ]);
+  const checksums = checksum === undefined ? none : checksumMarkup(checksum);
+  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}</Version>`;
 }
