@@ -61,8 +61,9 @@ export class QueryProcesses {
   }
 
   #take(): ChildProcess {
-    const idle = this.#idle.pop();
-    if (idle !== undefined) {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      // The system may have ended it meanwhile.
+      if (!idle.connected) continue;
       idle.ref();
       return idle;
     }
@@ -209,9 +210,11 @@ class RunningQuery implements Pieces<'own'> {
 
   #send(message: ToQuery): void {
     clearTimeout(this.#watchdog);
+    // Its exit may have been reported before this query took it.
+    if (!this.#child.connected) return this.#onExit();
     this.#watchdog = setTimeout(() => this.#child.kill('SIGKILL'), silenceMs);
     // The callback takes the error of a process that has just ended; its exit is reported.
-    if (this.#child.connected) this.#child.send(message, () => undefined);
+    this.#child.send(message, () => undefined);
   }
 
   /** Answers with a chunk. A failure of the store ends the query: its connection is cut, as that of a GET. */
