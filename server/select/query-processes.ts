@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Pieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -16,8 +17,10 @@ export interface QueriedObject {
 /** Queries that a thread runs at a time, and those that wait for them. */
 const maxRunning = 2;
 const maxWaiting = 32;
-/** MiB of the heap of a process. A row group of Parquet needs most. */
-const heapMiB = 768;
+/** MiB of memory that this server may use: of its container, if that has a limit. */
+const memoryMiB = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 2 ** 20;
+/** MiB of the heap of a process: those of a thread for each core take half of the memory at most. A row group of Parquet needs most. */
+const heapMiB = Math.min(768, Math.floor(memoryMiB / 2 / (maxRunning * availableParallelism())));
 /** Milliseconds that a process without a query is kept. It takes 0.1 to 0.3 s to start one. */
 const idleMs = 30_000;
 
