@@ -23,18 +23,16 @@ import {
  * Deletes an object or a version, or adds a delete marker, also below the reserve of free space. The commit expects the records that the
  * conditions were checked against: after a concurrent change it reads and checks again.
  */
-export function deleteObject(
+export async function deleteObject(
   context: ObjectContext,
   bucket: string,
   key: string,
   options: DeleteOptions = {},
 ): Promise<DeletedObject> {
   const { versionId } = options;
-  return commitChange(context, () =>
-    versionId === undefined
-      ? deleteCurrent(context, bucket, key, options)
-      : removeVersion(context, bucket, key, { ...options, versionId }),
-  );
+  // Deleting what is absent succeeds.
+  const absent = { ...(versionId !== undefined && { versionId }), deleteMarker: false };
+  return (await remove(context, bucket, key, options)) ?? absent;
 }
 
 /** See `ObjectLayer.expireObject`. The rule is asked again with the records that the commit expects. */
@@ -44,12 +42,23 @@ export async function expireObject(
   key: string,
   { versionId, isDue }: ExpireObject,
 ): Promise<boolean> {
-  const expired = await commitChange<DeletedObject | undefined>(context, () =>
+  return (await remove(context, bucket, key, { versionId }, isDue)) !== undefined;
+}
+
+/** Resolves with undefined where nothing is removed: it is absent, or `isDue` refuses it. */
+function remove(
+  context: ObjectContext,
+  bucket: string,
+  key: string,
+  options: DeleteOptions,
+  isDue?: ExpireObject['isDue'],
+): Promise<DeletedObject | undefined> {
+  const { versionId } = options;
+  return commitChange<DeletedObject | undefined>(context, () =>
     versionId === undefined
-      ? deleteCurrent(context, bucket, key, {}, isDue)
-      : removeVersion(context, bucket, key, { versionId }, isDue),
+      ? deleteCurrent(context, bucket, key, options, isDue)
+      : removeVersion(context, bucket, key, { ...options, versionId }, isDue),
   );
-  return expired !== undefined;
 }
 
 function expiring(
@@ -60,25 +69,12 @@ function expiring(
   return { place, isLone, size, modified, tags };
 }
 
-function deleteCurrent(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-  options: DeleteOptions,
-): Promise<Change<DeletedObject>>;
-function deleteCurrent(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-  options: DeleteOptions,
-  isDue: ExpireObject['isDue'],
-): Promise<Change<DeletedObject | undefined>>;
 async function deleteCurrent(
   context: ObjectContext,
   bucket: string,
   key: string,
   { conditions }: DeleteOptions,
-  isDue?: ExpireObject['isDue'],
+  isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
   const { current, history, stored } = place;
@@ -89,11 +85,10 @@ async function deleteCurrent(
   // A bucket that becomes versioned at this moment keeps the object.
   const { expect } = guardBucket(bucket, stored);
   if (history === 'none') {
-    const result = { deleteMarker: false };
-    if (current === undefined) return { result };
+    if (current === undefined) return { result: undefined };
     checkRemovable(current.record, context.lockClock.earliest(), false);
     const removed = await removeObject(context, place, current, undefined);
-    return { batch: { ...removed, expect: [...expect, ...removed.expect] }, result };
+    return { batch: { ...removed, expect: [...expect, ...removed.expect] }, result: { deleteMarker: false } };
   }
   const marker = deleteMarker(context, newVersion(context, place));
   const changes = await supersede(context, place, undefined);
@@ -104,35 +99,18 @@ async function deleteCurrent(
   };
 }
 
-type RemoveVersion = DeleteOptions & { readonly versionId: string };
-
-function removeVersion(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-  options: RemoveVersion,
-): Promise<Change<DeletedObject>>;
-function removeVersion(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-  options: RemoveVersion,
-  isDue: ExpireObject['isDue'],
-): Promise<Change<DeletedObject | undefined>>;
 async function removeVersion(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, conditions, bypassGovernance }: RemoveVersion,
-  isDue?: ExpireObject['isDue'],
+  { versionId, conditions, bypassGovernance }: DeleteOptions & { readonly versionId: string },
+  isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
   const stored = await getBucket(context.records, bucket);
   const record = found?.stored.record;
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
-  if (found === undefined || record === undefined) {
-    return { result: isDue === undefined ? { versionId, deleteMarker: false } : undefined };
-  }
+  if (found === undefined || record === undefined) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
