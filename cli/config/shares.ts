@@ -7,7 +7,7 @@ import { CliError } from './cli-error.ts';
 export interface Share {
   /** The address of the object, or of the prefix. */
   readonly url: string;
-  /** What was given: an address, or a command line. */
+  /** The address or the command line that was shared. */
   readonly share: string;
   readonly versionId: string;
   readonly created: Date;

@@ -90,7 +90,7 @@ export function copySource({ bucket, key, versionId, etag, headers }: CopySource
   };
 }
 
-/** What a request to delete did: the version that it removed, or the delete marker that it added. */
+/** The version that a deletion removed, or the delete marker that it added. */
 export interface Deletion {
   readonly deleteMarker: boolean;
   /** Empty where the bucket has no versions. */

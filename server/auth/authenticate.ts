@@ -42,7 +42,7 @@ export type SignatureV2Rule = 'off' | 'presigned' | 'on';
 interface UnverifiedRequest extends SignedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: BodySource;
-  /** How the Host addresses buckets; `bucket` is the one that it names. */
+  /** The addressing of buckets by the Host; `bucket` is the one that it names. */
   readonly hostStyle?: { readonly kind: string; readonly bucket?: string } | undefined;
 }
 

@@ -22,7 +22,7 @@ export function connectionContext(
   };
 }
 
-/** How a request says that it is signed, by the names of S3's access logs and CloudTrail. Nothing is verified. */
+/** The kind of signature that a request claims, by the names of S3's access logs and CloudTrail. Nothing is verified. */
 export interface SignatureKind {
   readonly version: 'SigV4' | 'SigV2';
   readonly method: 'AuthHeader' | 'QueryString' | 'HtmlForm';

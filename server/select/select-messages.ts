@@ -1,7 +1,7 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { SelectRequest } from './select-request.ts';
 
-/** What the server sends to the process of a query. */
+/** A message of the server to the process of a query. */
 export type ToQuery =
   | { readonly kind: 'start'; readonly request: SelectRequest; readonly size: number; readonly now: number }
   /** The next chunk of what was opened; undefined at its end. */
@@ -9,7 +9,7 @@ export type ToQuery =
   /** The client took the last message of the answer. */
   | { readonly kind: 'taken' };
 
-/** What the process of a query sends. Each message but `end` and `failed` is answered by one. */
+/** A message of the process of a query. Each message but `end` and `failed` is answered by one. */
 export type FromQuery =
   | { readonly kind: 'open'; readonly start: number; readonly end: number }
   | { readonly kind: 'next' }

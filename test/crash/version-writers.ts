@@ -17,7 +17,7 @@ import {
 } from './expected.ts';
 import { begin, type Writing } from './writing.ts';
 
-/** So many versions of a name are kept, so that a run of a thousand lives does not grow. */
+/** The number of versions of a name that are kept, so that a run of a thousand lives does not grow. */
 const MAX_VERSIONS = 5;
 
 /** Changes the tags or the lock of a version, or removes one. Does nothing while an answer about a version of the name is missing. */

@@ -14,7 +14,7 @@ interface ListedVersion {
   readonly etag: string | undefined;
 }
 
-/** So many bodies of a key are read back, spread over its versions. */
+/** The number of bodies of a key that are read back, spread over its versions. */
 const BODIES = 100;
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What may follow the words of a command line. */
+/** The candidates that may follow the words of a command line. */
 export interface Candidates {
   /** Commands, flags and topics. */
   readonly words: readonly string[];

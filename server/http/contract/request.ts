@@ -20,7 +20,7 @@ export interface IncomingRequest {
   readonly rawQuery: string;
   /** Names in lower case; repeated values are joined with `, `. */
   readonly headers: IncomingHttpHeaders;
-  /** How the Host addresses buckets; undefined for path style. */
+  /** The addressing of buckets by the Host; undefined for path style. */
   readonly hostStyle?: HostStyle | undefined;
   /** Can be read once. The read tells a client that waits with `Expect: 100-continue` to send it; an unread body is fine. */
   readonly body: BodySource;

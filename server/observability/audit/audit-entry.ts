@@ -80,7 +80,7 @@ export interface AuditEntry {
   readonly accessKey?: string;
   readonly parentUser?: string;
   readonly error?: string;
-  /** How the request says that it is signed; absent for an anonymous one. */
+  /** The kind of signature that the request claims; absent for an anonymous one. */
   readonly signature?: SignatureKind;
   readonly identity?: AuditIdentity;
   readonly bearer?: AuditBearer;

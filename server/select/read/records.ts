@@ -10,7 +10,7 @@ import { decompress } from './decompress.ts';
 import { JsonDocumentReader, JsonLinesReader, type JsonValue } from './json-reader.ts';
 import { scanBounds, scanRecords } from './scan-range.ts';
 
-/** What a query reads of its source. */
+/** The parts of its source that a query reads. */
 interface Wanted {
   readonly path: Query['from']['path'];
   /** See `columnsRead`. */

@@ -19,7 +19,7 @@ export interface Column {
   readonly alias: string | undefined;
 }
 
-/** What the query reads: `S3Object`, and the path from a value of the root to the records. */
+/** The source of the query: `S3Object`, and the path from a value of the root to the records. */
 export interface Source {
   /** `*` stands for each element of an array. It does not have the `[*]` that follows `S3Object`. */
   readonly path: readonly (Step | '*')[];

@@ -35,7 +35,7 @@ export type FoundSource = {
     }
 );
 
-/** What the walk could not read, or skips. */
+/** The entries that the walk skips or cannot read. */
 type NotFound = Exclude<Walked, Entry>;
 
 export type WalkedSource = FoundSource | NotFound;

@@ -1,5 +1,5 @@
 /**
- * What the policy of a bucket allows to everybody, by the prefixes of keys. The statements that give `download`, `upload` and `public` are
+ * The rights that the policy of a bucket gives to everybody, by the prefixes of keys. The statements that give `download`, `upload` and `public` are
  * those that other clients write, so that each reads what the others wrote. All other statements are kept as they are.
  */
 export interface AnonymousAccess {

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
 import { selectObjects, type SelectOptions } from '../entries/select-objects.ts';
 
-/** What a command prints of one object. */
+/** The output of a command for one object. */
 export interface Message {
   readonly human: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -15,7 +15,7 @@ interface RetentionOptions extends SelectOptions {
   readonly bypass?: boolean;
 }
 
-/** How long a retention lasts. */
+/** The duration of a retention. */
 export interface Validity {
   readonly unit: 'days' | 'years';
   readonly count: number;
