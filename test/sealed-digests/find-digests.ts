@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
-import { hasherOf } from '../../server/objects/checksums/body-digests.ts';
+import { hasherOf } from '../../platform/checksums/hashers.ts';
 import type { Checksum } from '../../server/objects/object-layer.ts';
 
 /** One form of one digest of a content that must not be readable. */

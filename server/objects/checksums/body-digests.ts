@@ -1,98 +1,9 @@
-import { CrcModule } from './crc-module.ts';
 import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { type Hasher, hasherOf } from '../../../platform/checksums/hashers.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BlockSums, BlockSumsHasher } from './block-sums.ts';
-
-/** CRC-32C (Castagnoli), reflected: polynomial 0x1EDC6F41. @see RFC 3720, appendix B.4 */
-export const CRC32C_POLYNOMIAL = 0x82f63b78n;
-/** The exponents of multiples of the polynomials with few terms, found by a search of collisions. The tests divide them. */
-export const CRC32C_MULTIPLE = [0, 14, 39, 54, 144, 209] as const;
-
-/** Created on first use: the tables take some milliseconds. */
-let crc32cModule: CrcModule | undefined;
-const crc32cState = new Uint32Array(2);
-
-/** Returns the CRC-32C of `bytes` after those that gave `previous`, as an unsigned 32-bit number. */
-export function crc32c(bytes: Uint8Array, previous = 0): number {
-  crc32cModule ??= new CrcModule(CRC32C_POLYNOMIAL, CRC32C_MULTIPLE);
-  crc32cState[0] = ~previous;
-  crc32cState[1] = 0;
-  crc32cModule.update(crc32cState, bytes);
-  return ~(crc32cState[0] ?? 0) >>> 0;
-}
-
-/** CRC-64/NVME, reflected: polynomial 0xAD93D23594C93659. @see NVM Express NVM Command Set Specification 1.0, section 5.2.1.3.4 */
-export const CRC64NVME_POLYNOMIAL = 0x9a6c9329ac4bc9b5n;
-export const CRC64NVME_MULTIPLE = [0, 47, 121, 169, 172, 183, 236, 272, 285, 296, 297, 310] as const;
-
-/** Created on first use: the tables take some milliseconds. */
-let crc64Module: CrcModule | undefined;
-
-/** A checksum in progress. */
-export class Crc64Nvme {
-  readonly #module = (crc64Module ??= new CrcModule(CRC64NVME_POLYNOMIAL, CRC64NVME_MULTIPLE));
-  /** Lower half, upper half. */
-  readonly #state = Uint32Array.of(0xffff_ffff, 0xffff_ffff);
-
-  update(bytes: Uint8Array): void {
-    this.#module.update(this.#state, bytes);
-  }
-
-  /** 8 bytes, big-endian, as S3 writes them in base64. */
-  digest(): Buffer {
-    const [low = 0, high = 0] = this.#state;
-    const digest = Buffer.alloc(8);
-    digest.writeInt32BE(~high, 0);
-    digest.writeInt32BE(~low, 4);
-    return digest;
-  }
-}
-
-/** A checksum in progress; `digest` is called once, at the end. */
-interface Hasher {
-  update(bytes: Buffer): unknown;
-  digest(): Buffer;
-}
-
-export function hasherOf(algorithm: Checksum['algorithm']): Hasher {
-  switch (algorithm) {
-    case 'CRC32':
-      return new Crc32(crc32);
-    case 'CRC32C':
-      return new Crc32(crc32c);
-    case 'CRC64NVME':
-      return new Crc64Nvme();
-    case 'SHA1':
-      return createHash('sha1');
-    case 'SHA256':
-      return createHash('sha256');
-    case 'SHA512':
-      return createHash('sha512');
-    case 'MD5':
-      return createHash('md5');
-  }
-}
-
-class Crc32 implements Hasher {
-  readonly #step: (bytes: Buffer, previous: number) => number;
-  #crc = 0;
-
-  constructor(step: (bytes: Buffer, previous: number) => number) {
-    this.#step = step;
-  }
-
-  update(bytes: Buffer): void {
-    this.#crc = this.#step(bytes, this.#crc);
-  }
-
-  digest(): Buffer {
-    const digest = Buffer.alloc(4);
-    digest.writeUInt32BE(this.#crc);
-    return digest;
-  }
-}
 
 export interface BodyDigests {
   /** Present where it was asked for, or the client sent Content-MD5. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { Checksum } from '../object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
-import { crc32c, Crc64Nvme, hasherOf } from './body-digests.ts';
+import { crc32c, Crc64Nvme, hasherOf } from '../../../platform/checksums/hashers.ts';
 
 function crc64(...pieces: Uint8Array[]): string {
   const crc = new Crc64Nvme();

@@ -1,5 +1,5 @@
 import type { Checksum } from '../object-layer.ts';
-import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from './body-digests.ts';
+import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from '../../../platform/checksums/hashers.ts';
 
 /** A reflected CRC that starts and ends with an exclusive or of all ones. */
 interface CrcKind {

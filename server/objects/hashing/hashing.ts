@@ -12,7 +12,7 @@ import {
   SHARE,
 } from './layout.ts';
 import { BLOCK, type HashLanes, md5Lanes } from './md5-module.ts';
-import { PAGE, WebAssembly } from '../checksums/wasm-assembly.ts';
+import { PAGE, WebAssembly } from '../../../platform/checksums/wasm-assembly.ts';
 import { BufferSlots } from './buffer-slots.ts';
 
 /** The count of streams that are hashed together. */

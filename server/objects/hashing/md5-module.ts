@@ -12,7 +12,7 @@ import {
   unsigned,
   V128,
   WebAssembly,
-} from '../checksums/wasm-assembly.ts';
+} from '../../../platform/checksums/wasm-assembly.ts';
 import { CONSTANTS, LANES } from './layout.ts';
 
 /**

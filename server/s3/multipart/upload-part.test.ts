@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { hasherOf } from '../../objects/checksums/body-digests.ts';
+import { hasherOf } from '../../../platform/checksums/hashers.ts';
 import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 type Headers = Readonly<Record<string, string>>;

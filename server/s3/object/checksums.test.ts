@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
-import { hasherOf } from '../../objects/checksums/body-digests.ts';
+import { hasherOf } from '../../../platform/checksums/hashers.ts';
 import { put } from '../../../test/support/objects/test-layer.ts';
 import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 

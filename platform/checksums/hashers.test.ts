@@ -4,13 +4,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   Crc64Nvme,
+  CrcModule,
   CRC32C_MULTIPLE,
   CRC32C_POLYNOMIAL,
   crc32c,
   CRC64NVME_MULTIPLE,
   CRC64NVME_POLYNOMIAL,
-} from './body-digests.ts';
-import { CrcModule } from './crc-module.ts';
+} from './hashers.ts';
 
 const bytes = randomBytes(200_003);
 
