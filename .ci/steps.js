@@ -178,6 +178,7 @@ export const areas = [
     'gate',
     'guides',
     'keystores',
+    'killed-client',
     'mutations',
     'quickstart',
     's3-compat',
@@ -204,6 +205,7 @@ export const nightly = /** @type {const} */ ([
   ['damage', 15],
   ['digests', 15],
   ['versions', 20],
+  ['client', 20],
   ['vault', 40],
   ['fuzz 5000', 30],
 ]).map(([part, minutes]) => ({

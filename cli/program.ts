@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { CliError } from './config/cli-error.ts';
 import { adminGroups, commandsOf, type Runner, type Task } from './commands/command-group.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
-import { Context, type GlobalOptions } from './commands/context.ts';
+import { Context, isSet, type GlobalOptions } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
 
@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(arguments_, { from: 'user' });
     return 0;
   } catch (error) {
-    return fail(error, io, arguments_.includes('--json'));
+    return fail(error, io, arguments_.includes('--json') || isSet(io.env['MC_JSON']));
   }
 }
 
@@ -76,6 +76,8 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     .option('--no-color', 'print without colors')
     .option('--dp, --disable-pager', 'print without a pager, which is always so')
     .option('-H, --custom-header <header>', 'send NAME:VALUE with each request; may be repeated', collect)
+    .option('--limit-upload <rate>', 'send at most this many bytes per second: 10MiB (or MC_LIMIT_UPLOAD)')
+    .option('--limit-download <rate>', 'receive at most this many bytes per second: 10MiB (or MC_LIMIT_DOWNLOAD)')
     .option('--resolve <address>', 'use HOST[:PORT]=IP instead of the name service; may be repeated', collect)
     .exitOverride()
     .configureOutput({

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Context } from './context.ts';
 
 /** The groups for administrators, and their descriptions. */
@@ -35,6 +35,8 @@ interface CommandDefinition<Module, Options extends object> {
   /** The arguments for the help, where commander cannot express them. */
   readonly usage?: string;
   readonly options?: readonly OptionDefinition[];
+  /** Old names of options with the present ones. They work, with a hint, and are not in the help. */
+  readonly old?: Readonly<Record<string, string>>;
   readonly examples: readonly Example[];
   /** Completes "Unable to …". */
   readonly doing: string;
@@ -91,13 +93,25 @@ export class CommandGroup<Module = undefined> {
 
   /** Adds a command; `nameAndArgs` is for example `info <alias> <group>`. */
   add<Options extends object>(nameAndArgs: string, definition: CommandDefinition<Module, Options>): void {
-    const { alias, description, usage, options = [], examples, doing, subject = 1, each = false, run } = definition;
+    const {
+      alias,
+      description,
+      usage,
+      options = [],
+      old = {},
+      examples,
+      doing,
+      subject = 1,
+      each = false,
+      run,
+    } = definition;
     const path = `${pathOf(this.#command)}${nameAndArgs.split(' ', 1)[0]}`;
     const command = this.#command.command(nameAndArgs).description(description);
     command.addHelpText('after', exampleText(examples, path));
     if (alias !== undefined) command.alias(alias);
     if (usage !== undefined) command.usage(`[options] ${usage}`);
     for (const option of options) addOption(command, option);
+    for (const [before, now] of Object.entries(old)) addOldName(command, before, now);
     command.action(async (...given: unknown[]) => {
       const args = given
         .slice(0, -2)
@@ -133,6 +147,15 @@ export function commandsOf(program: Command, runner: Runner): CommandGroup {
 function addOption(command: Command, [flags, description, repeatable]: OptionDefinition): void {
   if (repeatable === undefined) command.option(flags, description);
   else command.option(flags, description, (value: string, before: string[] | undefined) => [...(before ?? []), value]);
+}
+
+function addOldName(command: Command, before: string, now: string): void {
+  const option = new Option(before).hideHelp();
+  command.addOption(option);
+  command.on(`option:${option.name()}`, () => {
+    command.configureOutput().writeErr?.(`coffer: <WARNING> \`${before}\` is an old name of \`${now}\`.\n`);
+    command.setOptionValue(new Option(now).attributeName(), true);
+  });
 }
 
 /** The words that lead to a command below this one, with a space at the end; empty for the program itself. */

@@ -1,5 +1,5 @@
 import { type Alias, configFolder, allAliases } from '../config/aliases.ts';
-import type { S3Client } from '../s3/client.ts';
+import type { RateLimits, S3Client } from '../s3/client.ts';
 import type { Io } from '../terminal/io.ts';
 import { Output } from '../terminal/output.ts';
 
@@ -14,11 +14,18 @@ export interface GlobalOptions {
   readonly customHeader?: readonly string[];
   /** `HOST[:PORT]=IP`. */
   readonly resolve?: readonly string[];
+  /** Bytes per second, such as `10MiB`. */
+  readonly limitUpload?: string;
+  readonly limitDownload?: string;
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(',').filter((one) => one !== '');
 }
 
 /** Reports whether a variable of the environment turns a flag on. */
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && ['1', 'on', 'true', 'yes'].includes(value.toLowerCase());
+export function isSet(value: string | undefined): boolean {
+  return value !== undefined && ['1', 'on', 't', 'true', 'yes'].includes(value.toLowerCase());
 }
 
 /** The dependencies of a command. */
@@ -30,11 +37,13 @@ export class Context {
   readonly #options: GlobalOptions;
   readonly #clients = new Map<Alias, S3Client>();
   #aliases: Promise<Map<string, Alias>> | undefined;
+  #limits: RateLimits | undefined;
+  #readHeaders: Readonly<Record<string, string>> | undefined;
 
   constructor(io: Io, options: GlobalOptions) {
     this.io = io;
     this.#options = options;
-    this.output = new Output(io, { json: options.json === true });
+    this.output = new Output(io, { json: options.json === true || isSet(io.env['MC_JSON']) });
     this.folder = configFolder(options.configDir, io.env);
     this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
   }
@@ -47,6 +56,11 @@ export class Context {
   async aliases(): Promise<ReadonlyMap<string, Alias>> {
     this.#aliases ??= allAliases(this.folder, this.io.env);
     return this.#aliases;
+  }
+
+  /** Sends these headers with each request that reads. Names are in lower case. */
+  addReadHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#readHeaders = headers;
   }
 
   /** Returns one client for each alias, which keeps its connections. */
@@ -66,7 +80,8 @@ export class Context {
       import('../s3/connections.ts'),
       import('../s3/resolve-hosts.ts'),
     ]);
-    const { customHeader = [], resolve = [] } = this.#options;
+    const { customHeader = [], resolve = listOf(this.io.env['MC_RESOLVE']) } = this.#options;
+    this.#limits ??= await this.#readLimits();
     return new S3Client({
       alias,
       agent: await connectionsTo(alias.url, {
@@ -77,8 +92,24 @@ export class Context {
       signal,
       region: this.io.env['COFFER_REGION'] || this.io.env['MC_REGION'],
       headers: Object.fromEntries(customHeader.map(parseHeader)),
-      trace: this.#options.debug === true ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`) : undefined,
+      readHeaders: this.#readHeaders,
+      limits: this.#limits,
+      trace:
+        this.#options.debug === true || isSet(this.io.env['MC_DEBUG'])
+          ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`)
+          : undefined,
     });
+  }
+
+  async #readLimits(): Promise<RateLimits> {
+    const { env } = this.io;
+    const { limitUpload = env['MC_LIMIT_UPLOAD'] ?? '', limitDownload = env['MC_LIMIT_DOWNLOAD'] ?? '' } =
+      this.#options;
+    if (limitUpload === '' && limitDownload === '') return {};
+    const { parseRate, RateLimit } = await import('../s3/rate-limit.ts');
+    const limitOf = (option: string, text: string) =>
+      text === '' ? undefined : new RateLimit(parseRate(option, text));
+    return { upload: limitOf('--limit-upload', limitUpload), download: limitOf('--limit-download', limitDownload) };
   }
 
   close(): void {

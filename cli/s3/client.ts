@@ -1,10 +1,12 @@
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/canonical-request.ts';
 import type { Alias } from '../config/aliases.ts';
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Agent as HttpsAgent } from 'node:https';
 import { readErrorDocument } from '../../protocol/s3/responses.ts';
 import { signParts } from '../../protocol/sigv4/sign-request.ts';
 import { exchange, type Outgoing, traceRequest, traceResponse, type Trace } from './exchange.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { prepareBody, type RequestBody } from './request-body.ts';
 import { defaultRetries, retrying, type Retries } from './retry.ts';
 import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
@@ -63,7 +65,7 @@ export interface S3Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The caller must read or destroy it. */
-  readonly body: IncomingMessage;
+  readonly body: Readable;
 }
 
 export interface ClientOptions {
@@ -75,8 +77,17 @@ export interface ClientOptions {
   readonly trace?: Trace | undefined;
   /** Headers of each request. Names are in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of each request that reads. Names are in lower case. */
+  readonly readHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly limits?: RateLimits | undefined;
   readonly now?: () => Date;
   readonly retries?: Retries;
+}
+
+/** The limits of the bodies that a command sends and receives. */
+export interface RateLimits {
+  readonly upload?: RateLimit | undefined;
+  readonly download?: RateLimit | undefined;
 }
 
 const maxErrorBytes = 65_536;
@@ -143,8 +154,22 @@ export class S3Client {
     const response = await exchange(outgoing, this.#options.agent, this.signal);
     if (trace) traceResponse(trace, response, performance.now() - started);
     const status = response.statusCode ?? 0;
-    if (status >= 200 && status < 300) return { status, headers: response.headers, body: response };
+    if (status >= 200 && status < 300) return { status, headers: response.headers, body: this.#paced(response) };
     throw await readError(response, status, attempt);
+  }
+
+  #paced(response: IncomingMessage): Readable {
+    return this.#options.limits?.download?.paceStream(response, this.signal) ?? response;
+  }
+
+  #pacedUpload(body: NonNullable<Outgoing['body']>): NonNullable<Outgoing['body']> {
+    return this.#options.limits?.upload?.pace(body, this.signal) ?? body;
+  }
+
+  /** The headers of each request of a method. */
+  #headersOf(method: S3Request['method']): Readonly<Record<string, string>> {
+    const { headers, readHeaders } = this.#options;
+    return method === 'GET' || method === 'HEAD' ? { ...headers, ...readHeaders } : { ...headers };
   }
 
   #sign(request: S3Request): Outgoing {
@@ -155,7 +180,7 @@ export class S3Client {
     const body = prepareBody(request.body, this.#secure, anonymous);
     const rawPath = request.path ?? address.rawPath;
     const headers: Record<string, string> = {
-      ...this.#options.headers,
+      ...this.#headersOf(method),
       host: address.host,
       ...request.headers,
       ...body.headers,
@@ -178,7 +203,7 @@ export class S3Client {
       method,
       target: address.rawQuery === '' ? rawPath : `${rawPath}?${address.rawQuery}`,
       headers: { ...headers, ...bearing(request.bearer, anonymous ? {} : signed.headers), 'user-agent': 'coffer' },
-      body: sent,
+      body: sent && this.#pacedUpload(sent),
     };
   }
 
@@ -219,7 +244,7 @@ function readJsonError(body: Buffer): { code: string; message: string; fields: R
   }
 }
 
-async function readAll(body: IncomingMessage, limit: number): Promise<Buffer> {
+async function readAll(body: Readable, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {

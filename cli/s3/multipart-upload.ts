@@ -8,6 +8,7 @@ import {
   readCopyResult,
   readInitiatedUpload,
   readErrorDocument,
+  readListParts,
 } from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
 import { copySource, headObject, type CopySource, type ObjectHeaders } from './objects.ts';
@@ -48,6 +49,26 @@ export async function uploadPart(
   const query = { partNumber, uploadId };
   const { headers } = await client.text({ method: 'PUT', bucket, key, query, body, headers: partHeaders });
   return { partNumber, etag: (headers.etag ?? '').replaceAll('"', '') };
+}
+
+/** A part that the server has. */
+export interface StoredPart {
+  readonly partNumber: number;
+  /** Bytes. */
+  readonly size: number;
+  readonly etag: string;
+}
+
+/** Lists the parts of an upload in the order of their numbers. @throws S3ResponseError NoSuchUpload */
+export async function* listParts(client: S3Client, upload: Upload): AsyncGenerator<StoredPart, void, undefined> {
+  const { bucket, key, uploadId } = upload;
+  let next: string | undefined;
+  do {
+    const query = { uploadId, 'part-number-marker': next };
+    const page = readListParts((await client.text({ method: 'GET', bucket, key, query })).text);
+    yield* page.parts;
+    next = page.next;
+  } while (next !== undefined);
 }
 
 /** Copies a part from an object of the same server; `end` is exclusive. */

@@ -74,8 +74,12 @@ function parseChecksum(part: XmlNode, partNumber: number): CompletedPart['checks
 export function writeCompleteMultipartUpload(parts: readonly CompletedPart[]): string {
   return xmlDocument(
     'CompleteMultipartUpload',
-    parts.map(({ partNumber, etag }) =>
-      element('Part', [element('PartNumber', partNumber), element('ETag', `"${etag}"`)]),
+    parts.map(({ partNumber, etag, checksum }) =>
+      element('Part', [
+        element('PartNumber', partNumber),
+        element('ETag', `"${etag}"`),
+        checksum && element(`Checksum${checksum.algorithm}`, checksum.value),
+      ]),
     ),
   );
 }

@@ -129,6 +129,27 @@ export function readListUploads(body: string | Buffer): UploadPage {
   };
 }
 
+/** The parts of an upload that arrived, in the order of their numbers. */
+interface PartPage {
+  readonly parts: readonly { readonly partNumber: number; readonly size: number; readonly etag: string }[];
+  /** The number after which the next page begins. */
+  readonly next?: string;
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListParts.html */
+export function readListParts(body: string | Buffer): PartPage {
+  const root = readXml(body, { maxBytes, root: 'ListPartsResult' });
+  const truncated = textOf(root, 'IsTruncated')?.trim() === 'true';
+  return {
+    parts: childrenOf(root, 'Part').map((part) => ({
+      partNumber: Number(requiredText(part, 'PartNumber')),
+      size: Number(textOf(part, 'Size') ?? 0),
+      etag: requiredText(part, 'ETag').trim().replaceAll('"', ''),
+    })),
+    ...(truncated && { next: requiredText(root, 'NextPartNumberMarker') }),
+  };
+}
+
 export function readInitiatedUpload(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes, root: 'InitiateMultipartUploadResult' }), 'UploadId');
 }

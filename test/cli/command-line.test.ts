@@ -123,6 +123,7 @@ describe('the program', () => {
         response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
       } else if (request.method === 'DELETE') response.writeHead(204).end();
       else if (request.method === 'HEAD') response.writeHead(200, { 'content-length': 1_000_000, etag: '"e"' }).end();
+      else if (request.url?.includes('?uploads=') === true) response.end('<ListMultipartUploadsResult/>');
       else if (request.method === 'GET') response.writeHead(206, { 'content-length': 1_000_000 }).write('some');
     });
     const url = `http://access:secret-key@127.0.0.1:${await listening(server)}`;

@@ -6,11 +6,12 @@ import { CliError } from '../../config/cli-error.ts';
 import { readObject, headObject, type ObjectHeaders } from '../../s3/objects.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { displayName, parseObject, parseTarget } from '../../config/target.ts';
+import { readArchives, type ZipOptions } from './entries/archives.ts';
 import type { VersionOptions } from './entries/entries.ts';
 import { statOf } from './entries/local-entries.ts';
 import { versionOf } from './entries/select-objects.ts';
 
-export interface ReadOptions extends VersionOptions, EncryptionOptions {
+export interface ReadOptions extends VersionOptions, EncryptionOptions, ZipOptions {
   /** Bytes. */
   readonly offset?: string;
   /** Bytes. */
@@ -38,7 +39,7 @@ export async function openTarget(
   const aliases = await context.aliases();
   const plain = { encoding: '', contentType: '' };
   if (argument === '-') return { stream: context.io.stdin, ...plain };
-  const parsed = parseTarget(argument, aliases);
+  const parsed = readArchives(context, parseTarget(argument, aliases), options);
   if (parsed.kind === 'local') {
     if (options.versionId !== undefined || options.rewind !== undefined || options.partNumber !== undefined) {
       throw new CliError('BadArgument', `\`${argument}\` is a file: it has no versions or parts`);

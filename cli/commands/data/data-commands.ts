@@ -2,7 +2,14 @@ import type { CommandGroup, OptionDefinition } from '../command-group.ts';
 import { addCopyCommands } from './copy/copy-commands.ts';
 import { addListingCommands } from './listings/listing-commands.ts';
 import { addSettingCommands } from './settings/setting-commands.ts';
-import { ageOptions, readKeyOption, rewindOption, versionIdOption, versionOptions } from './shared-options.ts';
+import {
+  ageOptions,
+  readKeyOption,
+  rewindOption,
+  versionIdOption,
+  versionOptions,
+  zipOption,
+} from './shared-options.ts';
 
 /** The commands for buckets, objects and aliases. */
 export function addDataCommands(commands: CommandGroup): void {
@@ -87,6 +94,7 @@ function addObjects(commands: CommandGroup): void {
         rewindOption,
         versionIdOption,
         readKeyOption,
+        zipOption,
       ],
       examples: ['mine/logs/today.txt', ['mine/logs/today.txt --tail 1000', 'its last 1,000 bytes']],
       doing: 'read',
@@ -97,7 +105,13 @@ function addObjects(commands: CommandGroup): void {
     .from(() => import('./head.ts'))
     .add('head [targets...]', {
       description: 'write the first lines of objects and files; those of gzip are unpacked',
-      options: [['-n, --lines <count>', 'the number of lines (10)'], rewindOption, versionIdOption, readKeyOption],
+      options: [
+        ['-n, --lines <count>', 'the number of lines (10)'],
+        rewindOption,
+        versionIdOption,
+        readKeyOption,
+        zipOption,
+      ],
       examples: ['mine/logs/today.txt', 'mine/data/table.csv.gz --lines 1'],
       doing: 'read',
       subject: -1,
@@ -120,6 +134,7 @@ function addObjects(commands: CommandGroup): void {
         ...versionOptions,
         versionIdOption,
       ],
+      old: { '--fake': '--dry-run' },
       examples: [
         'mine/photos/cat.jpg',
         'mine/photos/2025/ --recursive --force',

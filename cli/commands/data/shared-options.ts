@@ -9,6 +9,11 @@ export const versionOptions: readonly OptionDefinition[] = [
 
 export const versionIdOption: OptionDefinition = ['--vid, --version-id <id>', 'one version of an object'];
 
+export const zipOption: OptionDefinition = [
+  '--zip',
+  'look into an archive: ALIAS/BUCKET/FILE.zip/NAME; only MinIO does',
+];
+
 /** For reading, where only a key of the client is to be sent. */
 export const readKeyOption: OptionDefinition = [
   '--enc-c <place=key>',

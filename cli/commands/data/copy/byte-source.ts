@@ -7,6 +7,8 @@ import type { StreamedBody } from '../../../s3/request-body.ts';
 /** Bytes to upload. A retry opens the same range again. */
 export interface ByteSource {
   readonly size: number;
+  /** Set if the bytes are the same as long as this is: an object with its ETag. The bytes of a file may change. */
+  readonly identity?: string;
   /** `end` is exclusive. */
   open(start: number, end: number): AsyncIterable<Buffer>;
 }
@@ -30,7 +32,12 @@ export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer>
 }
 
 export function objectSource(client: S3Client, object: CopySource & { readonly size: number }): ByteSource {
-  return { size: object.size, open: (start, end) => readObject(client, { ...object, start, end }) };
+  const { bucket, key, versionId = '', etag, size } = object;
+  return {
+    size,
+    ...(etag !== '' && { identity: JSON.stringify([client.alias.url, bucket, key, versionId, etag]) }),
+    open: (start, end) => readObject(client, { ...object, start, end }),
+  };
 }
 
 async function* empty(): AsyncGenerator<Buffer, void, undefined> {

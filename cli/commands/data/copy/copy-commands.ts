@@ -1,5 +1,12 @@
 import type { CommandGroup, OptionDefinition } from '../../command-group.ts';
-import { ageOptions, encryptionOptions, readKeyOption, rewindOption, versionIdOption } from '../shared-options.ts';
+import {
+  ageOptions,
+  encryptionOptions,
+  readKeyOption,
+  rewindOption,
+  versionIdOption,
+  zipOption,
+} from '../shared-options.ts';
 
 /** The commands that bring objects and files from one place to another. */
 export function addCopyCommands(commands: CommandGroup): void {
@@ -14,6 +21,7 @@ const uploadOptions: readonly OptionDefinition[] = [
   ['--tags <tags>', 'tags: KEY=VALUE&KEY=VALUE'],
   ['--sc, --storage-class <class>', 'storage class of the copies'],
   ['--md5', 'send the MD5 of each body, as a bucket with a default retention demands'],
+  ['--checksum <algorithm>', 'send a checksum that the server keeps: CRC64NVME, CRC32, CRC32C, SHA1, SHA256'],
   ...encryptionOptions,
 ];
 
@@ -22,7 +30,7 @@ const transferOptions: readonly OptionDefinition[] = [
   ...ageOptions,
   ['-a, --preserve', 'keep mode and times of files'],
   ['--disable-multipart', 'upload each file by one request'],
-  ['--max-workers <count>', 'concurrent copies (4)'],
+  ['--max-workers <count>', 'concurrent copies (32, of which 4 of large files)'],
   ['--dry-run', 'show what would be copied'],
 ];
 
@@ -40,6 +48,7 @@ function addCopyAndMove(commands: CommandGroup): void {
       ['--legal-hold <state>', 'on or off'],
       rewindOption,
       versionIdOption,
+      zipOption,
     ],
     examples: [
       'cat.jpg mine/photos/',
@@ -69,6 +78,8 @@ function addMirror(commands: CommandGroup): void {
       options: [
         ['--overwrite', 'replace what has another size or is older'],
         ['--remove', 'remove what the source does not have'],
+        ['-w, --watch', 'then copy and remove what changes in the source, until Ctrl-C'],
+        ['--active-active', '--watch between two servers that mirror to each other: the newest object wins'],
         ['--exclude <pattern>', 'not what has such a name, with * and ?; may be repeated', 'repeatable'],
         ['--exclude-bucket <pattern>', 'not such buckets; may be repeated', 'repeatable'],
         ['--exclude-storageclass <class>', 'not objects of this storage class; may be repeated', 'repeatable'],
@@ -79,6 +90,7 @@ function addMirror(commands: CommandGroup): void {
         ...uploadOptions,
         ...transferOptions,
       ],
+      old: { '--fake': '--dry-run', '--force': '--overwrite', '--multi-master': '--active-active' },
       examples: [
         './photos mine/photos',
         ['--overwrite --remove mine/photos other/photos', 'a copy of the latest versions, without tags'],

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, type FileHandle, copyFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, stat, copyFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type ByteSource, fileSource, objectSource, readStream } from './byte-source.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
@@ -9,7 +8,12 @@ import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf, storedHeaders } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
-import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
+import { type Multipart, copyLimit, copyWithin, memoryLimit, upload } from './upload.ts';
+import type { Destination } from './upload-parts.ts';
+import { uploadStream } from './upload-stream.ts';
+import type { Downloads } from './download.ts';
+import type { WantedDigests } from './digests.ts';
+import type { UploadSessions } from '../../../s3/upload-sessions.ts';
 import {
   applyAttributes,
   attributesHeader,
@@ -23,49 +27,24 @@ import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { displayName } from '../../../config/target.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
-/**
- * Writes a source to a temporary file and renames it when it is complete. A failure removes the temporary file. A device or pipe is written
- * directly.
- */
-export async function download(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
-  const existing = await stat(path).catch(() => undefined);
-  if (existing !== undefined && !existing.isFile() && !existing.isDirectory()) {
-    await writeAll(await open(path, 'w'), source, count);
-    return;
-  }
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}.part`);
-  try {
-    await writeAll(await open(temporary, 'wx'), source, count);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-async function writeAll(file: FileHandle, source: ByteSource, count: (bytes: number) => void): Promise<void> {
-  try {
-    for await (const bytes of source.open(0, source.size)) {
-      for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
-      count(bytes.length);
-    }
-  } finally {
-    await file.close();
-  }
-}
-
 export interface CopyOptions {
   readonly multipart: Multipart;
   /** The headers of the flags. */
   readonly given: GivenHeaders;
   /** Keeps mode and times of files. */
   readonly preserve: boolean;
-  /** Sends the MD5 of each body. */
-  readonly md5: boolean;
+  readonly digests: WantedDigests;
+  /** The server cannot copy out of an archive itself. */
+  readonly zip?: boolean;
   readonly encryption: EncryptionRules;
+  /** Limits the concurrent requests with a large body. */
   readonly semaphore: Semaphore;
+  /** Limits the concurrent large copies, so that the first of them arrive first. */
+  readonly large: Semaphore;
+  /** Concurrent parts of one upload. */
   readonly parallel: number;
+  readonly downloads: Downloads;
+  readonly sessions: UploadSessions;
   readonly count: (bytes: number) => void;
 }
 
@@ -77,8 +56,12 @@ export async function copyOne(
   options: CopyOptions,
 ): Promise<CopyLocation> {
   const location = locationOf(destination, source.name);
-  if (location.kind === 'local') await toLocal(context, source, location.path, options);
-  else await toServer(context, source, destination, location, options);
+  const copy = async (): Promise<void> =>
+    location.kind === 'local'
+      ? toLocal(context, source, location.path, options)
+      : toServer(context, source, destination, location, options);
+  const isSmall = source.kind !== 'stream' && source.size <= memoryLimit;
+  await (isSmall ? copy() : options.large(copy));
   return location;
 }
 
@@ -90,13 +73,14 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     options.count(source.size);
   } else if (source.kind === 'stream') {
     const { path: from, size } = source;
-    await download({ size, open: () => readStream(from, context.io.stdin) }, path, options.count);
+    const bytes = { size, open: () => readStream(from, context.io.stdin) };
+    await options.downloads.write(bytes, path, options.count);
   } else if (source.key.endsWith('/') && source.size === 0) {
     // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {
     const bytes = await bytesOf(context, source, options.encryption);
-    await options.semaphore(async () => download(bytes, path, options.count));
+    await options.downloads.write(bytes, path, options.count);
     if (options.preserve) await applyAttributes(path, await keptAttributes(context, source, options.encryption));
   }
 }
@@ -147,7 +131,7 @@ async function toServer(
     partHeaders: options.encryption.forKey(location.display),
     cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
   };
-  if (source.kind === 'object' && source.target.alias === alias) {
+  if (source.kind === 'object' && source.target.alias === alias && options.zip !== true) {
     const { key, versionId, etag, size } = source;
     const { encryption } = options;
     const from = {
@@ -188,6 +172,7 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
   return {
     ...(await headersOf(context, source, options.encryption)),
     ...(options.preserve && source.kind === 'file' && (await attributesOf(source.path))),
+    ...(source.kind === 'object' && source.metadata),
     ...attributes,
     ...more,
     ...(tagging !== undefined && { 'x-amz-tagging': tagging }),

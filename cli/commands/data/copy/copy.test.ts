@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { partSizeFor } from '../../../s3/multipart-upload.ts';
 import { fileSource, rangeBody, type ByteSource } from './byte-source.ts';
 import { contentTypeOf, parseAttributes } from './object-headers.ts';
-import { download } from './copy-one.ts';
+import { Downloads } from './download.ts';
 import { multipartOf } from './upload.ts';
 import { keyUnder, lastName, nameUnder, pathUnder } from './copy-destination.ts';
 
@@ -117,7 +117,8 @@ describe('bytes', () => {
           throw new Error('broken off');
         },
       };
-      await expect(download(source, join(folder, 'sub/f'), () => undefined)).rejects.toThrow('broken off');
+      const downloads = new Downloads(new AbortController().signal);
+      await expect(downloads.write(source, join(folder, 'sub/f'), () => undefined)).rejects.toThrow('broken off');
       expect(await readdir(join(folder, 'sub'))).toEqual([]);
     });
   });

@@ -7,6 +7,7 @@ import { isFolder } from '../../../s3/list-objects.ts';
 import { headObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/s3-response-error.ts';
 import { displayName, parseTarget, type RemoteTarget } from '../../../config/target.ts';
+import { readArchives, type ZipOptions } from '../entries/archives.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import type { Entry, Walked } from '../entries/entry.ts';
 import { localEntries, statOf } from '../entries/local-entries.ts';
@@ -32,6 +33,8 @@ export type FoundSource = {
       readonly key: string;
       readonly etag: string;
       readonly versionId?: string | undefined;
+      /** Headers with metadata that the copy gets in addition. */
+      readonly metadata?: Readonly<Record<string, string>>;
     }
 );
 
@@ -40,7 +43,7 @@ type NotFound = Exclude<Walked, Entry>;
 
 export type WalkedSource = FoundSource | NotFound;
 
-export interface SourceOptions extends Omit<VersionOptions, 'versions'>, EncryptionOptions {
+export interface SourceOptions extends Omit<VersionOptions, 'versions'>, EncryptionOptions, ZipOptions {
   readonly recursive?: boolean;
 }
 
@@ -52,7 +55,7 @@ export async function* findSources(
 ): AsyncGenerator<WalkedSource, void, undefined> {
   const recursive = options.recursive === true;
   checkVersionOptions(options, recursive);
-  const target = parseTarget(argument, await context.aliases());
+  const target = readArchives(context, parseTarget(argument, await context.aliases()), options);
   if (target.kind === 'remote') {
     yield* findObjects(await context.client(target.alias), target, options);
     return;

@@ -3,11 +3,12 @@ import { semaphore } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import { parseObject, parseTarget, type Target } from '../../../config/target.ts';
 import { headObject } from '../../../s3/objects.ts';
+import { UploadSessions } from '../../../s3/upload-sessions.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { parseSize } from '../entries/sizes.ts';
 import { fileSource, objectSource, type ByteSource } from './byte-source.ts';
-import { download } from './copy-one.ts';
+import { Downloads } from './download.ts';
 import { contentTypeOf } from './object-headers.ts';
 import { upload } from './upload.ts';
 
@@ -25,7 +26,7 @@ export async function objectDump(context: Context, args: readonly string[]): Pro
   const whole = await sourceOf(context, source, operands.if);
   const range = rangeOf(whole, operands);
   const started = performance.now();
-  if (target.kind === 'local') await download(range.source, target.path, () => undefined);
+  if (target.kind === 'local') await new Downloads(context.signal).write(range.source, target.path, () => undefined);
   else await toServer(context, operands, range);
   const elapsed = performance.now() - started;
   const { partSize, parts } = range;
@@ -122,10 +123,11 @@ async function toServer(context: Context, operands: Operands, { source, partSize
       key,
       headers: { 'content-type': contentTypeOf(operands.if) },
       partHeaders: {},
-      md5: false,
+      digests: { md5: false },
       semaphore: semaphore(1),
       parallel: 1,
       count: () => undefined,
+      sessions: new UploadSessions(context.folder),
       cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
     },
     { above: partSize, partSize },

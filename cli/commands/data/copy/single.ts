@@ -5,8 +5,10 @@ import { formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { copy, type CopyCommandOptions } from './copy.ts';
 import { copyOne } from './copy-one.ts';
-import { givenHeaders, needsMd5, workersOf, type TransferOptions } from './transfer-options.ts';
+import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
+import { Downloads } from './download.ts';
+import { UploadSessions } from '../../../s3/upload-sessions.ts';
 import { semaphore } from '../../../../platform/concurrency.ts';
 
 /** The command `get`: one object to this machine. */
@@ -57,7 +59,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
   if (target.kind === 'remote' && (target.key === '' || target.key.endsWith('/'))) {
     throw new CliError('BadArgument', `Invalid target \`${argument}\`: name an object, ALIAS/BUCKET/KEY`);
   }
-  const workers = workersOf({ maxWorkers: options.concurrent ?? '2' });
+  const { large: workers } = workersOf({ maxWorkers: options.concurrent ?? '2' });
   const source = {
     kind: 'stream',
     path: '/dev/stdin',
@@ -75,10 +77,13 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       multipart: multipartOf(context.io.env, options),
       given: givenHeaders(options, new Date()),
       preserve: false,
-      md5: needsMd5(options),
+      digests: wantedDigests(options),
       encryption: new EncryptionRules(options, context.io.env),
       semaphore: semaphore(workers),
+      large: semaphore(1),
       parallel: workers,
+      downloads: new Downloads(context.signal),
+      sessions: new UploadSessions(context.folder),
       count: (bytes) => {
         size += bytes;
       },

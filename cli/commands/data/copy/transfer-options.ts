@@ -2,13 +2,15 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 import { percentEncode } from '../../../../protocol/sigv4/canonical-request.ts';
 import type { EncryptionOptions } from '../../../s3/encryption-rules.ts';
+import type { ZipOptions } from '../entries/archives.ts';
 import type { AgeOptions } from '../entries/times.ts';
 import { endOf, parseMode, parseValidity } from '../settings/retention.ts';
 import { parseTags } from '../settings/tags.ts';
+import { parseChecksum, type WantedDigests } from './digests.ts';
 import { parseAttributes } from './object-headers.ts';
 
 /** The flags of every command that copies. */
-export interface TransferOptions extends AgeOptions, EncryptionOptions {
+export interface TransferOptions extends AgeOptions, EncryptionOptions, ZipOptions {
   readonly disableMultipart?: boolean;
   /** Size of a part, such as `16MiB`. */
   readonly partSize?: string;
@@ -26,6 +28,7 @@ export interface TransferOptions extends AgeOptions, EncryptionOptions {
   readonly retentionDuration?: string;
   readonly legalHold?: string;
   readonly md5?: boolean;
+  readonly checksum?: string;
   /** Prints what would be copied. */
   readonly dryRun?: boolean;
 }
@@ -76,16 +79,24 @@ function lockHeaders(options: TransferOptions, now: Date): ObjectHeaders {
 }
 
 /** A server demands digests of what it locks. */
-export function needsMd5({ md5, retentionMode, legalHold }: TransferOptions): boolean {
-  return md5 === true || retentionMode !== undefined || legalHold !== undefined;
+export function wantedDigests({ md5, checksum, retentionMode, legalHold }: TransferOptions): WantedDigests {
+  const wanted = parseChecksum(checksum);
+  const isLocked = wanted.checksum === undefined && (retentionMode !== undefined || legalHold !== undefined);
+  return { ...wanted, md5: wanted.md5 || md5 === true || isLocked };
 }
 
-/** Concurrent requests with a body. Four streamed parts fill a network and need a few MiB of memory. */
-const defaultWorkers = 4;
+/** The copies that run at the same time. */
+export interface Workers {
+  /** Most of the time of a small copy is the wait for the server or the disk. */
+  readonly copies: number;
+  /** Requests with a large body. Four streams fill a network and need a few MiB of memory. */
+  readonly large: number;
+}
 
 /** @throws CliError BadArgument */
-export function workersOf({ maxWorkers }: TransferOptions): number {
-  const workers = Number(maxWorkers ?? defaultWorkers);
-  if (Number.isInteger(workers) && workers >= 1 && workers <= 256) return workers;
+export function workersOf({ maxWorkers }: TransferOptions): Workers {
+  if (maxWorkers === undefined) return { copies: 32, large: 4 };
+  const workers = Number(maxWorkers);
+  if (Number.isInteger(workers) && workers >= 1 && workers <= 256) return { copies: workers, large: workers };
   throw new CliError('BadArgument', `Invalid --max-workers \`${maxWorkers}\`: it is a number from 1 to 256`);
 }

@@ -9,8 +9,10 @@ import { ageTest } from '../entries/times.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import { copyOne, type CopyOptions } from './copy-one.ts';
 import type { FoundSource, WalkedSource } from './find-sources.ts';
-import { givenHeaders, needsMd5, workersOf, type TransferOptions } from './transfer-options.ts';
+import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
+import { Downloads } from './download.ts';
+import { UploadSessions } from '../../../s3/upload-sessions.ts';
 
 /** Copies the sources of one command, shows the progress and adds up the result. */
 export class Transfer {
@@ -32,17 +34,22 @@ export class Transfer {
     this.#context = context;
     this.encryption = new EncryptionRules(options, io.env);
     this.failures = new Failures(context);
-    this.workers = workersOf(options);
+    const { copies, large } = workersOf(options);
+    this.workers = copies;
     this.#isOfAge = ageTest(options, now);
     this.#dryRun = options.dryRun === true;
     this.#options = {
       multipart: multipartOf(io.env, options),
       given: givenHeaders(options, now),
       preserve: options.preserve === true,
-      md5: needsMd5(options),
+      digests: wantedDigests(options),
+      zip: options.zip === true,
       encryption: this.encryption,
-      semaphore: semaphore(this.workers),
-      parallel: this.workers,
+      semaphore: semaphore(large),
+      large: semaphore(large),
+      parallel: large,
+      downloads: new Downloads(context.signal),
+      sessions: new UploadSessions(context.folder),
     };
     this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
   }
@@ -56,8 +63,12 @@ export class Transfer {
     return this.#progress.done;
   }
 
-  /** Copies a source, and reports a failure. Returns the location of a copy that succeeded. */
-  async copy(source: WalkedSource, destination: CopyDestination): Promise<CopyLocation | undefined> {
+  /** Copies a source, and reports a failure. Returns the location of a copy that succeeded. `event` is the change that made the copy. */
+  async copy(
+    source: WalkedSource,
+    destination: CopyDestination,
+    event: Readonly<Record<string, string>> = {},
+  ): Promise<CopyLocation | undefined> {
     if (source.kind === 'skipped') {
       this.#context.output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
       return undefined;
@@ -69,7 +80,7 @@ export class Transfer {
     }
     if (source.kind !== 'stream' && !this.#isOfAge(source.modified)) return undefined;
     this.#found += 1;
-    return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination);
+    return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination, event);
   }
 
   async #show(source: FoundSource, destination: CopyDestination): Promise<undefined> {
@@ -83,7 +94,11 @@ export class Transfer {
     }
   }
 
-  async #copy(source: FoundSource, destination: CopyDestination): Promise<CopyLocation | undefined> {
+  async #copy(
+    source: FoundSource,
+    destination: CopyDestination,
+    event: Readonly<Record<string, string>>,
+  ): Promise<CopyLocation | undefined> {
     const progress = this.#progress;
     progress.expect(source.name, source.size);
     let counted = 0;
@@ -103,6 +118,7 @@ export class Transfer {
         size: source.kind === 'stream' ? counted : source.size,
         totalCount: this.#found,
         totalSize: progress.total,
+        ...event,
       });
       return location;
     } catch (error) {

@@ -5,6 +5,7 @@ import { basename, join, sep } from 'node:path';
 import { mapStream } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Entry, Walked } from './entry.ts';
+import { isTemporaryName } from './temporary-files.ts';
 
 /** Concurrent calls of `stat`. */
 const concurrentStats = 16;
@@ -36,6 +37,7 @@ async function* walk(folder: string, prefix: string, recursive: boolean): AsyncG
     return;
   }
   const inOrder = names
+    .filter(({ name }) => !isTemporaryName(name.toString('latin1')))
     .map((entry) => [entry.isDirectory() ? Buffer.concat([entry.name, slash]) : entry.name, entry] as const)
     .sort(([one], [other]) => Buffer.compare(one, other));
   const walked = mapStream(streamOf(inOrder), concurrentStats, async ([, entry]) =>

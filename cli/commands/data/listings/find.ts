@@ -7,9 +7,11 @@ import { headObject } from '../../../s3/objects.ts';
 import { getTags } from '../../../s3/object-settings.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { entriesOf } from '../entries/entries.ts';
+import { asFolder, entriesOf } from '../entries/entries.ts';
 import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { entryAt } from '../entries/entry-at.ts';
 import { statOf } from '../entries/local-entries.ts';
+import { watchTarget, type WatchedTarget } from '../changes/watch-target.ts';
 import { fillTemplate, runCommand, splitWords } from './find-output.ts';
 import { findTest, matchesFields, parseFieldTests, type FindTestOptions } from './find-tests.ts';
 
@@ -19,6 +21,7 @@ interface FindOptions extends FindTestOptions {
   readonly print?: string;
   readonly metadata?: readonly string[];
   readonly tags?: readonly string[];
+  readonly watch?: boolean;
 }
 
 /** Concurrent requests for tags and metadata. */
@@ -35,9 +38,13 @@ export async function find(context: Context, [argument = '']: readonly string[],
   const fields = await fieldTest(context, target, options);
   await checkExists(context, target);
   const failures = new Failures(context);
+  // Watching begins first, so that no new file is lost.
+  const watched = options.watch === true ? await watchTarget(context, asFolder(target)) : undefined;
   const listing = { recursive: true, versions: options.versions };
-  const entries = matching(readable(context, entriesOf(context, target, listing), failures), test);
-  const tested = mapStream(entries, fields === undefined ? 1 : parallel, async (entry) => ({
+  const found = readable(context, entriesOf(context, target, listing), failures);
+  const all = watched === undefined ? found : joined(found, newEntries(context, asFolder(target), watched));
+  const entries = matching(all, test);
+  const tested = mapStream(entries, fields === undefined || watched !== undefined ? 1 : parallel, async (entry) => ({
     entry,
     isMatch: fields === undefined || (await fields(entry)),
   }));
@@ -50,6 +57,23 @@ export async function find(context: Context, [argument = '']: readonly string[],
     }
   }
   failures.throwIfAny();
+}
+
+async function* joined(...streams: readonly AsyncIterable<Entry>[]): AsyncGenerator<Entry> {
+  for (const stream of streams) yield* stream;
+}
+
+/** Yields what changes, until the command is interrupted. */
+async function* newEntries(context: Context, place: Target, { queue, close }: WatchedTarget): AsyncGenerator<Entry> {
+  try {
+    for await (const { name } of queue.changes(context.signal)) {
+      const entry = await entryAt(context, place, name);
+      if (entry !== undefined) yield entry;
+    }
+    throw new CliError('Failed', 'Too much changed at once: begin again');
+  } finally {
+    close();
+  }
 }
 
 async function* matching(entries: AsyncIterable<Entry>, test: (entry: Entry) => boolean): AsyncGenerator<Entry> {

@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts';
 import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
+import { asArchiveFolder, readArchives, type ZipOptions } from '../entries/archives.ts';
 import { entriesOf, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable, type Entry } from '../entries/entry.ts';
 
-interface ListOptions extends VersionOptions {
+interface ListOptions extends VersionOptions, ZipOptions {
   readonly recursive?: boolean;
   readonly incomplete?: boolean;
   readonly summarize?: boolean;
@@ -12,7 +13,7 @@ interface ListOptions extends VersionOptions {
 }
 
 export async function list(context: Context, [argument = '']: readonly string[], options: ListOptions): Promise<void> {
-  const target = parseTarget(argument, await context.aliases());
+  const target = targetOf(context, parseTarget(argument, await context.aliases()), options);
   const { recursive = false, versions, incomplete } = options;
   const rewind = rewindOf(options);
   const failures = new Failures(context);
@@ -32,6 +33,11 @@ export async function list(context: Context, [argument = '']: readonly string[],
     });
   }
   failures.throwIfAny();
+}
+
+function targetOf(context: Context, target: Target, options: ZipOptions): Target {
+  const listed = readArchives(context, target, options);
+  return options.zip === true && listed.kind === 'remote' ? asArchiveFolder(listed) : listed;
 }
 
 /** The versions of one key that are held to count them. A key with more of them has no ordinals. */

@@ -1,5 +1,12 @@
 import type { CommandGroup } from '../../command-group.ts';
-import { ageOptions, readKeyOption, rewindOption, versionIdOption, versionOptions } from '../shared-options.ts';
+import {
+  ageOptions,
+  readKeyOption,
+  rewindOption,
+  versionIdOption,
+  versionOptions,
+  zipOption,
+} from '../shared-options.ts';
 
 /** The commands that list and compare places of servers and of this machine. */
 export function addListingCommands(commands: CommandGroup): void {
@@ -19,6 +26,7 @@ function addList(commands: CommandGroup): void {
         ['--summarize', 'count and sizes at the end'],
         ['--sc, --storage-class <class>', 'only objects of this storage class'],
         ...versionOptions,
+        zipOption,
       ],
       examples: [
         'mine',
@@ -105,6 +113,7 @@ function addFind(commands: CommandGroup): void {
         ['--metadata <test>', 'KEY=REGEX of the metadata; may be repeated', 'repeatable'],
         ['--tags <test>', 'KEY=REGEX of the tags; may be repeated', 'repeatable'],
         ['--versions', 'all versions of objects'],
+        ['--watch', 'then what is new or changed, until Ctrl-C'],
         ['--print <format>', 'with {}, {base}, {dir}, {size}, {time}, {version}, {url}'],
         ['--exec <command>', 'run a command for each, with the same words in it'],
       ],

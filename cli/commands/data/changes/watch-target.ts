@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { CliError } from '../../../config/cli-error.ts';
+import type { RemoteTarget, Target } from '../../../config/target.ts';
+import { listenToEvents } from '../../../s3/listen.ts';
+import { S3ResponseError } from '../../../s3/s3-response-error.ts';
+import { jsonLines } from '../../admin-client.ts';
+import type { Context } from '../../context.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { FolderWatcher } from './folder-watcher.ts';
+
+/** The changes below a place, from when it was opened. */
+export interface WatchedTarget {
+  readonly queue: ChangeQueue;
+  readonly close: () => void;
+}
+
+/** Begins to watch what is below a folder of this machine, a prefix, a bucket or a server. */
+export async function watchTarget(context: Context, target: Target): Promise<WatchedTarget> {
+  const queue = new ChangeQueue();
+  if (target.kind === 'remote') return watchServer(context, target, queue);
+  const watcher = new FolderWatcher(resolve(target.path), queue);
+  try {
+    await watcher.start();
+  } catch (error) {
+    watcher.close();
+    throw error;
+  }
+  return { queue, close: () => watcher.close() };
+}
+
+/** The fields of an event that are read here. */
+interface Notification {
+  readonly Records?: readonly {
+    readonly s3?: { readonly bucket?: { readonly name?: string }; readonly object?: { readonly key?: string } };
+  }[];
+}
+
+async function watchServer(context: Context, target: RemoteTarget, queue: ChangeQueue): Promise<WatchedTarget> {
+  const client = await context.client(target.alias);
+  const { bucket, key: prefix } = target;
+  const events = ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'];
+  const body = await listenToEvents(client, { bucket, events, prefix }).catch((error: unknown) => {
+    if (!(error instanceof S3ResponseError) || error.status !== 501) throw error;
+    throw new CliError('Failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
+      cause: error,
+    });
+  });
+  void readEvents(jsonLines<Notification>(body), target, queue);
+  return { queue, close: () => body.destroy() };
+}
+
+async function readEvents(
+  lines: AsyncIterable<Notification>,
+  { bucket, key: prefix }: RemoteTarget,
+  queue: ChangeQueue,
+): Promise<void> {
+  try {
+    for await (const { Records: records = [] } of lines) {
+      for (const { s3 } of records) {
+        const key = decodeKey(s3?.object?.key ?? '');
+        const name = bucket === '' ? `${s3?.bucket?.name ?? ''}/${key}` : key.slice(prefix.length);
+        if (key.startsWith(prefix) && name !== '') queue.add(name);
+      }
+    }
+    queue.fail(Object.assign(new Error('The server ended the events'), { code: 'ECONNRESET' }));
+  } catch (error) {
+    queue.fail(error);
+  }
+}
+
+/** Servers encode keys as in a form. */
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isTransient } from '../../../s3/retry.ts';
+import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/** Bytes. A temporary file that has as many is kept after an interruption, so that the next download continues it. */
+const worthKeeping = 1_024 * 1_024;
+
+/** Milliseconds. A temporary file that changed within this time may belong to another process. */
+const staleAfter = 60_000;
+
+/** The folders of a tree that is copied come one after the other. */
+const maxKnownFolders = 64;
+
+/**
+ * Writes sources to temporary files, and renames each when it is complete. The name of a temporary file is that of its source too, so that
+ * a download that was killed is continued by the same command. A device or pipe is written directly.
+ */
+export class Downloads {
+  readonly #signal: AbortSignal;
+  /** The temporary files that were in the last folders. */
+  readonly #folders = new Map<string, Promise<readonly string[]>>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** `count` gets the bytes that are on the disk, also those of the killed download. */
+  async write(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
+    const existing = await stat(path).catch(() => undefined);
+    if (existing !== undefined && !existing.isFile() && !existing.isDirectory()) {
+      await writeFrom(await open(path, 'w'), source, 0, count);
+      return;
+    }
+    const { identity = randomUUID() } = source;
+    const own = temporaryName(basename(path), `${identity} ${source.size}`);
+    const left = await this.#prepare(dirname(path));
+    await removeStale(dirname(path), basename(path), left, own);
+    await this.#throughTemporary(source, join(dirname(path), own), path, count);
+  }
+
+  async #throughTemporary(
+    source: ByteSource,
+    temporary: string,
+    path: string,
+    count: (bytes: number) => void,
+  ): Promise<void> {
+    let written = 0;
+    try {
+      // The bytes of the killed download stay.
+      const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT);
+      const { size } = await file.stat();
+      const start = size <= source.size ? size : 0;
+      if (start < size) await file.truncate();
+      written = start;
+      if (start > 0) count(start);
+      await writeFrom(file, source, start, (bytes) => {
+        written += bytes;
+        count(bytes);
+      });
+      await moveInto(temporary, path, source.size);
+    } catch (error) {
+      const isInterrupted = this.#signal.aborted || isTransient(error);
+      const isKept = isInterrupted && source.identity !== undefined && written >= worthKeeping;
+      if (!isKept) await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /** Makes a folder, and returns the temporary files that were in it. */
+  async #prepare(folder: string): Promise<readonly string[]> {
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const prepared = prepareFolder(folder);
+    this.#folders.set(folder, prepared);
+    const [oldest] = this.#folders.keys();
+    if (this.#folders.size > maxKnownFolders && oldest !== undefined) this.#folders.delete(oldest);
+    return prepared;
+  }
+}
+
+/** Another process that downloads the same object may have moved the file. */
+async function moveInto(temporary: string, path: string, size: number): Promise<void> {
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    const there = await stat(path).catch(() => undefined);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || there?.size !== size) throw error;
+  }
+}
+
+async function prepareFolder(folder: string): Promise<readonly string[]> {
+  if ((await mkdir(folder, { recursive: true })) !== undefined) return [];
+  return (await readdir(folder)).filter((name) => isTemporaryName(name));
+}
+
+/** Removes what killed downloads of other sources left behind for a name. */
+async function removeStale(folder: string, name: string, left: readonly string[], own: string): Promise<void> {
+  if (left.length === 0) return;
+  const prefix = temporaryPrefix(name);
+  for (const other of left) {
+    if (other === own || !other.startsWith(prefix)) continue;
+    const found = await stat(join(folder, other)).catch(() => undefined);
+    if (found !== undefined && Date.now() - found.mtimeMs > staleAfter) await rm(join(folder, other), { force: true });
+  }
+}
+
+/** Writes the bytes from `start` to their places, and closes the file. */
+async function writeFrom(
+  file: FileHandle,
+  source: ByteSource,
+  start: number,
+  count: (bytes: number) => void,
+): Promise<void> {
+  try {
+    let position = start;
+    for await (const bytes of source.open(start, source.size)) {
+      for (let at = 0; at < bytes.length;) {
+        // A device has no positions.
+        const { bytesWritten } = await file.write(bytes, at, bytes.length - at, start === 0 ? null : position);
+        at += bytesWritten;
+        position += bytesWritten;
+      }
+      count(bytes.length);
+    }
+  } finally {
+    await file.close();
+  }
+}

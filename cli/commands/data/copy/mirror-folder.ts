@@ -1,0 +1,195 @@
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { forEachLimit } from '../../../../platform/concurrency.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import type { Target } from '../../../config/target.ts';
+import { createBucket, headBucket } from '../../../s3/buckets.ts';
+import { deleteObject } from '../../../s3/objects.ts';
+import { isNotFound } from '../../../s3/s3-response-error.ts';
+import { printable } from '../../../terminal/format.ts';
+import type { Context } from '../../context.ts';
+import { entriesOf } from '../entries/entries.ts';
+import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { joinEntries, type Pair } from '../entries/join-entries.ts';
+import { statOf } from '../entries/local-entries.ts';
+import { anyGlob } from '../entries/name-patterns.ts';
+import type { CopyDestination } from './copy-destination.ts';
+import { keptAttributes } from './copy-one.ts';
+import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
+import { withSourceTime } from './newest.ts';
+import type { Transfer } from './transfer.ts';
+import type { TransferOptions } from './transfer-options.ts';
+
+export interface MirrorOptions extends TransferOptions {
+  readonly overwrite?: boolean;
+  readonly remove?: boolean;
+  readonly exclude?: readonly string[];
+  readonly excludeBucket?: readonly string[];
+  readonly excludeStorageclass?: readonly string[];
+  readonly region?: string;
+  readonly summary?: boolean;
+  readonly watch?: boolean;
+  /** Of two objects the newest one wins. Both sides mirror to the other one. */
+  readonly activeActive?: boolean;
+}
+
+export interface Mirroring {
+  readonly context: Context;
+  readonly options: MirrorOptions;
+  readonly transfer: Transfer;
+  readonly isOfAge: (modified: Date) => boolean;
+  removed: number;
+  /** Folders and files that could not be read. */
+  unread: number;
+}
+
+/** The target of one bucket, where all buckets of a server are mirrored. */
+export function bucketIn(target: Target, name: string): Target {
+  if (target.kind === 'local') return { kind: 'local', path: `${target.path}/${name}` };
+  return target.bucket === '' ? { ...target, bucket: name } : { ...target, key: `${target.key}${name}/` };
+}
+
+/**
+ * Copies what is below a folder. Both sides are listed in the order of their names and compared as streams, so that memory does not grow
+ * with their number.
+ */
+export async function mirrorFolder(mirroring: Mirroring, source: Target, target: Target): Promise<void> {
+  const { context, options, transfer } = mirroring;
+  if (source.kind === 'local' && !(await statOf(source.path)).isDirectory()) {
+    throw new CliError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
+  }
+  refuseOverlap(source, target);
+  const exists = await prepareTarget(mirroring, target);
+  const destination: CopyDestination = { target, folder: true };
+  const unread = new Failures(context);
+  const chosen = readable(context, entriesOf(context, source, { recursive: true }), unread);
+  const there = exists ? readable(context, entriesOf(context, target, { recursive: true }), unread) : none();
+  await forEachLimit(joinEntries(files(chosen), files(there)), transfer.workers, async (pair) => {
+    if (pair.first !== undefined) await copyPair(mirroring, source, pair, pair.first, destination);
+    // A folder of the source that cannot be read may hold what seems extraneous after it.
+    else if (pair.second !== undefined && options.remove === true && unread.count === 0) {
+      await removeEntry(mirroring, target, pair.second);
+    }
+  });
+  mirroring.unread += unread.count;
+}
+
+/** A target within its source would be copied into itself. */
+function refuseOverlap(source: Target, target: Target): void {
+  const inside =
+    source.kind === 'local'
+      ? target.kind === 'local' && `${resolve(target.path)}/`.startsWith(`${resolve(source.path)}/`)
+      : target.kind === 'remote' &&
+        target.alias.url === source.alias.url &&
+        target.bucket === source.bucket &&
+        target.key.startsWith(source.key) &&
+        target.key !== source.key;
+  if (inside) throw new CliError('BadArgument', 'The target is within the source');
+}
+
+async function copyPair(
+  mirroring: Mirroring,
+  source: Target,
+  { name, second }: Pair,
+  first: Entry,
+  destination: CopyDestination,
+): Promise<void> {
+  const { context, options, transfer } = mirroring;
+  if (isExcludedBy(options, name, first) || !mirroring.isOfAge(first.modified)) return;
+  const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
+  if (second !== undefined) {
+    const change = await changeOf(mirroring, found, first, second);
+    if (change === undefined) return;
+    if (options.overwrite !== true) {
+      const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
+      // Other clients do not compare times, so that this is no failure.
+      if (change === 'is older than its source') context.output.warn(text);
+      else transfer.failures.report(new CliError('Unsafe', text), 'Unable to mirror');
+      return;
+    }
+  }
+  const copied = options.activeActive === true ? await withSourceTime(context, found, destination.target) : found;
+  if (copied !== undefined) await transfer.copy(copied, destination);
+}
+
+type Change = 'has another size' | 'is older than its source';
+
+/** Compares size and time. A copy is newer than its source, except where it got the time of the file from which the object was made. */
+async function changeOf(
+  { context, options, transfer }: Mirroring,
+  found: FoundSource,
+  source: Entry,
+  target: Entry,
+): Promise<Change | undefined> {
+  if (source.size !== target.size) return 'has another size';
+  // The times of objects have seconds.
+  if (source.modified.getTime() <= target.modified.getTime() + 1_000) return undefined;
+  const kept =
+    options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
+  const isKept = kept.mtime !== undefined && Math.abs(kept.mtime * 1_000 - target.modified.getTime()) < 1_000;
+  return isKept ? undefined : 'is older than its source';
+}
+
+/** Removes a file of the target that the source does not have. */
+export async function removeEntry(
+  mirroring: Mirroring,
+  target: Target,
+  entry: Entry,
+  event: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { context, options, transfer } = mirroring;
+  if (isExcludedBy(options, entry.name, entry)) return;
+  try {
+    if (options.dryRun !== true) {
+      if (target.kind === 'local') await rm(entry.key);
+      else await deleteObject(await context.client(target.alias), { bucket: entry.bucket, key: entry.key });
+    }
+    mirroring.removed += 1;
+    await context.output.line(
+      `${options.dryRun === true ? 'Would remove' : 'Removed'} \`${printable(entry.display)}\``,
+      {
+        source: '',
+        target: entry.display,
+        size: 0,
+        ...(options.dryRun === true && { dryRun: true }),
+        ...event,
+      },
+    );
+  } catch (error) {
+    transfer.failures.report(error, `Unable to remove \`${printable(entry.display)}\``);
+  }
+}
+
+export function isExcludedBy(options: MirrorOptions, name: string, { storageClass }: Entry): boolean {
+  if (storageClass !== undefined && options.excludeStorageclass?.includes(storageClass) === true) return true;
+  return anyGlob(options.exclude)(name);
+}
+
+/** Makes the bucket of the target. Returns whether the target was there before, so that it can be listed. */
+export async function prepareTarget({ context, options }: Mirroring, target: Target): Promise<boolean> {
+  if (target.kind === 'local') {
+    return statOf(target.path).then(
+      () => true,
+      () => false,
+    );
+  }
+  if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${target.text}\`: name a bucket`);
+  const client = await context.client(target.alias);
+  try {
+    await headBucket(client, target.bucket);
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    if (options.dryRun !== true) await createBucket(client, target.bucket, { region: options.region });
+    return false;
+  }
+}
+
+/** Leaves out the objects that show an empty folder. */
+async function* files(entries: AsyncIterable<Entry>): AsyncGenerator<Entry, void, undefined> {
+  for await (const entry of entries) if (entry.name !== '' && !entry.name.endsWith('/')) yield entry;
+}
+
+async function* none(): AsyncGenerator<Entry, void, undefined> {
+  // The target is new.
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ListPartsCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { report } from '../support/report.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { startClient, type ClientProcess } from '../support/server/client-process.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+
+const MiB = 1_024 * 1_024;
+const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 8);
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
+const patience = 60_000 + kills * 20_000;
+
+let folder: string;
+let server: RunningServer;
+let s3: S3Client;
+
+function start(...args: string[]): ClientProcess {
+  const host = server.s3.replace('http://', `http://${server.accessKey}:${server.secretKey}@`);
+  const env = { COFFER_HOST_s: host, MC_UPLOAD_MULTIPART_SIZE: '5MiB' };
+  return startClient(['--config-dir', join(folder, 'config'), '--quiet', ...args], env);
+}
+
+async function run(...args: string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const { code, stdout, stderr } = await start(...args).ended;
+  expect(code, `coffer ${args.join(' ')}\n${stderr}`).toBe(0);
+  return { stdout, stderr };
+}
+
+/** The digests of all files below a folder, also of temporary ones. */
+async function digests(path: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const full = join(entry.parentPath, entry.name);
+    found[full.slice(path.length + 1)] = createHash('sha256')
+      .update(await readFile(full))
+      .digest('hex');
+  }
+  return found;
+}
+
+async function openUploads(bucket: string): Promise<readonly { Key?: string; UploadId?: string }[]> {
+  return (await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket }))).Uploads ?? [];
+}
+
+async function sessions(): Promise<readonly string[]> {
+  return readdir(join(folder, 'config', 'session')).catch(() => []);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-killed-'));
+  server = await startServer();
+  await untilReady(server);
+  s3 = s3Client(server);
+  const random = new SeededRandom(seed);
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at % 4}/small ${at} é`, at * 700]));
+  for (const [name, size] of Object.entries({ ...files, large: 12 * MiB, 'd1/large': 11 * MiB, 'z/last': 7 * MiB })) {
+    const path = join(folder, 'source', name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, random.bytes(size));
+  }
+  await run('mb', 's/source');
+  await run('cp', '-r', `${join(folder, 'source')}/`, 's/source/');
+}, 120_000);
+
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a command that was killed and begun again', { timeout: patience }, () => {
+  const ways = [
+    ['cp', 'up'],
+    ['mirror', 'up'],
+    ['cp', 'down'],
+    ['mirror', 'down'],
+  ] as const;
+
+  it(`leaves both sides equal and nothing else, after ${kills} kills at random moments`, async () => {
+    const random = new SeededRandom(seed);
+    const expected = await digests(join(folder, 'source'));
+    const durations = new Map<string, number>();
+    let midway = 0;
+    for (let at = 0; at < kills + ways.length; at += 1) {
+      const [command, direction] = ways[at % ways.length] ?? ['cp', 'up'];
+      const name = `target-${at}`;
+      if (direction === 'up') await run('mb', `s/${name}`);
+      const target = direction === 'up' ? `s/${name}/` : `${join(folder, name)}/`;
+      const source = direction === 'up' ? `${join(folder, 'source')}/` : 's/source/';
+      const args = command === 'cp' ? ['cp', '-r', source, target] : ['mirror', source, target];
+      const duration = durations.get(`${command} ${direction}`);
+      if (duration !== undefined) {
+        const killed = start(...args);
+        await sleep(random.between(100, duration));
+        killed.kill('SIGKILL');
+        if ((await killed.ended).code === null) midway += 1;
+      }
+      const started = performance.now();
+      await run(...args);
+      // The first run of each way is not killed: it tells how long one takes.
+      durations.set(`${command} ${direction}`, duration ?? performance.now() - started);
+      if (direction === 'up') {
+        expect(await openUploads(name)).toEqual([]);
+        await run('mirror', `s/${name}`, join(folder, name));
+        await run('rb', '--force', `s/${name}`);
+      }
+      expect(await digests(join(folder, name))).toEqual(expected);
+      await rm(join(folder, name), { recursive: true });
+    }
+    report(
+      `${kills} kills of cp and mirror, up and down, ${midway} of them before the end: both sides equal, nothing left`,
+    );
+    expect(midway).toBeGreaterThan(0);
+  });
+
+  it('sends only the parts that the server does not have', async () => {
+    await run('mb', 's/parts');
+    const path = join(folder, 'forty');
+    await writeFile(path, new SeededRandom(2).bytes(40 * MiB));
+    const killed = start('--limit-upload', '16MiB', 'cp', path, 's/parts/forty');
+    const stored = async (): Promise<number> => {
+      const [upload] = await openUploads('parts');
+      if (upload === undefined) return 0;
+      const parts = await s3.send(new ListPartsCommand({ Bucket: 'parts', Key: 'forty', UploadId: upload.UploadId }));
+      return parts.Parts?.length ?? 0;
+    };
+    await expect.poll(stored, { timeout: 30_000, interval: 20 }).toBeGreaterThan(2);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    // The server needs a moment to notice the closed connections.
+    await sleep(300);
+    const before = await stored();
+    const { stderr } = await run('--debug', 'cp', path, 's/parts/forty');
+    expect(stderr.match(/> PUT \/parts\/forty\?partNumber=/g)).toHaveLength(8 - before);
+    await run('cp', 's/parts/forty', join(folder, 'forty-back'));
+    expect(await digestOf(join(folder, 'forty-back'))).toBe(await digestOf(path));
+    expect([await openUploads('parts'), await sessions()]).toEqual([[], []]);
+  });
+
+  it('aborts the upload of a killed command where another file or other metadata take its place', async () => {
+    await run('mb', 's/others');
+    const path = join(folder, 'other');
+    for (const [name, change] of [
+      ['file', async () => writeFile(path, new SeededRandom(4).bytes(12 * MiB))],
+      ['metadata', async () => undefined],
+    ] as const) {
+      await writeFile(path, new SeededRandom(3).bytes(20 * MiB));
+      const killed = start('--limit-upload', '8MiB', 'cp', path, `s/others/${name}`);
+      await expect.poll(async () => openUploads('others'), { timeout: 30_000, interval: 20 }).toHaveLength(1);
+      killed.kill('SIGKILL');
+      await killed.ended;
+      await change();
+      await run('cp', '--attr', 'colour=blue', path, `s/others/${name}`);
+      expect(await openUploads('others')).toEqual([]);
+      await run('cp', `s/others/${name}`, join(folder, 'other-back'));
+      expect(await digestOf(join(folder, 'other-back'))).toBe(await digestOf(path));
+      expect((await run('--json', 'stat', `s/others/${name}`)).stdout).toContain('"X-Amz-Meta-Colour":"blue"');
+    }
+  });
+
+  it('goes on with a download where it was, also after Ctrl-C', async () => {
+    await run('mb', 's/downloads');
+    const path = join(folder, 'twenty');
+    await writeFile(path, new SeededRandom(5).bytes(20 * MiB));
+    await run('cp', path, 's/downloads/twenty');
+    for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+      const target = join(folder, `down-${signal}`);
+      const killed = start('--limit-download', '8MiB', 'cp', 's/downloads/twenty', `${target}/`);
+      const arrived = async (): Promise<number> => {
+        const [temporary] = await readdir(target).catch(() => []);
+        return temporary === undefined ? 0 : (await stat(join(target, temporary))).size;
+      };
+      await expect.poll(arrived, { timeout: 30_000, interval: 20 }).toBeGreaterThan(3 * MiB);
+      killed.kill(signal);
+      await killed.ended;
+      const { stderr } = await run('--debug', 'cp', 's/downloads/twenty', `${target}/`);
+      const from = Number(/> range: bytes=(\d+)-/.exec(stderr)?.[1]);
+      expect(from).toBeGreaterThan(3 * MiB);
+      expect(await readdir(target)).toEqual(['twenty']);
+      expect(await digestOf(join(target, 'twenty'))).toBe(await digestOf(path));
+    }
+  });
+});
+
+async function digestOf(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+}
