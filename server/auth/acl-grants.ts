@@ -1,9 +1,8 @@
 import { bareResource } from '../../protocol/policy/arns.ts';
-import type { ExistingAcl } from '../objects/operations/existing-object.ts';
+import type { ExistingAcl } from '../objects/attributes/existing-object.ts';
 import { type Acl, type AclQuestion, findGrant, type Permission } from '../../protocol/s3/acl.ts';
 import type { BucketAccess } from '../objects/buckets/bucket-access.ts';
-import type { AccessRequest } from './principal.ts';
-import { canonicalIdOf } from './principal.ts';
+import { type AccessRequest, canonicalIdOf } from './principal.ts';
 
 /** Returns the ACL of an object, or of one of its versions; undefined for an absent one. */
 export type ObjectAclSource = (bucket: string, key: string, versionId?: string) => Promise<ExistingAcl | undefined>;

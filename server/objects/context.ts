@@ -5,7 +5,7 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { PendingBlockSums } from './bodies/block-sums-of.ts';
-import type { LockClock } from './lock-clock.ts';
+import type { LockClock } from './attributes/object-lock.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/decide-encryption.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';

@@ -37,8 +37,8 @@ import { deleteObject, expireObject } from './operations/delete-object.ts';
 import { type ObjectContext, pooledRandom, type Reserve, spaceCheck, type Volumes } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
-import { listObjects } from './operations/list-objects.ts';
-import { listObjectVersions } from './operations/list-object-versions.ts';
+import { listObjects } from './listings/list-objects.ts';
+import { listObjectVersions } from './listings/list-object-versions.ts';
 import {
   getObjectAcl,
   getObjectLock,
@@ -47,12 +47,12 @@ import {
   putObjectLegalHold,
   putObjectRetention,
   putObjectTags,
-} from './operations/update-object.ts';
+} from './attributes/update-object.ts';
 import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from './multipart/multipart-uploads.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
 import { listParts, copyPart, putPart } from './multipart/parts.ts';
-import { lockClock } from './lock-clock.ts';
+import { lockClock } from './attributes/object-lock.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
 import { rewriteBody } from './operations/rewrite-body.ts';

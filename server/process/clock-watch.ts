@@ -1,5 +1,5 @@
 import { decodeRecord } from '../objects/records/record-format.ts';
-import { lockClock } from '../objects/lock-clock.ts';
+import { lockClock } from '../objects/attributes/object-lock.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';

@@ -12,7 +12,7 @@ import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
-import { threadLockClock } from '../objects/lock-clock.ts';
+import { threadLockClock } from '../objects/attributes/object-lock.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';

@@ -16,7 +16,7 @@ import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-reco
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import { openIdentityServices, type IdentityServices } from './identity-services.ts';
 import { bucketAccess } from '../objects/buckets/bucket-access.ts';
-import { existingAcl, existingTags } from '../objects/operations/existing-object.ts';
+import { existingAcl, existingTags } from '../objects/attributes/existing-object.ts';
 import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';

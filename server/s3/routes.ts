@@ -42,7 +42,7 @@ import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjects, listObjectsV2 } from './bucket/list-objects.ts';
 import { getBucketVersioning, putBucketVersioning } from './configuration/bucket-versioning.ts';
 import { putBucketNotification } from './configuration/unconfigured.ts';
-import { postObject } from './object/post-object.ts';
+import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';

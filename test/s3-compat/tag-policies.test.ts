@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { writeZip } from '../../server/administration/zip.ts';
 import { authorize } from '../../server/auth/authorize.ts';
-import { existingTags } from '../../server/objects/operations/existing-object.ts';
+import { existingTags } from '../../server/objects/attributes/existing-object.ts';
 import { adminTest } from '../support/admin/admin.ts';
 import { testCalls, type CallOptions, type TestCalls } from '../support/s3-api/s3-calls.ts';
 

@@ -1,4 +1,4 @@
-import { allowedAcl, checkUncounted } from '../operations/object-acl.ts';
+import { allowedAcl, checkUncounted } from '../attributes/object-acl.ts';
 import {
   countsAcls,
   guardBucket,

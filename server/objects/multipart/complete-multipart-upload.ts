@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket } from '../records/bucket-record.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
-import { lockOfNew } from '../operations/object-lock.ts';
+import { lockOfNew } from '../attributes/object-lock.ts';
 import { newVersion, readPlace, shownVersionId, supersede } from '../operations/versions.ts';
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';

@@ -6,7 +6,7 @@ import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
 import { checkDeleteConditions } from './get-object.ts';
-import { checkRemovable } from './object-lock.ts';
+import { checkRemovable } from '../attributes/object-lock.ts';
 import {
   deleteMarker,
   findVersion,

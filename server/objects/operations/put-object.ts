@@ -3,8 +3,8 @@ import { type BucketRecord, countsAcls, guardBucket } from '../records/bucket-re
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
-import { aclOfNew } from './object-acl.ts';
-import { checkLockOfNew, lockOfNew } from './object-lock.ts';
+import { aclOfNew } from '../attributes/object-acl.ts';
+import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
 import { newVersion, type Place, readPlace, shownVersionId, supersede } from './versions.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';

@@ -14,7 +14,7 @@ import {
 import { recordKeys, versionOrder, type VersionOrder } from '../records/record-format.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 import { type BatchChanges, objectRecordKey, removeObject } from './commit-change.ts';
-import { checkRemovable } from './object-lock.ts';
+import { checkRemovable } from '../attributes/object-lock.ts';
 
 /** The version id of the null version, as clients see it. */
 export const NULL_VERSION = 'null';

@@ -2,7 +2,7 @@ import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { authorize } from '../../../server/auth/authorize.ts';
 import { canonicalIdOf, type Principal } from '../../../server/auth/principal.ts';
 import { bucketAccess } from '../../../server/objects/buckets/bucket-access.ts';
-import { existingAcl, existingTags } from '../../../server/objects/operations/existing-object.ts';
+import { existingAcl, existingTags } from '../../../server/objects/attributes/existing-object.ts';
 import { type CallOptions, type Reply, testCalls, type TestCalls } from './s3-calls.ts';
 
 export type Caller = 'root' | 'stranger' | 'ann' | 'bob';

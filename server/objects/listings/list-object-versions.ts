@@ -7,7 +7,7 @@ import { getBucket } from '../records/bucket-record.ts';
 import { decodeListedVersion, decodeObject } from '../records/object-record.ts';
 import { recordKeys, versionOrder } from '../records/record-format.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
-import { findVersion, NULL_VERSION, orderOf } from './versions.ts';
+import { findVersion, NULL_VERSION, orderOf } from '../operations/versions.ts';
 
 /**
  * Lists the versions and delete markers of a bucket: keys in the order of their UTF-8 bytes, the versions of a key from the newest to the

@@ -4,7 +4,7 @@ import type { ObjectContext } from '../context.ts';
 import type { ObjectTags } from '../object-layer.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { findVersion, storedObject } from './versions.ts';
+import { findVersion, storedObject } from '../operations/versions.ts';
 
 /**
  * Returns a function that reads the tags of an object for policies. It resolves with undefined for an absent object and for a delete

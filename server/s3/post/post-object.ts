@@ -7,7 +7,7 @@ import type { Answer } from '../../http/contract/request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { headersOfForm, type PostForm, readPostForm, tagsOfForm, tooLarge } from './post-form.ts';
-import { storeObject } from './put-object.ts';
+import { storeObject } from '../object/put-object.ts';
 
 /** Bytes of a form around its file, at most: the limits of the parser, and the chunks in which they end. */
 const maxAround = 256 * 1_024;

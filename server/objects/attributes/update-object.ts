@@ -4,10 +4,10 @@ import type { ObjectContext } from '../context.ts';
 import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../object-layer.ts';
 import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
-import { commitChange, objectRecordKey } from './commit-change.ts';
+import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
 import { allowedAcl, checkUncounted, shownAcl, storedAcl } from './object-acl.ts';
 import { checkRetentionChange } from './object-lock.ts';
-import { checkIdentity, readVersionRecord, shownVersionId } from './versions.ts';
+import { checkIdentity, readVersionRecord, shownVersionId } from '../operations/versions.ts';
 
 interface Version {
   readonly bucket: string;
