@@ -4,8 +4,7 @@ import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
 import { parseTimestamp } from '../../protocol/sigv4/signing-key.ts';
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
-import { lockHeaderContext } from './lock-headers.ts';
-import { taggingHeader } from './object/object-tagging.ts';
+import { lockHeaderContext, taggingHeader } from './tag-and-lock-headers.ts';
 import { header, type Query } from './request.ts';
 
 /** The query parameters that are condition keys. */

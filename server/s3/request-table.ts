@@ -1,7 +1,7 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import { checkChecksumAlgorithm } from './request-body.ts';
 import type { S3Call } from './operation.ts';
-import { checkBypass } from './lock-headers.ts';
+import { checkBypass } from './tag-and-lock-headers.ts';
 import { checkOwner } from './owner.ts';
 import { checkVersion } from './request.ts';
 

@@ -7,8 +7,7 @@ import { abortionHeaders, xmlAnswer } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { lockOfRequest } from '../lock-headers.ts';
-import { tagsOfNew } from '../object/object-tagging.ts';
+import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */

@@ -8,8 +8,7 @@ import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers
 import { permittedSource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { lockOfRequest } from '../lock-headers.ts';
-import { tagsOfCopy } from './object-tagging.ts';
+import { lockOfRequest, tagsOfCopy } from '../tag-and-lock-headers.ts';
 import { header } from '../request.ts';
 import { type Operation, type S3Call, type Explicit } from '../operation.ts';
 

@@ -12,7 +12,7 @@ import {
 import { checkObjectKey, isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import { bypassesGovernance } from '../lock-headers.ts';
+import { bypassesGovernance } from '../tag-and-lock-headers.ts';
 import { readDocument } from '../request-body.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
 

@@ -9,7 +9,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLock } from '../../objects/object-layer.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
-import { bypassesGovernance, lockContext } from '../lock-headers.ts';
+import { bypassesGovernance, lockContext } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call, VersionActions } from '../operation.ts';
 import { answerRead } from './read-object.ts';
 

@@ -1,8 +1,7 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
-import { lockOfRequest } from '../lock-headers.ts';
-import { tagsOfNew } from './object-tagging.ts';
+import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
