@@ -1,7 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { waitsForHeader, type WaitsFor } from '../../protocol/waits-for.ts';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
-import { isMetricsPath } from '../observability/metrics/metrics-handler.ts';
 import { answerError, asS3Error, hostId } from '../s3/answers.ts';
 
 /**
@@ -79,6 +78,14 @@ function checkOf({ rawPath, rawQuery, headers }: IncomingRequest): 'live' | 'rea
   if (path[1] === undefined && (headers.authorization !== undefined || /X-Amz-|AWSAccessKeyId=/i.test(rawQuery)))
     return undefined;
   return checks[path[2] ?? ''];
+}
+
+/** Reports if a path is one of MinIO's metrics. Those of versions 1 and 3 have other paths, names and labels. */
+function isMetricsPath(rawPath: string): boolean {
+  if (!rawPath.startsWith('/minio/')) return false;
+  return /^\/minio\/(?:v2\/metrics\/(?:cluster|node|bucket|resource)$|(?:metrics\/v3|v[13]\/metrics|prometheus\/metrics)(?:\/|$))/.test(
+    rawPath,
+  );
 }
 
 function answer(status: number, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -81,7 +81,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
 
   /** A ready server becomes unready when its record store is away for longer than a restart of the store takes. */
   const readinessNow = (): Readiness => {
-    const outage = readiness.kind === 'ready' ? services.stores.outage() : undefined;
+    // Records in a folder are never away.
+    const outage = readiness.kind === 'ready' && services.stores.shared ? services.stores.outage() : undefined;
     return outage === undefined || outage.forMs < maxOutageMs
       ? readiness
       : { kind: 'waiting', waitsFor: 'database', reason: outage.reason };

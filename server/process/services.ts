@@ -108,7 +108,6 @@ export async function openServices(
     signatureV2: settings.signatureV2,
     credentials: access,
     ...(settings.regionEnforced ? { region: settings.region } : {}),
-    clock,
   };
   return {
     stores,

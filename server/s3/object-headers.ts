@@ -39,8 +39,9 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Reads the conditions of a write. S3 accepts only `*` for If-None-Match. */
-export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
+/** Reads the conditions of a write; undefined if it has none. S3 accepts only `*` for If-None-Match. */
+export function writeConditions(headers: IncomingHttpHeaders): WriteConditions | undefined {
+  if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined;
   const conditions = etagConditions(headers, '');
   if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
     throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.');

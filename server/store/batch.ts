@@ -1,4 +1,4 @@
-import { KEY_LIMIT } from './keys.ts';
+import { checkKey } from './keys.ts';
 import { type Batch, type Key, type RecordStore, type Revision, StoreUnavailable } from './record-store.ts';
 
 /** The maximum length of a value in bytes. */
@@ -27,12 +27,6 @@ const FEW = 8;
 function hasTwice(keys: readonly Key[]): boolean {
   if (keys.length > FEW) return new Set(keys.map((key) => key.toString('latin1'))).size < keys.length;
   return keys.some((key, at) => keys.some((other, next) => next > at && other.equals(key)));
-}
-
-export function checkKey(key: Key): void {
-  if (key.length === 0 || key.length > KEY_LIMIT) {
-    throw new RangeError(`a key of ${key.length} bytes is not between 1 and ${KEY_LIMIT} bytes long`);
-  }
 }
 
 /** Encodes the value of a counter record: a signed 64-bit integer, big-endian. */

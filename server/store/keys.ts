@@ -17,6 +17,13 @@ const escapedZero = Buffer.from([0x00, 0xff]);
 /** The maximum length of a key in bytes. */
 export const KEY_LIMIT = 1900;
 
+/** Throws `RangeError` for a key that is empty or too long. */
+export function checkKey(key: Key): void {
+  if (key.length === 0 || key.length > KEY_LIMIT) {
+    throw new RangeError(`a key of ${key.length} bytes is not between 1 and ${KEY_LIMIT} bytes long`);
+  }
+}
+
 /**
  * Encodes a tuple as a key. Throws `InvalidKey` for text that is not well-formed Unicode, since two such texts could become one key.
  *

@@ -30,9 +30,9 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
   let asked = -Infinity;
   let marked = false;
   return {
-    get: (wanted) => records.get(wanted),
-    getAll: (keys) => records.getAll(keys),
-    scan: (range) => records.scan(range),
+    get: records.get.bind(records),
+    getAll: records.getAll.bind(records),
+    scan: records.scan.bind(records),
     ...(records.scanPages && { scanPages: records.scanPages.bind(records) }),
     outcome: (id) => records.outcome(id),
     ...(records.space && { space: records.space.bind(records) }),

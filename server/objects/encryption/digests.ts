@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { digestSealOfObject } from '../../encryption/digest-keys.ts';
 import type { DigestSeal } from '../../encryption/digest-seal.ts';
 import type { ObjectContext } from '../context.ts';
-import type { SealedKeys } from '../records/object-record.ts';
+import { arePlain, type SealedKeys } from '../records/object-record.ts';
 import {
   type DigestOwner,
   type Digests,
@@ -11,24 +11,14 @@ import {
   sealChecksum,
   sealEtag,
   type StoredChecksum,
+  type StoredDigests,
   type StoredEtag,
   sealingKeyOf,
 } from '../records/stored-digests.ts';
 
-/** The digests in the record of an object or a part. */
-interface StoredDigests {
-  readonly etag: StoredEtag;
-  readonly checksum?: StoredChecksum;
-}
-
 /** The object or part that digests belong to. */
 interface DigestsPlace extends DigestOwner {
   readonly bucket: string;
-}
-
-/** Reports if no digest is sealed. */
-export function arePlain<T extends StoredDigests>(stored: T): stored is T & Digests {
-  return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
 }
 
 /**

@@ -10,10 +10,12 @@ import type {
 import type { Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { noSuchBucket } from '../records/bucket-record.ts';
-import { decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
+import { arePlain, decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
 import { recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';
+import type { CustomerKey } from '../../encryption/object-key.ts';
+import type { Digests } from '../records/stored-digests.ts';
 import { openBody } from '../bodies/open-body.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { readPartPage } from './part-page.ts';
@@ -162,10 +164,9 @@ async function headObject(
         ? await readCurrent(context, bucket, key, false)
         : await readVersion(context, bucket, key, versionId);
     const { record, order } = found;
-    checkIdentity(record, onlyId);
-    const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-    const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
-    const digests = opened instanceof Promise ? await opened : opened;
+    if (onlyId !== undefined) checkIdentity(record, onlyId);
+    const { digests, objectKey } =
+      plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
     if (parts === undefined || record.body.kind !== 'parts') return info;
@@ -173,6 +174,30 @@ async function headObject(
     if (partPage !== undefined) return { ...info, partPage };
   }
   throw replacedTooOften();
+}
+
+interface OpenedDigests {
+  readonly digests: Digests;
+  /** The object's own key, where the client sent the one that opens it. */
+  readonly objectKey: Buffer | undefined;
+}
+
+/** Returns undefined where a digest is sealed, and where the request or the object has a customer key. */
+function plainDigests(record: ObjectRecord, customerKey: CustomerKey | undefined): OpenedDigests | undefined {
+  if (customerKey !== undefined || record.sealed !== undefined || !arePlain(record)) return undefined;
+  return { digests: record, objectKey: undefined };
+}
+
+/** Throws as `checkCustomerKey` and `openDigests`. */
+async function openSealed(
+  context: ObjectContext,
+  { bucket, key }: { readonly bucket: string; readonly key: string },
+  record: ObjectRecord,
+  customerKey: CustomerKey | undefined,
+): Promise<OpenedDigests> {
+  const { id, sealed } = record;
+  const objectKey = checkCustomerKey(sealed, { bucket, key, id }, customerKey);
+  return { digests: await openDigests(context, { bucket, id, part: 0 }, record, objectKey), objectKey };
 }
 
 function replacedTooOften(): S3Error {
@@ -192,10 +217,9 @@ async function getObject(
         ? await readCurrent(context, bucket, key, true)
         : await readVersion(context, bucket, key, versionId);
     const { record, order, inline } = found;
-    checkIdentity(record, onlyId);
-    const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-    const sealed = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
-    const digests = sealed instanceof Promise ? await sealed : sealed;
+    if (onlyId !== undefined) checkIdentity(record, onlyId);
+    const { digests, objectKey } =
+      plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;

@@ -28,8 +28,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   if (checked !== undefined) await checked;
   const place = await readPlace(context, bucket, key);
   // The commit checks the conditions again. This check refuses a request before its body comes.
-  const found = comparable(context, bucket, place.current?.record, request.conditions);
-  checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
+  if (request.conditions !== undefined) await checkConditions(context, request, place);
   checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
   // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
   if (needsAcl(place.stored.record, request)) aclOfNew(place.stored.record, request.acl, request.writer);
@@ -78,6 +77,15 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   }
 }
 
+/** Throws as `checkWriteConditions`. */
+async function checkConditions(
+  context: ObjectContext,
+  { bucket, conditions }: PutObject,
+  { current }: Place,
+): Promise<void> {
+  checkWriteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
+}
+
 function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {
   const bytes = typeof size === 'number' ? size : size.atMost;
   return checkSpace(bytes <= inlineLimit ? 0 : bytes);
@@ -119,8 +127,7 @@ function commitObject(
     const found = known ?? (await readPlace(context, bucket, key));
     // Used once: an attempt after a conflict must read again.
     known = undefined;
-    const current = comparable(context, bucket, found.current?.record, conditions);
-    checkWriteConditions(conditions, current instanceof Promise ? await current : current);
+    if (conditions !== undefined) await checkConditions(context, request, found);
     const version = newVersion(context, found);
     const lock = lockOfNew(found.stored.record, request.lock, version.modified, context.lockClock);
     const bucketRecord = found.stored.record;

@@ -11,7 +11,7 @@ import type {
   ObjectInfo,
   ObjectLock as ShownLock,
 } from '../object-layer.ts';
-import type { SealedChecksum, Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
+import type { SealedChecksum, Digests, StoredChecksum, StoredDigests, StoredEtag } from './stored-digests.ts';
 import { type BlockSums, isBlockSize, type Sums } from '../checksums/block-sums.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
@@ -262,6 +262,11 @@ function idStart(value: Buffer, json: number): number | undefined {
   const start = json + ID_AHEAD.length;
   for (let at = 0; at < ID_AHEAD.length; at += 1) if (value[json + at] !== ID_AHEAD[at]) return undefined;
   return value[start + 32] === 0x22 ? start : undefined;
+}
+
+/** Reports if no digest is sealed. */
+export function arePlain<T extends StoredDigests>(stored: T): stored is T & Digests {
+  return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
 }
 
 /** Returns the size alone, which a count of all objects needs. Throws `StoredDataError`. */

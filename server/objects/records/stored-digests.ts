@@ -16,6 +16,12 @@ export interface SealedChecksum extends Pick<Checksum, 'algorithm' | 'type'> {
   readonly sealed: string;
 }
 
+/** The digests in the record of an object or a part. */
+export interface StoredDigests {
+  readonly etag: StoredEtag;
+  readonly checksum?: StoredChecksum;
+}
+
 /** The digests of an object or a part, as clients see them. */
 export interface Digests {
   readonly etag: string;

@@ -71,22 +71,14 @@ interface MetricsHandlerOptions {
   readonly clock: () => Date;
 }
 
-const path = /^\/minio\/v2\/metrics\/(cluster|node|bucket|resource)$/;
-
-/** MinIO's metrics of version 3 have other paths, names and labels. */
-const otherVersion = /^\/minio\/(?:metrics\/v3|v[13]\/metrics|prometheus\/metrics)(?:\/|$)/;
-
-export function isMetricsPath(rawPath: string): boolean {
-  return rawPath.startsWith('/minio/') && (path.test(rawPath) || otherVersion.test(rawPath));
-}
-
-/** Answers Prometheus, also while the server is not ready. */
+/** Answers Prometheus, also while the server is not ready. It gets the paths of the metrics alone: see `isMetricsPath`. */
 export function createMetricsHandler({ authorization, access, sources, clock }: MetricsHandlerOptions): RequestHandler {
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return plain(405, 'The metrics are read by GET.\n', { allow: 'GET, HEAD' });
     }
-    if (otherVersion.test(request.rawPath)) {
+    const group = groupOf(request.rawPath);
+    if (group === undefined) {
       return plain(
         404,
         'Coffer serves the metrics of version 2: scrape /minio/v2/metrics/cluster, /node, /bucket or /resource.\n',
@@ -96,13 +88,17 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
       const problem = await whyScrapeDenied(request.headers.authorization, access, clock(), request);
       if (problem !== undefined) return plain(403, `${problem}\n`);
     }
-    const group = path.exec(request.rawPath)?.[1] as MetricGroup;
     const values = await readSources(sources, group, clock().getTime());
     // Loaded lazily: most threads are never scraped, and the modules would delay the start.
     const { metricsText } = await import('./metrics-text.ts');
     const { contentType, text } = await metricsText(values, group);
     return plain(200, text, { 'content-type': contentType });
   };
+}
+
+/** Returns undefined for a path of MinIO's metrics of another version. */
+function groupOf(rawPath: string): MetricGroup | undefined {
+  return /^\/minio\/v2\/metrics\/(cluster|node|bucket|resource)$/.exec(rawPath)?.[1] as MetricGroup | undefined;
 }
 
 function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -55,7 +55,7 @@ export const createMultipartUpload: Operation = {
  */
 async function checkConditions(call: S3Call): Promise<void> {
   const conditions = writeConditions(call.request.headers);
-  if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) return;
+  if (conditions === undefined) return;
   const { bucket, key: prefix } = call;
   const { objects } = await call.objects.listObjects({ bucket, prefix, delimiter: '', after: '', limit: 1 });
   checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);

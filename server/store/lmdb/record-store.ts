@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
-import { checkBatch, checkKey } from '../batch.ts';
+import { checkBatch } from '../batch.ts';
+import { checkKey } from '../keys.ts';
 import {
   closed,
   type Batch,

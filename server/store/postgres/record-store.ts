@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import type { Logger } from '../../../platform/logger.ts';
-import { checkBatch, checkKey } from '../batch.ts';
+import { checkBatch } from '../batch.ts';
+import { checkKey } from '../keys.ts';
 import {
   type Batch,
   type CommitId,
