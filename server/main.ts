@@ -13,8 +13,7 @@ import { hasKeys, type ServerSettings } from '../platform/settings/server-settin
 import { sharedMutexMemory } from '../platform/shared-mutex.ts';
 import { readTlsFiles } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
-import { bucketCounterMemory } from './observability/metrics/bucket-counters.ts';
-import { requestCounterMemory } from './observability/metrics/request-counters.ts';
+import { bucketCounterMemory, requestCounterMemory } from './observability/metrics/request-counters.ts';
 import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';

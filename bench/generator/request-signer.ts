@@ -3,8 +3,10 @@ import {
   computeSignature,
   hashCanonicalRequest,
   canonicalQuery,
-} from '../../protocol/sigv4/canonical-request.ts';
-import { deriveSigningKey, formatScope, formatTimestamp } from '../../protocol/sigv4/signing-key.ts';
+  deriveSigningKey,
+  formatScope,
+  formatTimestamp,
+} from '../../protocol/sigv4/signature.ts';
 
 /** A server under load and the credentials for it. */
 export interface Endpoint {

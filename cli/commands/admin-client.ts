@@ -1,7 +1,7 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
-import { percentEncode } from '../../protocol/sigv4/canonical-request.ts';
+import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { CliError } from '../config/cli-error.ts';
 import type { Context } from './context.ts';
 import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
-import { percentEncode, percentEncodePath } from '../../protocol/sigv4/canonical-request.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
 import type { S3Client } from './client.ts';
 import type { RequestBody } from './request-body.ts';
 import { xmlBody } from './xml-body.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { deriveSigningKey, formatTimestamp, formatScope } from '../../protocol/sigv4/signing-key.ts';
+import { deriveSigningKey, formatTimestamp, formatScope } from '../../protocol/sigv4/signature.ts';
 import type { Alias } from '../config/aliases.ts';
 
 export interface PostUpload {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { percentEncodePath } from '../sigv4/canonical-request.ts';
+import { percentEncodePath } from '../sigv4/signature.ts';
 import { bucketNameProblem, checkObjectKey, parseResourcePath } from './names.ts';
 import { S3Error } from './s3-error.ts';
 

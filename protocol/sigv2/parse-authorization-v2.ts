@@ -1,7 +1,12 @@
 import { S3Error } from '../s3/s3-error.ts';
-import { headerValue, type RequestHeaders, type SignedRequest } from '../sigv4/authorization-fields.ts';
-import { decodedParameters } from '../sigv4/canonical-request.ts';
-import { parseHttpDate, parseTimestamp } from '../sigv4/signing-key.ts';
+import {
+  headerValue,
+  type RequestHeaders,
+  type SignedRequest,
+  decodedParameters,
+  parseHttpDate,
+  parseTimestamp,
+} from '../sigv4/signature.ts';
 
 /** The statements of a request about its signature of version 2. They are not verified yet. */
 export interface SignatureV2Claim {

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import { headerValue, type RequestHeaders, type SignedRequest } from '../sigv4/authorization-fields.ts';
-import { percentDecode, reencode } from '../sigv4/canonical-request.ts';
+import { headerValue, type RequestHeaders, type SignedRequest, percentDecode, reencode } from '../sigv4/signature.ts';
 import { hexBytes } from '../sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 import type { SignatureV2Claim } from './parse-authorization-v2.ts';

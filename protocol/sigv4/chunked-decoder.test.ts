@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { ChunkSignatures, encodeSignedChunks, signedChunksLength, signedChunksPayload } from './signed-chunks.ts';
 import { decodeChunkedBody, type ChunkedDecoding } from './chunked-decoder.ts';
-import { parseAuthorization } from './parse-authorization.ts';
+import { parseAuthorization, type SignatureClaim } from './parse-authorization.ts';
 import { signParts } from './sign-request.ts';
-import { deriveSigningKey, formatScope, SigningKeys } from './signing-key.ts';
-import type { SignatureClaim } from './authorization-fields.ts';
+import { deriveSigningKey, formatScope, SigningKeys } from './signature.ts';
 import { verifySignature } from './verify-signature.ts';
 
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html: 66,560 bytes `a` in chunks of 64 KiB and 1 KiB

@@ -5,9 +5,13 @@ import {
   reencode,
   canonicalQuery,
   percentEncode,
-} from './canonical-request.ts';
-import type { Credentials, SignatureScope, SignedRequest } from './authorization-fields.ts';
-import { deriveSigningKey, formatScope, formatTimestamp } from './signing-key.ts';
+  type Credentials,
+  type SignatureScope,
+  type SignedRequest,
+  deriveSigningKey,
+  formatScope,
+  formatTimestamp,
+} from './signature.ts';
 
 interface Signing {
   readonly region: string;

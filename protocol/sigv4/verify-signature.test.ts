@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { parseAuthorization } from './parse-authorization.ts';
-import type { SignedRequest } from './authorization-fields.ts';
-import { SigningKeys } from './signing-key.ts';
+import { type SignedRequest, SigningKeys } from './signature.ts';
 import { verifySignature, type Verification } from './verify-signature.ts';
 
 // The examples of the S3 documentation, with their published signatures.

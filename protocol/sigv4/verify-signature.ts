@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import type { SignatureClaim, RequestHeaders, SignedRequest } from './authorization-fields.ts';
+import type { SignatureClaim } from './parse-authorization.ts';
 import {
+  type RequestHeaders,
+  type SignedRequest,
   canonicalHeaders,
   canonicalRequest,
   computeSignature,
   hashCanonicalRequest,
   reencode,
   canonicalQuery,
-} from './canonical-request.ts';
-import { formatScope, formatTimestamp, type SigningKey, type SigningKeys } from './signing-key.ts';
+  formatScope,
+  formatTimestamp,
+  type SigningKey,
+  type SigningKeys,
+} from './signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const allowedSkew = 15 * 60_000;

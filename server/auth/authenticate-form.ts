@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/sigv4/authorization-fields.ts';
-import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/sigv4/parse-authorization.ts';
+import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signature.ts';
 import { hexBytes } from '../../protocol/sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { type AuthenticatorOptions, unsupportedMechanism, verified } from './authenticate.ts';

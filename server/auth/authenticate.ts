@@ -3,10 +3,9 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import {
   KnownAuthorizations,
   type SignatureClaim,
-  type SignedRequest,
-} from '../../protocol/sigv4/authorization-fields.ts';
-import { parseAuthorization } from '../../protocol/sigv4/parse-authorization.ts';
-import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+  parseAuthorization,
+} from '../../protocol/sigv4/parse-authorization.ts';
+import { type SignedRequest, SigningKeys } from '../../protocol/sigv4/signature.ts';
 import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import type { Principal, StoredCredentials } from './principal.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';

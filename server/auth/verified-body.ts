@@ -6,7 +6,7 @@ import { bodyFrom, type BodySource, chunksOf, type TakeChunk } from '../objects/
 import type { ExpectedDigests } from '../objects/object-layer.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
-import { announcedTrailers, payloadKind } from '../../protocol/sigv4/canonical-request.ts';
+import { announcedTrailers, payloadKind } from '../../protocol/sigv4/signature.ts';
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 
 /** The declared size and hash of a body; undefined if the request has none. */

@@ -22,7 +22,7 @@ import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
+import type { RequestMeasure } from '../observability/metrics/request-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
 import { answerFailure, NotServingError } from './dispatch.ts';
 import { createHostStyleFinder } from '../s3/request.ts';

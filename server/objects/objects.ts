@@ -1,3 +1,4 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { randomBytes } from 'node:crypto';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { type DigestKeys, noDigestKeys } from '../encryption/digest-keys.ts';
@@ -34,7 +35,7 @@ import {
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject, expireObject } from './operations/delete-object.ts';
-import { type ObjectContext, pooledRandom, type Reserve, spaceCheck, type Volumes } from './context.ts';
+import type { ObjectContext, SpaceCheck } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './listings/list-objects.ts';
@@ -182,4 +183,83 @@ function operation<Arguments extends readonly unknown[], Result>(
 
 function throwTranslated(error: unknown): never {
   throw translateFailure(error);
+}
+
+/** The space of each volume that stays free. */
+export type Reserve = { readonly bytes: number } | { readonly percent: number };
+
+/** The file system of the bodies and that of the records, which may be another. Undefined where a store does not report its space. */
+export interface Volumes {
+  readonly bodies: () => Promise<Space | undefined>;
+  readonly records: () => Promise<Space | undefined>;
+}
+
+interface Space {
+  readonly free: number;
+  readonly total: number;
+}
+
+/** The maximum age of a measurement in milliseconds: measuring for each of 20,000 writes a second would be too expensive. */
+const MAX_AGE = 1000;
+
+export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
+  if (reserve === undefined) return () => undefined;
+  let measured = -Infinity;
+  let bodies: Space | undefined;
+  let records: Space | undefined;
+  let measuring: Promise<void> | undefined;
+  const measure = async () => {
+    try {
+      [bodies, records] = await Promise.all([volumes.bodies(), volumes.records()]);
+      measured = clock();
+    } finally {
+      measuring = undefined;
+    }
+  };
+  const judge = (announced: number) => {
+    if (records !== undefined) refuseBelow(reserve, 'records', records, 0);
+    // A write to the records alone may use the space of deleted records, on a full disk too.
+    if (bodies !== undefined && (announced > 0 || records === undefined)) {
+      refuseBelow(reserve, 'bodies', bodies, announced);
+    }
+  };
+  return (announced) => {
+    const now = clock();
+    if (now - measured < MAX_AGE && now >= measured) return judge(announced);
+    return (measuring ??= measure()).then(() => judge(announced));
+  };
+}
+
+function refuseBelow(reserve: Reserve, holds: string, space: Space, announced: number): void {
+  const kept = 'bytes' in reserve ? reserve.bytes : (space.total * reserve.percent) / 100;
+  if (space.free - announced >= kept) return;
+  const body = announced > 0 ? `, the body has ${mebibytes(announced)}` : '';
+  throw new S3Error(
+    'XMinioStorageFull',
+    `Only ${mebibytes(space.free)} are free for ${holds}${body}, and ${mebibytes(kept)} are reserved (SVC_STORAGE_RESERVE). Delete objects to go on.`,
+  );
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1_048_576)} MiB`;
+}
+
+/** The bytes of one call: a call of the system's generator costs 9 µs for any count of bytes, and each write needs some twice. */
+const POOL_BYTES = 4096;
+
+/** Returns random bytes of `source`, which it reads many at a time. Each byte is returned once and then erased from the pool. */
+export function pooledRandom(source: (size: number) => Buffer): (size: number) => Buffer {
+  let pool: Buffer = Buffer.alloc(0);
+  let used = 0;
+  return (size) => {
+    if (size > POOL_BYTES / 4) return source(size);
+    if (used + size > pool.length) {
+      pool = source(POOL_BYTES);
+      used = 0;
+    }
+    const taken = Buffer.from(pool.subarray(used, used + size));
+    pool.fill(0, used, used + size);
+    used += size;
+    return taken;
+  };
 }

@@ -3,15 +3,9 @@ import { crc32 } from 'node:zlib';
 import type { CustomerKey } from '../../server/encryption/object-key.ts';
 import type { DigestKeys } from '../../server/encryption/digest-keys.ts';
 import { openDigests } from '../../server/objects/encryption/digests.ts';
-import {
-  decodeBody,
-  encodeBody,
-  decodeManifest,
-  encodeManifest,
-  decodeObject,
-  type ObjectRecord,
-  type SealedKeys,
-} from '../../server/objects/records/object-record.ts';
+import { decodeObject, type ObjectRecord, type SealedKeys } from '../../server/objects/records/object-record.ts';
+import { decodeManifest, encodeManifest } from '../../server/objects/records/body-records.ts';
+import { decodeBody, encodeBody } from '../../server/objects/records/record-format.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../../server/objects/records/record-format.ts';
 import { openChecksum } from '../../server/objects/records/stored-digests.ts';
 import { decodeUpload, digestsOfRecord, type PartRecord } from '../../server/objects/records/upload-record.ts';

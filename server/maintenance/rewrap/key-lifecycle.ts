@@ -1,7 +1,6 @@
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
-import { decodeObject } from '../../objects/records/object-record.ts';
+import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
 import { isLocked, threadLockClock } from '../../objects/attributes/object-lock.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';

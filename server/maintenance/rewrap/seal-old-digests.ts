@@ -4,18 +4,15 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { DigestKeys } from '../../encryption/digest-keys.ts';
 import type { DigestSeal } from '../../encryption/digest-seal.ts';
 import {
-  decodeBody,
-  encodeBody,
-  decodeManifest,
-  encodeManifest,
-  type ManifestPart,
   decodeObject,
   encodeObject,
   type ObjectRecord,
   type SealedKeys,
+  decodeHead,
+  hasHead,
 } from '../../objects/records/object-record.ts';
-import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
-import { decodeRecord, encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
+import { decodeManifest, encodeManifest, type ManifestPart } from '../../objects/records/body-records.ts';
+import { decodeBody, encodeBody, decodeRecord, encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import {
   type DigestOwner,
   sealChecksum,

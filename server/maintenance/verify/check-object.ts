@@ -6,7 +6,8 @@ import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } 
 import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { recoverObjectKey } from '../../objects/encryption/object-keys.ts';
-import { type ObjectRecord, type SealedKeys, decodeBlockSums } from '../../objects/records/object-record.ts';
+import { type ObjectRecord, type SealedKeys } from '../../objects/records/object-record.ts';
+import { decodeBlockSums } from '../../objects/records/body-records.ts';
 import { recordKeys, decodeRecord } from '../../objects/records/record-format.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
 import type { Finding } from './finding.ts';

@@ -1,11 +1,7 @@
 import { isBlockSize } from '../../objects/checksums/block-sums.ts';
-import {
-  decodeBody,
-  decodeManifest,
-  type ManifestPart,
-  decodeObject,
-  type ObjectRecord,
-} from '../../objects/records/object-record.ts';
+import { decodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
+import { decodeManifest, type ManifestPart } from '../../objects/records/body-records.ts';
+import { decodeBody } from '../../objects/records/record-format.ts';
 import { type VersionOrder, versionOrder } from '../../objects/records/record-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';

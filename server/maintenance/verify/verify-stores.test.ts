@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
-import { encodeBlockSums, encodeObject } from '../../objects/records/object-record.ts';
+import { encodeObject } from '../../objects/records/object-record.ts';
+import { encodeBlockSums } from '../../objects/records/body-records.ts';
 import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';

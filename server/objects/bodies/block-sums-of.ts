@@ -11,7 +11,7 @@ import {
   checkOf,
   type Sums,
 } from '../checksums/block-sums.ts';
-import { decodeBlockSums, encodeBlockSums } from '../records/object-record.ts';
+import { decodeBlockSums, encodeBlockSums } from '../records/body-records.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { isUnreadable } from '../stored-data-error.ts';
 

@@ -1,5 +1,7 @@
 import type { BlobId } from '../../store/blob-store.ts';
-import type { BodyDigests } from '../checksums/body-digests.ts';
+import { crc32 } from 'node:zlib';
+import { encryptBuffer, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
+import { type BodyDigests, digestWhole } from '../checksums/body-digests.ts';
 import { type BlockSums, storedBlockSums } from '../checksums/block-sums.ts';
 import type { ExpectedDigests } from '../object-layer.ts';
 import type { BodySource } from './body-source.ts';
@@ -55,10 +57,32 @@ export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, 
 }
 
 /**
+ * Receives a body that becomes a record: it has at most `inlineLimit` bytes. Throws as `collectBody`, and `BadDigest`.
+ */
+export async function receiveInline(
+  random: (size: number) => Buffer,
+  { body, size, digests: expected, md5, objectKey }: IncomingBody,
+): Promise<ReceivedBody> {
+  const plaintext = await collectBody(body, size);
+  const digests = digestWhole(plaintext, expected, { md5, sum: objectKey === undefined });
+  if (objectKey === undefined) {
+    return { size, digests, ...protectionOf(digests, undefined), stored: { kind: 'inline', bytes: plaintext } };
+  }
+  const salt = random(SALT_SIZE);
+  const bytes = encryptBuffer(plaintext, streamKey(objectKey, salt));
+  return {
+    size,
+    digests,
+    ...protectionOf(digests, { salt, stored: crc32(bytes) }),
+    stored: { kind: 'inline', bytes },
+  };
+}
+
+/**
  * Collects a body that is small enough for memory. Throws `IncompleteBody` where its size is not the announced one, and the errors of
  * the body.
  */
-export async function collectBody(body: BodySource, size: number): Promise<Buffer> {
+async function collectBody(body: BodySource, size: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   await body.pipe((chunk) => {

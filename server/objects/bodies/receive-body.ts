@@ -1,10 +1,9 @@
-import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { PackageEncryptor } from '../../encryption/package-encryptor.ts';
-import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
-import { BodyHasher, digestWhole } from '../checksums/body-digests.ts';
+import { encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
+import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
-import { checkLength, collectBody, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
+import { checkLength, type IncomingBody, type ReceivedBody, protectionOf, receiveInline } from './incoming-body.ts';
 import type { ObjectContext } from '../context.ts';
 import { discardBlob, newBlobId } from '../operations/commit-change.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
@@ -18,22 +17,11 @@ export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
  * collection removes what is left then.
  */
 export async function receiveBody(context: ObjectContext, incoming: IncomingBody): Promise<ReceivedBody> {
+  if (incoming.size <= incoming.inlineLimit) return receiveInline(context.random, incoming);
   const { random } = context;
   const wanted = { md5: incoming.md5, sum: incoming.objectKey === undefined };
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
-
-  if (incoming.size <= incoming.inlineLimit) {
-    const plaintext = await collectBody(incoming.body, incoming.size);
-    const result = digestWhole(plaintext, incoming.digests, wanted);
-    const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
-    return {
-      size: incoming.size,
-      digests: result,
-      ...protectionOf(result, salt && { salt, stored: crc32(bytes) }),
-      stored: { kind: 'inline', bytes },
-    };
-  }
 
   const slot = key === undefined ? context.bufferSlots?.take() : context.bufferSlots?.takeUnhashed();
   if (slot !== undefined) {

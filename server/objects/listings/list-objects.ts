@@ -12,7 +12,7 @@ import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
-import { decodeListed } from '../records/object-record.ts';
+import { decodeListed } from '../records/listed-objects.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
 
 /** Lists keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */

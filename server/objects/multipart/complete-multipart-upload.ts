@@ -7,20 +7,13 @@ import { newVersion, readPlace, shownVersionId, supersede } from '../operations/
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
-import { arePlain, comparable, openDigests, sealDigests } from '../encryption/digests.ts';
+import { comparable, openDigests, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
-import {
-  encodeBody,
-  encodeManifest,
-  type ManifestPart,
-  encodeObject,
-  objectInfo,
-  type ObjectRecord,
-  type SealedKeys,
-  shownLock,
-} from '../records/object-record.ts';
+import { arePlain, encodeObject, objectInfo, type ObjectRecord, type SealedKeys, shownLock } from '../records/object-record.ts';
+import { encodeManifest, type ManifestPart } from '../records/body-records.ts';
+import { encodeBody } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-format.ts';
 import type { StoredChecksum } from '../records/stored-digests.ts';
 import {

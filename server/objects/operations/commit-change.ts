@@ -2,15 +2,9 @@ import type { BlobId } from '../../store/blob-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
-import {
-  encodeBlockSums,
-  decodeBody,
-  decodeManifest,
-  type ManifestPart,
-  type Body,
-  type ObjectRecord,
-  type StoredObject,
-} from '../records/object-record.ts';
+import { type Body, type ObjectRecord, type StoredObject } from '../records/object-record.ts';
+import { encodeBlockSums, decodeManifest, type ManifestPart } from '../records/body-records.ts';
+import { decodeBody } from '../records/record-format.ts';
 import { encodeRecord, recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitOnce } from '../../store/batch.ts';

@@ -1,7 +1,8 @@
 import type { ObjectContext } from '../context.ts';
 import { openDigests } from '../encryption/digests.ts';
 import type { Checksum, ObjectPart, ReadOptions } from '../object-layer.ts';
-import type { ManifestPart, ObjectRecord } from '../records/object-record.ts';
+import type { ObjectRecord } from '../records/object-record.ts';
+import type { ManifestPart } from '../records/body-records.ts';
 import type { StoredChecksum } from '../records/stored-digests.ts';
 import { readManifest, type VersionPlace } from './commit-change.ts';
 

@@ -13,8 +13,10 @@ import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
 import { receiveUnsized } from '../bodies/receive-unsized.ts';
-import { discardBlob, type IncomingBody, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
-import { encodeBody, type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
+import { type IncomingBody, type ReceivedBody, receiveInline } from '../bodies/incoming-body.ts';
+import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
+import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
+import { encodeBody } from '../records/record-format.ts';
 import type { Digests } from '../records/stored-digests.ts';
 
 /**
@@ -97,8 +99,14 @@ function receive(
   size: PutObject['size'],
 ): Promise<ReceivedBody> {
   return typeof size === 'number'
-    ? receiveBody(context, { ...incoming, size })
+    ? receiveSized(context, { ...incoming, size })
     : receiveUnsized(context, { ...incoming, size });
+}
+
+function receiveSized(context: ObjectContext, incoming: IncomingBody): Promise<ReceivedBody> {
+  return incoming.size <= incoming.inlineLimit
+    ? receiveInline(context.random, incoming)
+    : receiveBody(context, incoming);
 }
 
 /** `versionId` is what clients see: undefined in a bucket that never had versions. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeListed, decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
+import { decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
+import { decodeListed } from './listed-objects.ts';
 import { encodeRecord } from './record-format.ts';
 import { SealedEtags } from './sealed-etags.ts';
 import { StoredDataError } from '../stored-data-error.ts';

@@ -1,107 +1,191 @@
-import type { Revision } from '../../store/record-store.ts';
-import { crc32 } from 'node:zlib';
-import type { Acl } from '../../../protocol/s3/acl.ts';
-import type { BlobId } from '../../store/blob-store.ts';
 import type {
   Checksum,
-  ListedObject,
-  ListedVersion,
   ObjectEncryption,
   ObjectHeaders,
   ObjectInfo,
   ObjectLock as ShownLock,
 } from '../object-layer.ts';
-import type { SealedChecksum, Digests, StoredChecksum, StoredDigests, StoredEtag } from './stored-digests.ts';
-import { type BlockSums, isBlockSize, type Sums } from '../checksums/block-sums.ts';
+import type { StoredEtag, Digests, StoredChecksum, StoredDigests } from './stored-digests.ts';
 import { StoredDataError } from '../stored-data-error.ts';
+import type { Revision } from '../../store/record-store.ts';
+import type { Acl } from '../../../protocol/s3/acl.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import type { Sums } from '../checksums/block-sums.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
-import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
 import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
-import type { SealedEtags } from './sealed-etags.ts';
 
 /**
- * A body record belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
- * another id has read between two commits, and reads both records again.
+ * The head of an object's record has all that a listing shows, in fixed places before the JSON, so that a listing of a thousand objects
+ * parses no JSON:
+ *
+ * | byte | content                                                                                     |
+ * | ---- | ------------------------------------------------------------------------------------------- |
+ * | 0    | the format, 3                                                                               |
+ * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
+ * | 2    | bit 0 a sealed ETag, 1 a version id, 2 a delete marker, 3 tags, 4 a lock; 5 to 7 reserved    |
+ * | 3    | 6 bytes: milliseconds since 1970                                                            |
+ * | 9    | 6 bytes: the size                                                                           |
+ * | 15   | the length of the ETag, which follows; after it 16 bytes of version id if bit 1 of byte 2 is |
+ * |      | set, then the JSON                                                                          |
+ *
+ * Format 2 has no byte 2 of fields: all that follows lies one byte earlier. Its byte 1 has 3 bits for the algorithm, then composite,
+ * encrypted, incomplete.
  */
-const BODY_FORMAT = 1;
-const BODY_START = 1 + 16;
+const HEAD_FORMAT = 3;
+const OLD_HEAD_FORMAT = 2;
+const FIELDS = 2;
+const TIME = 3;
+const SIZE = 9;
+const ETAG_LENGTH = 15;
+const ETAG = 16;
+const ALGORITHM = 0b0000_1111;
+const COMPOSITE = 0b0001_0000;
+const ENCRYPTED = 0b0010_0000;
+const INCOMPLETE = 0b0100_0000;
+const LIMIT = 2 ** 48;
+/** Bits of byte 2. */
+const SEALED_ETAG = 0b0000_0001;
+const VERSION_ID = 0b0000_0010;
+const DELETE_MARKER = 0b0000_0100;
+const TAGS = 0b0000_1000;
+const LOCK = 0b0001_0000;
+const RESERVED = 0b1110_0000;
+const VERSION_ID_SIZE = 16;
 
-export function encodeBody(id: string, bytes: Buffer): Buffer {
-  const record = Buffer.allocUnsafe(BODY_START + bytes.length);
-  record[0] = BODY_FORMAT;
-  record.write(id, 1, 'hex');
-  bytes.copy(record, BODY_START);
-  return record;
-}
+/** The order defines the bits in the head: it must never change. 0 is none. */
+const algorithms = [
+  'CRC32',
+  'CRC32C',
+  'CRC64NVME',
+  'SHA1',
+  'SHA256',
+  'SHA512',
+  'MD5',
+] as const satisfies Checksum['algorithm'][];
 
-/** Returns undefined when the record belongs to another object. */
-export function decodeBody(value: Buffer, id: string): Buffer | undefined {
-  if (value[0] !== BODY_FORMAT) {
-    throw new StoredDataError(
-      'unreadable-record',
-      `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
-    );
-  }
-  return value.toString('hex', 1, BODY_START) === id ? value.subarray(BODY_START) : undefined;
-}
+type ListedChecksum = Pick<Checksum, 'algorithm' | 'type'>;
 
-/** The parts of an object in their order; each is a blob of its own. */
-export interface ManifestPart {
-  readonly number: number;
-  readonly blob: BlobId;
-  /** Plaintext bytes. */
+export interface ObjectHead {
+  readonly modified: number;
   readonly size: number;
-  readonly protection: Protection;
-  /** The text, or a sealed one in base64. Its algorithm and type are those of the upload. */
-  readonly checksum?: Checksum['value'] | Pick<SealedChecksum, 'sealed'>;
+  readonly etag: StoredEtag;
+  readonly checksum: ListedChecksum | undefined;
+  readonly encrypted: boolean;
+  /** True where a listing needs nothing else. */
+  readonly complete: boolean;
+  /** 32 hexadecimal digits; undefined for the null version. */
+  readonly versionId: string | undefined;
+  readonly deleteMarker: boolean;
+  readonly tagged: boolean;
+  readonly locked: boolean;
 }
 
-export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
-  return Buffer.from(JSON.stringify(parts));
+/** All values of the bits, created once. */
+const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 32 }, (_, bits) => {
+  const algorithm = algorithms[(bits & ALGORITHM) - 1];
+  return algorithm && { algorithm, type: (bits & COMPOSITE) === 0 ? 'FULL_OBJECT' : 'COMPOSITE' };
+});
+
+export function hasHead(value: Buffer): boolean {
+  return value[0] === HEAD_FORMAT || value[0] === OLD_HEAD_FORMAT;
 }
 
-/**
- * `crc` is the checksum in the object's record; older records have none. Throws `StoredDataError`: a manifest with a changed byte may
- * be valid JSON with other parts.
- */
-export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
-  if (crc !== undefined && crc32(bytes) !== crc)
-    throw new StoredDataError('unreadable-record', 'the list of its parts does not have its checksum');
-  try {
-    return JSON.parse(bytes.toString()) as ManifestPart[];
-  } catch (error) {
-    throw new StoredDataError('unreadable-record', 'the list of its parts is damaged', { cause: error });
-  }
+/** Returns undefined where a value does not fit: the record of such an object is all JSON. */
+function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
+  const { modified, size, etag } = head;
+  if (!fits(modified) || !fits(size) || etag.length > 255) return undefined;
+  // oxlint-disable-next-line no-control-regex -- ASCII is from 0 to 7F
+  if (typeof etag === 'string' && !/^[\u0000-\u007F]*$/.test(etag)) return undefined;
+  const json = JSON.stringify(rest);
+  const versionStart = ETAG + etag.length;
+  const end = versionStart + (head.versionId === undefined ? 0 : VERSION_ID_SIZE);
+  const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(json));
+  bytes[0] = HEAD_FORMAT;
+  bytes[1] = bitsOf(head);
+  bytes[FIELDS] = fieldsOf(head);
+  bytes.writeUIntBE(modified, TIME, 6);
+  bytes.writeUIntBE(size, SIZE, 6);
+  bytes[ETAG_LENGTH] = etag.length;
+  if (typeof etag === 'string') bytes.write(etag, ETAG, 'latin1');
+  else etag.copy(bytes, ETAG);
+  if (head.versionId !== undefined) bytes.write(head.versionId, versionStart, 'hex');
+  bytes.write(json, end);
+  return bytes;
 }
 
-/** The record `c` of a blob: a byte of format version, the binary logarithm of the block size, the CRC-32 of the sums, the sums. */
-const BLOCK_SUMS_FORMAT = 1;
-const CRC = 2;
-const SUMS = 6;
-
-export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
-  const record = Buffer.allocUnsafe(SUMS + sums.length);
-  record[0] = BLOCK_SUMS_FORMAT;
-  record[1] = Math.log2(block);
-  record.writeUInt32BE(crc32(sums), CRC);
-  sums.copy(record, SUMS);
-  return record;
-}
-
-/** Throws `StoredDataError`. */
-export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
-  if (value[0] !== BLOCK_SUMS_FORMAT) {
+/** `end` is the start of the JSON; a sealed ETag is a view of the record. Throws `StoredDataError`; `what` names the record. */
+export function decodeHead(
+  value: Buffer,
+  what: string,
+): ObjectHead & { readonly etagEnd: number; readonly end: number } {
+  const shift = shiftOf(value);
+  const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
+  const start = ETAG - shift;
+  const etagEnd = start + (value[ETAG_LENGTH - shift] ?? 0);
+  const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
+  const end = (fields & VERSION_ID) === 0 ? etagEnd : etagEnd + VERSION_ID_SIZE;
+  if (value.length < end)
+    throw new StoredDataError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
+  if ((fields & RESERVED) !== 0) {
     throw new StoredDataError(
       'unreadable-record',
-      `the block sums of blob ${blob} have format ${value[0]}, this server knows ${BLOCK_SUMS_FORMAT}: start the newer server that wrote them`,
+      `the record of ${what} has a replication state, which this server cannot read: start the newer server that wrote it`,
     );
   }
-  const block = 2 ** (value[1] ?? 0);
-  const sums = value.subarray(SUMS);
-  if (value.length < SUMS || !isBlockSize(block) || crc32(sums) !== value.readUInt32BE(CRC)) {
-    throw new StoredDataError('unreadable-record', `the block sums of blob ${blob} are damaged`);
-  }
-  return { block, sums };
+  return {
+    modified: value.readUIntBE(TIME - shift, 6),
+    size: value.readUIntBE(SIZE - shift, 6),
+    etag: (fields & SEALED_ETAG) === 0 ? value.toString('latin1', start, etagEnd) : value.subarray(start, etagEnd),
+    checksum: checksums[bits & (ALGORITHM | COMPOSITE)],
+    encrypted: (bits & ENCRYPTED) !== 0,
+    complete: (bits & INCOMPLETE) === 0,
+    versionId: (fields & VERSION_ID) === 0 ? undefined : value.toString('hex', etagEnd, end),
+    deleteMarker: (fields & DELETE_MARKER) !== 0,
+    tagged: (fields & TAGS) !== 0,
+    locked: (fields & LOCK) !== 0,
+    etagEnd,
+    end,
+  };
+}
+
+/** Returns the size alone, of a record that has a head. Throws `StoredDataError`. */
+function headSize(value: Buffer): number {
+  if (value.length < ETAG)
+    throw new StoredDataError('unreadable-record', 'the record of an object is damaged: it ends inside its head');
+  return value.readUIntBE(SIZE - shiftOf(value), 6);
+}
+
+/** The count of bytes by which everything after byte 1 is earlier. */
+function shiftOf(value: Buffer): number {
+  return value[0] === OLD_HEAD_FORMAT ? 1 : 0;
+}
+
+/** Converts byte 1 of format 2 to format 3. */
+function bitsOfOldHead(bits: number): number {
+  return (bits & 0b111) | ((bits & 0b11_1000) << 1);
+}
+
+function fieldsOf({ etag, versionId, deleteMarker, tagged, locked }: ObjectHead): number {
+  return (
+    (typeof etag === 'string' ? 0 : SEALED_ETAG) |
+    (versionId === undefined ? 0 : VERSION_ID) |
+    (deleteMarker ? DELETE_MARKER : 0) |
+    (tagged ? TAGS : 0) |
+    (locked ? LOCK : 0)
+  );
+}
+
+function bitsOf({ checksum, encrypted, complete }: ObjectHead): number {
+  return (
+    (checksum === undefined ? 0 : algorithms.indexOf(checksum.algorithm) + 1) |
+    (checksum?.type === 'COMPOSITE' ? COMPOSITE : 0) |
+    (encrypted ? ENCRYPTED : 0) |
+    (complete ? 0 : INCOMPLETE)
+  );
+}
+
+function fits(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value < LIMIT;
 }
 
 /** The record of an object under `o`: all that HEAD and listings show, and the place of its body. */
@@ -211,59 +295,6 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   return record;
 }
 
-/**
- * Returns what a listing shows of a record, mostly without decoding it. A sealed ETag is empty until `sealed` opens those of a page
- * together.
- */
-export function decodeListed(value: Buffer, bucket: string, key: string, sealed: SealedEtags): ListedObject {
-  if (hasHead(value)) {
-    const head = decodeHead(value, `object ${bucket}/${key}`);
-    if (head.complete) {
-      const { etag, etagEnd, end } = head;
-      if (typeof etag === 'string') return new Listed(key, head, etag);
-      const listed = new Listed(key, head, '');
-      if (
-        sealed.addRecord(listed, value, { idStart: idStart(value, end), etagStart: etagEnd - etag.length, etagEnd })
-      ) {
-        return listed;
-      }
-    }
-  }
-  const record = decodeObject(value, bucket, key);
-  const { id, etag } = record;
-  const listed = new Listed(key, headOf(record), typeof etag === 'string' ? etag : '', record);
-  if (typeof etag !== 'string') sealed.add(listed, id, etag);
-  return listed;
-}
-
-/** Returns what a listing of versions shows of a record, as `decodeListed` does. */
-export function decodeListedVersion(
-  value: Buffer,
-  { bucket, key, isLatest }: { readonly bucket: string; readonly key: string; readonly isLatest: boolean },
-  sealed: SealedEtags,
-): ListedVersion {
-  const listed = decodeListed(value, bucket, key, sealed);
-  const { versionId, deleteMarker } = versionOf(value, bucket, key);
-  // `sealed` keeps the listed object itself, to set its ETag later.
-  return Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
-}
-
-function versionOf(value: Buffer, bucket: string, key: string) {
-  if (hasHead(value)) return decodeHead(value, `object ${bucket}/${key}`);
-  const { versionId, deleteMarker } = decodeObject(value, bucket, key);
-  return { versionId, deleteMarker: deleteMarker === true };
-}
-
-/** The beginning of the JSON of a record: listings read the id without parsing it. */
-const ID_AHEAD = Buffer.from('{"id":"');
-
-/** Returns the offset of the id; undefined where another server wrote it elsewhere. */
-function idStart(value: Buffer, json: number): number | undefined {
-  const start = json + ID_AHEAD.length;
-  for (let at = 0; at < ID_AHEAD.length; at += 1) if (value[json + at] !== ID_AHEAD[at]) return undefined;
-  return value[start + 32] === 0x22 ? start : undefined;
-}
-
 /** Reports if no digest is sealed. */
 export function arePlain<T extends StoredDigests>(stored: T): stored is T & Digests {
   return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
@@ -274,7 +305,7 @@ export function objectSize(value: Buffer): number {
   return hasHead(value) ? headSize(value) : (decodeRecord(value, 'an object', HEAD_FORMAT) as ObjectRecord).size;
 }
 
-function headOf(record: ObjectRecord): ObjectHead {
+export function headOf(record: ObjectRecord): ObjectHead {
   const { modified, size, etag, checksum, sealed, headers, damage, versionId, deleteMarker, tags, lock } = record;
   return {
     modified,
@@ -288,30 +319,6 @@ function headOf(record: ObjectRecord): ObjectHead {
     tagged: tags !== undefined,
     locked: lock !== undefined,
   };
-}
-
-/** A class: an object literal with optional members costs five times as much. */
-class Listed implements ListedObject {
-  readonly key: string;
-  readonly size: number;
-  etag: string;
-  readonly modified: number;
-  readonly encrypted: boolean;
-  readonly checksum: ListedObject['checksum'];
-  readonly storageClass: string | undefined;
-  damage: ListedObject['damage'];
-
-  /** `record` is passed where the head is not complete. */
-  constructor(key: string, head: ObjectHead, etag: string, record?: ObjectRecord) {
-    this.key = key;
-    this.size = head.size;
-    this.etag = etag;
-    this.modified = head.modified;
-    this.encrypted = head.encrypted;
-    this.checksum = head.checksum;
-    this.storageClass = record?.headers.storageClass;
-    this.damage = record?.damage;
-  }
 }
 
 /** `versionId` is what clients see: undefined in a bucket that never had versions. */

@@ -123,3 +123,30 @@ export function checkObjectKey(bucket: string, key: string): void {
     });
   }
 }
+
+/**
+ * A body record belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
+ * another id has read between two commits, and reads both records again.
+ */
+const BODY_FORMAT = 1;
+
+const BODY_START = 1 + 16;
+
+export function encodeBody(id: string, bytes: Buffer): Buffer {
+  const record = Buffer.allocUnsafe(BODY_START + bytes.length);
+  record[0] = BODY_FORMAT;
+  record.write(id, 1, 'hex');
+  bytes.copy(record, BODY_START);
+  return record;
+}
+
+/** Returns undefined when the record belongs to another object. */
+export function decodeBody(value: Buffer, id: string): Buffer | undefined {
+  if (value[0] !== BODY_FORMAT) {
+    throw new StoredDataError(
+      'unreadable-record',
+      `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
+    );
+  }
+  return value.toString('hex', 1, BODY_START) === id ? value.subarray(BODY_START) : undefined;
+}

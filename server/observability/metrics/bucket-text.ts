@@ -1,7 +1,6 @@
 import { apiName } from '../../http/contract/request-audit.ts';
-import { firstByteBounds } from './request-counters.ts';
+import { firstByteBounds, type BucketOperationSums, type BucketSums } from './request-counters.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';
 import { namedSizes, namedVersionCounts, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
 
 /** Returns the label `api` of an operation. */

@@ -1,8 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
-import type { BucketSums } from './bucket-counters.ts';
-
-import type { RequestSums } from './request-counters.ts';
+import type { BucketSums, RequestSums } from './request-counters.ts';
 
 /** The resources that this process uses, with all its threads. Values that the system does not report are absent. */
 interface ProcessFacts {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricValues } from './metric-sources.ts';
 import { metricsText } from './metrics-text.ts';
-import { BucketCounters, bucketCounterMemory } from './bucket-counters.ts';
-import { RequestCounters, requestCounterMemory } from './request-counters.ts';
+import { BucketCounters, bucketCounterMemory, RequestCounters, requestCounterMemory } from './request-counters.ts';
 
 const counters = new RequestCounters(requestCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
 for (const [operation, outcome, seconds] of [

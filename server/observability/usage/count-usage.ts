@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
-import { decodeObject, objectSize } from '../../objects/records/object-record.ts';
+import { decodeHead, hasHead, decodeObject, objectSize } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';

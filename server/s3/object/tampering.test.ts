@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { PACKAGE_SIZE, TAG_SIZE } from '../../encryption/package-format.ts';
-import {
-  decodeBody,
-  encodeBody,
-  decodeObject,
-  encodeObject,
-  type ObjectRecord,
-} from '../../objects/records/object-record.ts';
+import { decodeObject, encodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
+import { decodeBody, encodeBody } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import type { BlobId } from '../../store/blob-store.ts';

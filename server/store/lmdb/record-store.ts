@@ -14,8 +14,7 @@ import {
   type ScanRange,
 } from '../record-store.ts';
 import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
-import { Ballast } from './ballast.ts';
-import { CommitQueue } from './commit.ts';
+import { Ballast, CommitQueue } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './errors.ts';

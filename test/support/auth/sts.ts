@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
-import type { Credentials } from '../../../protocol/sigv4/authorization-fields.ts';
+import type { Credentials } from '../../../protocol/sigv4/signature.ts';
 import { createAccess } from '../../../server/auth/access.ts';
 import type { Answer, IncomingRequest } from '../../../server/http/contract/request.ts';
 import { testIdentities } from './identities.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { parseAuthorization } from '../../../protocol/sigv4/parse-authorization.ts';
-import { SigningKeys } from '../../../protocol/sigv4/signing-key.ts';
+import { SigningKeys } from '../../../protocol/sigv4/signature.ts';
 import { verifySignature } from '../../../protocol/sigv4/verify-signature.ts';
 import {
   type DoubleAnswer,

@@ -5,13 +5,9 @@ import type { Key, RecordStore } from '../../../server/store/record-store.ts';
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tagOf } from '../../../server/objects/checksums/block-sums.ts';
-import {
-  decodeBody,
-  decodeManifest,
-  decodeObject,
-  encodeObject,
-  type ObjectRecord,
-} from '../../../server/objects/records/object-record.ts';
+import { decodeObject, encodeObject, type ObjectRecord } from '../../../server/objects/records/object-record.ts';
+import { decodeManifest } from '../../../server/objects/records/body-records.ts';
+import { decodeBody } from '../../../server/objects/records/record-format.ts';
 import { recordKeys } from '../../../server/objects/records/record-format.ts';
 import { partsOf } from '../../../server/objects/records/upload-record.ts';
 import { entries } from '../../../server/maintenance/verify/object-records.ts';

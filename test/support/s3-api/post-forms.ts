@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { deriveSigningKey, formatTimestamp, sign } from '../../../protocol/sigv4/signing-key.ts';
+import { deriveSigningKey, formatTimestamp, sign } from '../../../protocol/sigv4/signature.ts';
 
 export const formBoundary = 'form-boundary';
 export const formHeaders = { 'content-type': `multipart/form-data; boundary=${formBoundary}` };

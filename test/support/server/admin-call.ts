@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
-import type { Credentials } from '../../../protocol/sigv4/authorization-fields.ts';
+import type { Credentials } from '../../../protocol/sigv4/signature.ts';
 
 interface AdminReply {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { CliError } from '../../../config/cli-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
-import { percentEncode } from '../../../../protocol/sigv4/canonical-request.ts';
+import { percentEncode } from '../../../../protocol/sigv4/signature.ts';
 import type { EncryptionOptions } from '../../../s3/encryption-rules.ts';
 import type { ZipOptions } from '../entries/archives.ts';
 import type { AgeOptions } from '../entries/times.ts';

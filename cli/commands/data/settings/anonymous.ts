@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { CliError } from '../../../config/cli-error.ts';
 import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
 import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from '../../../s3/bucket-settings.ts';
-import { percentEncodePath } from '../../../../protocol/sigv4/canonical-request.ts';
+import { percentEncodePath } from '../../../../protocol/sigv4/signature.ts';
 import { printable } from '../../../terminal/format.ts';
 import { readAll } from '../../../terminal/io.ts';
 import type { Context } from '../../context.ts';

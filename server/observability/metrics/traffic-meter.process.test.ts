@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { TrafficMeter } from './request-counters.ts';
+import { TrafficMeter } from './traffic-meter.ts';
 
 const server = createServer((_request, response) => response.end('hello'));
 afterEach(() => {

@@ -3,7 +3,7 @@ import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { put, testLayer } from '../../test/support/objects/test-layer.ts';
 import { bodyFrom } from './bodies/body-source.ts';
 import { randomBytes } from 'node:crypto';
-import { pooledRandom } from './context.ts';
+import { pooledRandom } from './objects.ts';
 
 const full = { code: 'XMinioStorageFull', status: 507 };
 

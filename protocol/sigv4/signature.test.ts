@@ -10,8 +10,11 @@ import {
   payloadKind,
   type PayloadKind,
   canonicalHeaders,
-} from './canonical-request.ts';
-import { formatTimestamp, parseTimestamp } from './signing-key.ts';
+  formatTimestamp,
+  parseTimestamp,
+  HmacSha256,
+} from './signature.ts';
+import { createHmac } from 'node:crypto';
 
 const path = { keepSlash: true, plusIsSpace: false };
 const parameter = { keepSlash: false, plusIsSpace: true };
@@ -145,5 +148,33 @@ describe('canonical headers', () => {
   it('leaves bytes alone that are white space only as characters', () => {
     const bytes = Buffer.from('voilà').toString('latin1');
     expect(canonicalHeaders({ 'x-amz-meta-a': bytes }, ['x-amz-meta-a'])).toBe(`x-amz-meta-a:${bytes}\n`);
+  });
+});
+
+describe('HMAC-SHA256', () => {
+  it('is that of the standard library, for one text after another', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme', minLength: 1_000, maxLength: 3_000 }),
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), fc.array(text, { maxLength: 5 }), (key, texts) => {
+        const hmac = new HmacSha256(Buffer.from(key));
+        for (const each of texts) {
+          expect(hmac.sign(each)).toBe(createHmac('sha256', key).update(each, 'utf8').digest('hex'));
+        }
+      }),
+    );
+  });
+
+  // RFC 4231, 4.3
+  it('signs the example of the RFC', () => {
+    expect(new HmacSha256(Buffer.from('Jefe')).sign('what do ya want for nothing?')).toBe(
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    );
+  });
+
+  it('refuses a key that it would have to hash first', () => {
+    expect(() => new HmacSha256(Buffer.alloc(65))).toThrow(RangeError);
   });
 });
