@@ -1,0 +1,39 @@
+import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
+import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
+import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
+import type { Retention } from './objects.ts';
+
+export interface CreateBucket {
+  readonly location: string;
+  readonly objectLock?: boolean;
+  /** `BucketOwnerEnforced` by default. */
+  readonly ownership?: ObjectOwnership | undefined;
+  readonly acl?: RequestedAcl | undefined;
+}
+
+export interface Bucket {
+  readonly name: string;
+  readonly created: Date;
+  readonly location: string;
+}
+
+/** The default encryption of a bucket, and the encryptions that it blocks. */
+export type BucketEncryption = BucketEncryptionRule;
+
+/** The versioning of a bucket. The excluded keys are an extension of MinIO: their objects have the null version alone. */
+export interface BucketVersioning {
+  readonly status: 'Enabled' | 'Suspended';
+  /** Prefixes, which may contain `*`. */
+  readonly excludedPrefixes?: readonly string[];
+  /** True where keys that end with a slash are excluded. */
+  readonly excludeFolders?: boolean;
+}
+
+export interface ObjectLockConfiguration {
+  /** The retention of new versions that the request gives none. It has either days or years. */
+  readonly defaultRetention?: {
+    readonly mode: Retention['mode'];
+    readonly days?: number;
+    readonly years?: number;
+  };
+}

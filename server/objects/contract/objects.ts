@@ -1,0 +1,274 @@
+import type { EncryptionContext } from '../../encryption/key-source.ts';
+import type { CustomerKey } from '../../encryption/object-key.ts';
+import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
+import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
+import type { BodySource } from '../bodies/body-source.ts';
+import type { Pieces } from '../../../platform/pieces.ts';
+
+/** The version that was read or changed; absent in a bucket that never had versions. */
+export interface VersionResult {
+  readonly versionId?: string;
+}
+
+export interface Retention {
+  readonly mode: 'GOVERNANCE' | 'COMPLIANCE';
+  readonly until: Date;
+}
+
+/** The lock of a version, as it was set. A retention counts until its end, a legal hold until it is removed. */
+export interface ObjectLock {
+  readonly retention?: Retention;
+  readonly legalHold?: boolean;
+}
+
+export interface PutRetention {
+  readonly versionId?: string | undefined;
+  readonly retention: Retention | undefined;
+  /** The caller has the permission and asked for it. It changes GOVERNANCE alone. */
+  readonly bypassGovernance: boolean;
+}
+
+export type ObjectTags = Readonly<Record<string, string>>;
+
+/** The encryption that a request asks for; absent means the default of the bucket. */
+export type RequestedEncryption =
+  /** `keyName` is absent for the default key. Only the server itself sets it. */
+  | { readonly scheme: 'SSE-S3'; readonly keyName?: string }
+  | {
+      readonly scheme: 'SSE-KMS';
+      readonly keyName?: string;
+      readonly context?: EncryptionContext;
+      readonly bucketKey?: boolean;
+    }
+  | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
+
+/** The encryption of an object. */
+export type ObjectEncryption =
+  | { readonly scheme: 'SSE-S3' }
+  | {
+      readonly scheme: 'SSE-KMS';
+      readonly keyName: string;
+      readonly context?: EncryptionContext;
+      /** True where the request or the default of the bucket asked for a bucket key: see docs/decisions/0002. */
+      readonly bucketKey?: boolean;
+    }
+  /** The server stores nothing of the client's key. */
+  | { readonly scheme: 'SSE-C' };
+
+/** Headers that are stored with an object and returned unchanged. */
+export interface ObjectHeaders {
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  readonly contentDisposition?: string;
+  readonly contentLanguage?: string;
+  readonly cacheControl?: string;
+  readonly expires?: string;
+  readonly storageClass?: string;
+  /** `x-amz-website-redirect-location`, which no copy takes over. */
+  readonly websiteRedirect?: string;
+  /** `x-amz-meta-*`, names in lower case without the prefix. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Additional checksums of S3, base64. `type` as in `x-amz-checksum-type`. */
+export interface Checksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly value: string;
+  readonly type: 'FULL_OBJECT' | 'COMPOSITE';
+}
+
+/** A checksum of the client, base64. */
+export type GivenChecksum = Pick<Checksum, 'algorithm' | 'value'>;
+
+export interface ObjectInfo extends ObjectHeaders {
+  readonly bucket: string;
+  readonly key: string;
+  /** Plaintext bytes. */
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: Date;
+  readonly encryption?: ObjectEncryption;
+  readonly checksum?: Checksum;
+  /** The count of parts of a multipart object. */
+  readonly parts?: number;
+  /** The parts of a multipart object that `ReadOptions.parts` asks for, in their order. */
+  readonly partPage?: readonly ObjectPart[];
+  /** Set for a quarantined object: it is not served, only listed. `found` is in milliseconds since 1970. */
+  readonly damage?: { readonly found: number; readonly what: string };
+  /** 32 hexadecimal digits, or `null`; absent in a bucket that never had versions. */
+  readonly versionId?: string;
+  readonly tags?: ObjectTags;
+  readonly lock?: ObjectLock;
+  /** The time when a lifecycle rule expires the current version. */
+  readonly expiration?: { readonly date: Date; readonly ruleId: string };
+}
+
+/** A part of a multipart object. */
+export interface ObjectPart {
+  /** The place of the part in the object: 1 to the count of parts. */
+  readonly number: number;
+  /** The first plaintext byte of the part in the object. */
+  readonly start: number;
+  readonly size: number;
+  /** Absent where the upload had none, and where the key of the client seals it and did not come. */
+  readonly checksum?: Checksum;
+}
+
+/**
+ * The digests that the body must have. With a trailer, the value is known only at the end: the layer calls `trailing.value()` after the
+ * last byte and before it commits. On a difference it throws `BadDigest` and stores nothing.
+ */
+export interface ExpectedDigests {
+  /** Base64 of Content-MD5. */
+  readonly md5?: string;
+  readonly checksum?: GivenChecksum;
+  /** The algorithm is known at once, the value only with the trailer. */
+  readonly trailing?: { readonly algorithm: Checksum['algorithm']; readonly value: () => string | undefined };
+  /** The algorithm to compute where the client sent no value. */
+  readonly compute?: Checksum['algorithm'];
+}
+
+/** The caller of a write, who owns the object where the bucket lets writers own. */
+export interface ObjectWriter {
+  /** 64 hexadecimal digits; undefined for a caller without credentials. */
+  canonicalId(): string | undefined;
+}
+
+/** The owner and the ACL of a new object. */
+export interface NewAcl {
+  /** Absent: the owner of the bucket. */
+  readonly writer?: ObjectWriter | undefined;
+  /** Throws `AccessControlListNotSupported` where ACLs do not count, unless it changes nothing. */
+  readonly acl?: RequestedAcl | undefined;
+}
+
+export interface PutObject extends NewAcl {
+  readonly bucket: string;
+  readonly key: string;
+  readonly body: BodySource;
+  /**
+   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size only its end tells has `atMost`
+   * bytes.
+   */
+  readonly size: number | { readonly atMost: number };
+  readonly digests: ExpectedDigests;
+  readonly headers: ObjectHeaders;
+  readonly encryption?: RequestedEncryption | undefined;
+  readonly conditions?: WriteConditions | undefined;
+  readonly tags?: ObjectTags | undefined;
+  /** Throws `InvalidRequest` for a bucket without object lock. */
+  readonly lock?: ObjectLock | undefined;
+}
+
+export interface ReadOptions {
+  readonly conditions?: ReadConditions | undefined;
+  /** The client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
+  readonly customerKey?: CustomerKey | undefined;
+  /** 32 hexadecimal digits, or `null`. Absent: the current version. Throws `NoSuchVersion`. */
+  readonly versionId?: string | undefined;
+  /** The id of the object whose ACL allows the read. Throws `AccessDenied` for another one, which replaced it meanwhile. */
+  readonly onlyId?: string | undefined;
+  /** Asks for `limit` parts of a multipart object, from the one after number `after` on: one more read. */
+  readonly parts?: { readonly after: number; readonly limit: number } | undefined;
+}
+
+export type VersionOptions = Pick<ReadOptions, 'versionId' | 'onlyId'>;
+
+export interface DeleteOptions {
+  readonly conditions?: DeleteConditions | undefined;
+  readonly versionId?: string | undefined;
+  /** The caller has the permission to delete a version under GOVERNANCE, and asked for it. */
+  readonly bypassGovernance?: boolean | undefined;
+}
+
+export interface ExpireObject {
+  readonly versionId?: string | undefined;
+  /** Decides with the version that the commit would remove. */
+  readonly isDue: (version: ExpiringVersion) => boolean;
+}
+
+/** A version that a lifecycle rule may remove. */
+export interface ExpiringVersion {
+  readonly place: 'current' | 'marker' | 'noncurrent';
+  /** True where the key has no other version. It is known for a marker alone. */
+  readonly isLone: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+  readonly tags: ObjectTags;
+}
+
+export interface DeletedObject {
+  /** The version that was removed or the delete marker that was added; absent in a bucket that never had versions. */
+  readonly versionId?: string;
+  /** True where a delete marker was added or removed. */
+  readonly deleteMarker: boolean;
+}
+
+export interface WriteConditions {
+  /** ETags, or `*`. */
+  readonly ifMatch?: readonly string[];
+  readonly ifNoneMatch?: readonly string[];
+}
+
+export interface DeleteConditions {
+  /** ETags, or `*`. */
+  readonly ifMatch: readonly string[] | undefined;
+  readonly size: number | undefined;
+  readonly lastModified: Date | undefined;
+}
+
+export interface ReadConditions extends WriteConditions {
+  readonly ifModifiedSince?: Date;
+  readonly ifUnmodifiedSince?: Date;
+}
+
+/** `Range: bytes=…`, with an inclusive end. `resolveRange` converts it once the size is known. */
+export type ByteRange =
+  | { readonly kind: 'from'; readonly start: number; readonly endInclusive?: number }
+  | { readonly kind: 'last'; readonly bytes: number };
+
+export interface ReadableObject {
+  readonly info: ObjectInfo;
+  /**
+   * Reads plaintext bytes from `start` inclusive to `end` exclusive: a small body, which is in memory, at once, a large one in pieces.
+   * It is called at most once. Throws where a small body is damaged; pieces reject.
+   */
+  readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Pieces;
+}
+
+export interface CopySource {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId?: string | undefined;
+  readonly onlyId?: ReadOptions['onlyId'];
+  readonly conditions?: ReadConditions | undefined;
+  /** The client's key of a source that was stored with one. */
+  readonly customerKey?: CustomerKey | undefined;
+}
+
+/** The version that a copy read; absent where the bucket of the source never had versions. */
+export interface CopiedVersion {
+  readonly sourceVersionId?: string;
+}
+
+export interface CopyObject extends NewAcl {
+  readonly source: CopySource;
+  readonly bucket: string;
+  readonly key: string;
+  /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
+  readonly headers?: ObjectHeaders | undefined;
+  /** Absent: `STANDARD`, whatever the source has, or that of `headers` where they are given. */
+  readonly storageClass?: string | undefined;
+  /** That of the new object, where `headers` are absent. */
+  readonly websiteRedirect?: string | undefined;
+  readonly encryption?: RequestedEncryption | undefined;
+  /** Absent: the source's, or CRC64NVME where the source has none. */
+  readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;
+  /** Conditions on the object that the copy replaces. */
+  readonly conditions?: WriteConditions | undefined;
+  /** Absent: the source's tags. */
+  readonly tags?: ObjectTags | undefined;
+  readonly lock?: ObjectLock | undefined;
+}
