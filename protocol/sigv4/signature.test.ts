@@ -83,7 +83,7 @@ describe('timestamps', () => {
 
   // The module remembers the last timestamp, and a new process has none.
   it('refuse the empty text as the first of a process', async () => {
-    const fresh: string = './signing-key.ts?fresh';
+    const fresh: string = './signature.ts?fresh';
     const module = (await import(fresh)) as { parseTimestamp: typeof parseTimestamp };
     expect(module.parseTimestamp('')).toBeUndefined();
   });

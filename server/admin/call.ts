@@ -8,7 +8,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decryptPayload } from '../../protocol/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
-import type { AuthenticatedRequest } from '../auth/authenticate.ts';
+import type { AuthenticatedRequest } from '../auth/access.ts';
 import { semaphore } from '../../platform/concurrency.ts';
 
 /** A call of the admin API. Each subject has a file with its routes. */

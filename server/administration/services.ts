@@ -1,7 +1,6 @@
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
-import type { Authenticate } from '../auth/authenticate.ts';
-import type { AccessService } from '../auth/access.ts';
+import type { Authenticate, AccessService } from '../auth/access.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
 import type { SignInTest } from '../federation/sign-in-test.ts';

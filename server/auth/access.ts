@@ -1,3 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import {
+  KnownAuthorizations,
+  type SignatureClaim,
+  parseAuthorization,
+} from '../../protocol/sigv4/parse-authorization.ts';
+import { type SignedRequest, SigningKeys } from '../../protocol/sigv4/signature.ts';
+import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
+import type { Principal, StoredCredentials, Access, AccessRequest } from './principal.ts';
+import type { BodySource } from '../objects/bodies/body-source.ts';
+import { verifiedBody, type VerifiedBody } from './verified-body.ts';
+import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
@@ -6,10 +19,190 @@ import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Subject } from './identities/subject.ts';
 import { authorize, explainDecision, type ExplainedDecision, type PolicySources } from './authorize.ts';
-import type { CredentialSource } from './authenticate.ts';
-import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
 import { createFormerRoot, rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from './temporary-credentials.ts';
+
+/** The credentials that the authenticator accepts. `Access` implements it. */
+interface CredentialSource {
+  credentials(accessKey: string): Promise<StoredCredentials | undefined>;
+
+  /** Reports whether this server issued the session token and the token has expired. The client then learns to fetch new credentials. */
+  issuedButExpired?(accessKey: string, sessionToken: string): Promise<boolean>;
+
+  /**
+   * Returns the root credentials that were valid before a rotation. The authenticator tries them when a signature does not match the
+   * current ones.
+   */
+  formerRoot?(accessKey: string): Promise<StoredCredentials | undefined>;
+}
+
+export interface AuthenticatorOptions {
+  readonly credentials: CredentialSource;
+  /** The region that signatures must name; any region is accepted if it is undefined. */
+  readonly region?: string;
+  /** The requests of S3 that may be signed by version 2: none, presigned URLs and forms (the default), or all. */
+  readonly signatureV2?: SignatureV2Rule;
+  readonly clock?: () => Date;
+}
+
+type SignatureV2Rule = 'off' | 'presigned' | 'on';
+
+/** A request with its headers as Node parsed them and a body that is still unread. */
+interface UnverifiedRequest extends SignedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: BodySource;
+  /** The addressing of buckets by the Host; `bucket` is the one that it names. */
+  readonly hostStyle?: { readonly kind: string; readonly bucket?: string } | undefined;
+}
+
+/** A request with a verified signature, or an anonymous one. */
+export interface AuthenticatedRequest extends VerifiedBody {
+  readonly principal: Principal;
+}
+
+/** Rejects with an S3Error that names what is wrong with the signature, key, token or clock. */
+export type Authenticate = (
+  request: UnverifiedRequest,
+  /** The headers together with those that a presigned URL carries in its query. They describe the body as well. */
+  headers?: IncomingHttpHeaders,
+) => Promise<AuthenticatedRequest>;
+
+/**
+ * Returns a function that verifies the signature of a request, from its header or its query. A request without a signature is anonymous.
+ */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const verify = createCallerVerifier(options);
+  return async (request, headers = request.headers) => {
+    const rules = { services: ['s3'], ...regionRule(request, options.region) };
+    const sender = await verify(request, isAdmin(request) ? rules : { ...rules, ...rulesOfVersion2(request, options) });
+    if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, headers, undefined) };
+    return { principal: sender.principal, ...verifiedBody(request, headers, sender.signature) };
+  };
+}
+
+interface VerifiedCaller {
+  readonly principal: Principal;
+  /** Undefined for version 2, which covers no body. */
+  readonly signature?: VerifiedSignature;
+}
+
+/** The rules for signatures of version 2. Without `signatureV2` they are refused. */
+interface RulesOfVersion2 {
+  readonly signatureV2?: SignatureV2Rule;
+  /** The bucket that the host names. */
+  readonly bucket?: string | undefined;
+}
+
+/** Rejects like `Authenticate`; resolves with undefined if the request has no signature. It does not read the body. */
+export type CallerVerifier = (
+  request: SignedRequest,
+  rules: Pick<Verification, 'services' | 'region' | 'allowEmptyRegion' | 'bodyHash'> & RulesOfVersion2,
+) => Promise<VerifiedCaller | undefined>;
+
+export function createCallerVerifier({ credentials: source, ...options }: AuthenticatorOptions): CallerVerifier {
+  const clock = options.clock ?? (() => new Date());
+  const signingKeys = new SigningKeys();
+  const known = new KnownAuthorizations();
+  return async (request, rules) => {
+    const claim = parseAuthorization(request, known);
+    if (claim === undefined) return undefined;
+    if (claim.kind === 'version-2') {
+      const allowed = claim.place === 'query' ? ['presigned', 'on'] : ['on'];
+      if (!allowed.includes(rules.signatureV2 ?? 'off')) throw new S3Error('InvalidRequest', unsupportedMechanism);
+      const claimOfVersion2 = (await import('../../protocol/sigv2/parse-authorization-v2.ts')).parseAuthorizationV2(
+        request,
+      );
+      const { verifySignatureV2 } = await import('../../protocol/sigv2/verify-signature-v2.ts');
+      const { credentials } = await verified(source, claimOfVersion2, ({ secretKey }) =>
+        verifySignatureV2(request, claimOfVersion2, secretKey, { now: clock(), bucket: rules.bucket }),
+      );
+      return { principal: credentials.principal };
+    }
+    const { credentials, signature } = await verified(source, claim, ({ secretKey }) =>
+      verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys }),
+    );
+    return { principal: credentials.principal, signature };
+  };
+}
+
+/** The text of AWS where version 2 is refused. */
+export const unsupportedMechanism =
+  'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.';
+
+/** The part of a claim that finds the credentials. */
+type ClaimedCredentials = Pick<SignatureClaim, 'accessKey' | 'sessionToken'>;
+
+/** Finds the credentials of a claim, and verifies signature and session token with them. */
+export async function verified<Signature>(
+  source: CredentialSource,
+  claim: ClaimedCredentials,
+  by: (credentials: StoredCredentials) => Signature,
+): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
+  const found = await source.credentials(claim.accessKey);
+  const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await throwUnknownKey(source, claim));
+  const sender = await verifiedBy(source, credentials, by);
+  checkSessionToken(claim, sender.credentials);
+  return sender;
+}
+
+/** Verifies the signature with the current credentials, and for root also with those from before a rotation. */
+async function verifiedBy<Signature>(
+  source: CredentialSource,
+  credentials: StoredCredentials,
+  by: (credentials: StoredCredentials) => Signature,
+): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
+  try {
+    return { credentials, signature: by(credentials) };
+  } catch (error) {
+    const rotates =
+      credentials.principal.kind === 'root' && error instanceof S3Error && error.code === 'SignatureDoesNotMatch';
+    const former = rotates ? await source.formerRoot?.(credentials.accessKey) : undefined;
+    if (former === undefined) throw error;
+    return { credentials: former, signature: by(former) };
+  }
+}
+
+function isAdmin({ rawPath, hostStyle }: UnverifiedRequest): boolean {
+  return rawPath.startsWith('/minio/') && hostStyle === undefined;
+}
+
+function rulesOfVersion2({ hostStyle }: UnverifiedRequest, options: AuthenticatorOptions): RulesOfVersion2 {
+  return {
+    signatureV2: options.signatureV2 ?? 'presigned',
+    bucket: hostStyle?.bucket,
+  };
+}
+
+/** Admin clients do not know the region, and S3 clients call GetBucketLocation to learn it. */
+function regionRule(request: UnverifiedRequest, region: string | undefined) {
+  const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
+  return {
+    allowEmptyRegion: isAdmin(request),
+    ...(region === undefined || asksForRegion ? {} : { region }),
+  };
+}
+
+async function throwUnknownKey(source: CredentialSource, claim: ClaimedCredentials): Promise<never> {
+  const { accessKey, sessionToken } = claim;
+  if (sessionToken !== undefined && (await source.issuedButExpired?.(accessKey, sessionToken))) {
+    throw new S3Error('ExpiredToken', 'The temporary credentials have expired; get new ones.');
+  }
+  throw new S3Error('InvalidAccessKeyId', undefined, { details: { AWSAccessKeyId: accessKey.slice(0, 128) } });
+}
+
+/** Runs after the signature check, so that a caller without the secret key learns nothing about the token. */
+function checkSessionToken(claim: ClaimedCredentials, credentials: StoredCredentials): void {
+  const { sessionToken: sent } = claim;
+  const { sessionToken: stored } = credentials;
+  if (sent === undefined && stored === undefined) return;
+  if (sent === undefined) {
+    throw new S3Error(
+      'InvalidTokenId',
+      'These are temporary credentials: requests must carry their session token (X-Amz-Security-Token).',
+    );
+  }
+  if (stored === undefined || !timingSafeEqual(sent, stored)) throw new S3Error('InvalidTokenId');
+}
 
 /** Reports whether the error says that records or keys are unavailable now, so that a later attempt may succeed. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { signedFields, signedFieldsV2 } from '../../test/support/s3-api/post-forms.ts';
 import { createFormAuthenticator } from './authenticate-form.ts';
-import type { AuthenticatorOptions } from './authenticate.ts';
+import type { AuthenticatorOptions } from './access.ts';
 import type { StoredCredentials } from './principal.ts';
 
 const now = new Date('2015-12-29T01:00:00Z');

@@ -5,7 +5,7 @@ import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/
 import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signature.ts';
 import { hexBytes } from '../../protocol/sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
-import { type AuthenticatorOptions, unsupportedMechanism, verified } from './authenticate.ts';
+import { type AuthenticatorOptions, unsupportedMechanism, verified } from './access.ts';
 import type { SignatureKind } from './condition-keys.ts';
 import type { Principal, StoredCredentials } from './principal.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import { newAccessKey, newSecretKey } from './identities/names.ts';
 import { ownerOf, type Subject } from './identities/subject.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
 import {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
 import { type KeySource, KeySourceError, type SealedDataKey } from './key-source.ts';

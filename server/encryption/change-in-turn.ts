@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import type { Key } from '../store/record-store.ts';
 import type { SealedRecordStore } from './sealed-records.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CommitId, Expectation, Key, Outcome, Revision, ScanRange, RecordStore } from '../store/record-store.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { key, type KeyPart, within } from '../store/keys.ts';
 import {
   backendKeyRecord,

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { connectRaw } from '../../test/support/process/raw-http.ts';
-import { createAuthenticator } from '../auth/authenticate.ts';
+import { createAuthenticator } from '../auth/access.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';

@@ -1,5 +1,5 @@
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { backoffMs } from '../../platform/backoff.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { quarantined, type QuarantinedObject } from '../objects/operations/quarantine.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { isReadOnly, setReadOnly } from '../store/read-only.ts';
+import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
 import { placeFrom, type StoredPlace, storedPlace } from './verify/object-records.ts';

@@ -1,4 +1,4 @@
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { within, decodeKey } from '../store/keys.ts';
 import type { RecordStore, Key } from '../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';

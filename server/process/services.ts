@@ -3,8 +3,15 @@ import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service/client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
 import { staticKey, type KeyAdministration } from '../administration/keys.ts';
-import { createAccess, type AccessService, policiesOf, type PolicySource } from '../auth/access.ts';
-import { createAuthenticator, type Authenticate, createCallerVerifier } from '../auth/authenticate.ts';
+import {
+  createAccess,
+  type AccessService,
+  policiesOf,
+  type PolicySource,
+  createAuthenticator,
+  type Authenticate,
+  createCallerVerifier,
+} from '../auth/access.ts';
 import { type AuthenticateForm, createFormAuthenticator } from '../auth/authenticate-form.ts';
 import type { ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
 import type { OpenIdProviders } from '../federation/openid-providers.ts';

@@ -4,7 +4,7 @@ import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { SharedRecordStore } from '../replicas/shared-record-store.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
-import { heedReadOnly } from '../store/read-only.ts';
+import { heedReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type BlobsAddress, type RecordsAddress, describeAddress } from '../store/store-address.ts';
 import { joinDeployment } from '../store/deployment.ts';

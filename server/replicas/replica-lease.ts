@@ -7,7 +7,7 @@ import {
   type RecordStore,
   type Revision,
 } from '../store/record-store.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import { type Hold, type Lease, LeaseLost } from './lease.ts';
 import { liveKeys } from './replica-registry.ts';
 

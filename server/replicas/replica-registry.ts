@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { key, within } from '../store/keys.ts';
 import type { Key, Batch, RecordStore, Revision } from '../store/record-store.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 
 /**
  * The keys of records that servers write about themselves while they run. A copy of the records may leave them out. Copied ones are

@@ -10,7 +10,7 @@ import {
   ways,
 } from '../../test/support/s3-api/sign-every-way.ts';
 import { type Reply, testCalls } from '../../test/support/s3-api/s3-calls.ts';
-import { createAuthenticator } from '../auth/authenticate.ts';
+import { createAuthenticator } from '../auth/access.ts';
 import { authorize } from '../auth/authorize.ts';
 import type { AccessRequest } from '../auth/principal.ts';
 

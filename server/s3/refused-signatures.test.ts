@@ -10,7 +10,7 @@ import {
   ways,
 } from '../../test/support/s3-api/sign-every-way.ts';
 import { type TestCalls, testCalls } from '../../test/support/s3-api/s3-calls.ts';
-import { createAuthenticator } from '../auth/authenticate.ts';
+import { createAuthenticator } from '../auth/access.ts';
 
 /**
  * Requests that break one rule of one way to sign. The rules are spread over the operations, so that each row is for another one: status,

@@ -2,7 +2,7 @@ import { checksumAlgorithms, checksumSizes } from '../../protocol/s3/checksum-al
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { S3Call } from './operation.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AuthenticatedRequest } from '../auth/authenticate.ts';
+import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/object-layer.ts';
 import { header } from './request.ts';
 import { readWholeBody } from '../http/contract/request.ts';

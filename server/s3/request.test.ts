@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { presignUrl } from '../../protocol/sigv4/sign-request.ts';
-import { createAuthenticator } from '../auth/authenticate.ts';
+import { createAuthenticator } from '../auth/access.ts';
 import type { StoredCredentials } from '../auth/principal.ts';
 import { testCalls } from '../../test/support/s3-api/s3-calls.ts';
 import { createHostStyleFinder, possibleBucketOf } from './request.ts';

@@ -15,11 +15,20 @@ const dayMs = 86_400_000;
  * @throws S3Error InvalidArgument
  */
 function lockHeaders(headers: IncomingHttpHeaders): ObjectLock | undefined {
+  if (!hasLockHeaders(headers)) return undefined;
   return parseLockHeaders({
     mode: header(headers, 'x-amz-object-lock-mode'),
     until: header(headers, 'x-amz-object-lock-retain-until-date'),
     legalHold: header(headers, 'x-amz-object-lock-legal-hold'),
   });
+}
+
+function hasLockHeaders(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['x-amz-object-lock-mode'] !== undefined ||
+    headers['x-amz-object-lock-retain-until-date'] !== undefined ||
+    headers['x-amz-object-lock-legal-hold'] !== undefined
+  );
 }
 
 /** Returns the condition keys of the lock that the headers of a request ask for. */

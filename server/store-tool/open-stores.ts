@@ -10,7 +10,7 @@ import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
-import { isReadOnly } from '../store/read-only.ts';
+import { isReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
 /** The two stores of a deployment that an argument names. */

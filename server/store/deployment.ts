@@ -2,7 +2,7 @@ import { ProgramError } from '../../platform/program-error.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
-import { commitOnce } from './batch.ts';
+import { commitOnce } from './commits.ts';
 import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';

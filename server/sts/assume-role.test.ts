@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessService } from '../auth/access.ts';
-import { createCallerVerifier } from '../auth/authenticate.ts';
+import { type AccessService, createCallerVerifier } from '../auth/access.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
 import { form, formRequest, rootKeys, serving, signedForm, testAccess, text } from '../../test/support/auth/sts.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';

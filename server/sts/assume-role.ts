@@ -1,5 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { CallerVerifier } from '../auth/authenticate.ts';
+import type { CallerVerifier } from '../auth/access.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { type AuthenticatedPrincipal, subjectOf, accountId as account, displayNameOf } from '../auth/principal.ts';
 import { StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { JWTPayload } from 'jose';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
-import { createAccess, type AccessService } from '../auth/access.ts';
+import { createAccess, type AccessService, createCallerVerifier } from '../auth/access.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../federation/openid-providers.ts';
 import { type StoredCredentials, subjectOf } from '../auth/principal.ts';
@@ -11,7 +11,6 @@ import { openIdentities } from '../auth/identities/open-identities.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { createCallerVerifier } from '../auth/authenticate.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
 import {
   assumeRoleWithClientGrants,

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commitOnce } from '../../server/store/batch.ts';
+import { commitOnce } from '../../server/store/commits.ts';
 import { decodeObject } from '../../server/objects/records/object-record.ts';
 import { decodeManifest } from '../../server/objects/records/body-records.ts';
-import { decodeBody, encodeBody } from '../../server/objects/records/record-format.ts';
+import { decodeBody, encodeBody, recordKeys, versionOrder } from '../../server/objects/records/record-format.ts';
 import { objectRecordKey } from '../../server/objects/operations/commit-change.ts';
-import { recordKeys, versionOrder } from '../../server/objects/records/record-format.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decodeCounter } from '../../server/store/batch.ts';
+import { decodeCounter } from '../../server/store/commits.ts';
 import { key } from '../../server/store/keys.ts';
 import { commitId } from '../support/store/patient.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';

@@ -5,11 +5,16 @@ import type { DigestKeys } from '../../server/encryption/digest-keys.ts';
 import { openDigests } from '../../server/objects/encryption/digests.ts';
 import { decodeObject, type ObjectRecord, type SealedKeys } from '../../server/objects/records/object-record.ts';
 import { decodeManifest, encodeManifest } from '../../server/objects/records/body-records.ts';
-import { decodeBody, encodeBody } from '../../server/objects/records/record-format.ts';
-import { decodeRecord, encodeRecord, recordKeys } from '../../server/objects/records/record-format.ts';
+import {
+  decodeBody,
+  encodeBody,
+  decodeRecord,
+  encodeRecord,
+  recordKeys,
+} from '../../server/objects/records/record-format.ts';
 import { openChecksum } from '../../server/objects/records/stored-digests.ts';
 import { decodeUpload, digestsOfRecord, type PartRecord } from '../../server/objects/records/upload-record.ts';
-import { commitOnce } from '../../server/store/batch.ts';
+import { commitOnce } from '../../server/store/commits.ts';
 import { decodeKey, within } from '../../server/store/keys.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 

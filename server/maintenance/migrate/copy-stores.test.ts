@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { decodeDeployment, deploymentKey } from '../../store/deployment.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';

@@ -1,5 +1,5 @@
 import { decodeRecord, encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { copyKey, deploymentKey, encodeDeployment } from '../../store/deployment.ts';
 import type { RecordStore, Batch, Entry } from '../../store/record-store.ts';
 import { randomBytes } from 'node:crypto';

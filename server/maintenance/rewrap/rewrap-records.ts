@@ -12,7 +12,7 @@ import {
 import { encodeRecord } from '../../objects/records/record-format.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';

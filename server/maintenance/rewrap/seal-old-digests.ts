@@ -26,7 +26,7 @@ import {
   type PartRecord,
   recordOfDigests,
 } from '../../objects/records/upload-record.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
 import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, namedPlace, type Place } from '../verify/object-records.ts';

@@ -1,4 +1,4 @@
-import { decodeCounter } from '../../store/batch.ts';
+import { decodeCounter } from '../../store/commits.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';

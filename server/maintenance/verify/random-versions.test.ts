@@ -6,7 +6,7 @@ import { put, testLayer, type TestLayer } from '../../../test/support/objects/te
 import { versionsOf } from '../../../test/support/maintenance/versioned-layer.ts';
 import { removeQueuedBlobs } from '../../objects/garbage-collection.ts';
 import { decodeObject, encodeObject } from '../../objects/records/object-record.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import type { Finding } from './finding.ts';
 import { entries } from './object-records.ts';

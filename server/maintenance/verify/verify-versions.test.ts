@@ -10,7 +10,7 @@ import {
   writeRecord,
 } from '../../../test/support/maintenance/filled-layer.ts';
 import { versionedLayer, versionsOf } from '../../../test/support/maintenance/versioned-layer.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';

@@ -1,7 +1,7 @@
 import { eachPiece } from '../../../platform/pieces.ts';
 import type { SharedMutex } from '../../../platform/shared-mutex.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import {
   matchesStored,

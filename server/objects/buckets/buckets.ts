@@ -15,7 +15,7 @@ import {
   getBucket,
 } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 

@@ -1,4 +1,4 @@
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import type { RecordStore, Revision, Expectation } from '../../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DigestSearch } from '../../../test/sealed-digests/find-digests.ts';
 import { CustomerKey } from '../../encryption/object-key.ts';
 import { noDigestKeys } from '../../encryption/digest-keys.ts';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import type { Checksum, PutObject, RequestedEncryption } from '../object-layer.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';

@@ -11,7 +11,14 @@ import { comparable, openDigests, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
-import { arePlain, encodeObject, objectInfo, type ObjectRecord, type SealedKeys, shownLock } from '../records/object-record.ts';
+import {
+  arePlain,
+  encodeObject,
+  objectInfo,
+  type ObjectRecord,
+  type SealedKeys,
+  shownLock,
+} from '../records/object-record.ts';
 import { encodeManifest, type ManifestPart } from '../records/body-records.ts';
 import { encodeBody } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-format.ts';

@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { OutcomeUnknown } from '../../store/batch.ts';
+import { OutcomeUnknown } from '../../store/commits.ts';
 import { commitChange, claimBlob, queueRemoval } from '../operations/commit-change.ts';
 import { copiedVersion, openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';

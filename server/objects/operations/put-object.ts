@@ -1,6 +1,6 @@
-import { OutcomeUnknown } from '../../store/batch.ts';
+import { OutcomeUnknown } from '../../store/commits.ts';
 import { type BucketRecord, countsAcls, guardBucket } from '../records/bucket-record.ts';
-import { checkObjectKey, recordKeys } from '../records/record-format.ts';
+import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew } from '../attributes/object-acl.ts';
@@ -16,7 +16,6 @@ import { receiveUnsized } from '../bodies/receive-unsized.ts';
 import { type IncomingBody, type ReceivedBody, receiveInline } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
-import { encodeBody } from '../records/record-format.ts';
 import type { Digests } from '../records/stored-digests.ts';
 
 /**
@@ -31,21 +30,18 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const place = await readPlace(context, bucket, key);
   // The commit checks the conditions again. This check refuses a request before its body comes.
   if (request.conditions !== undefined) await checkConditions(context, request, place);
-  checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
+  if (needsLock(place.stored.record, request)) {
+    checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
+  }
   // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
   if (needsAcl(place.stored.record, request)) aclOfNew(place.stored.record, request.acl, request.writer);
   const id = newId(context.clock(), context.random);
-  const chosen = decideEncryption({
-    requested: request.encryption,
-    bucketDefault: place.stored.record.encryption,
-    autoEncryption: context.autoEncryption,
-    defaultKey: context.keys.defaultKey,
-  });
+  const chosen = encryptionOf(context, place.stored.record, request);
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
   const incoming = {
     body: request.body,
     digests: request.digests,
-    md5: hasPlainEtag(chosen?.scheme),
+    md5: chosen === undefined || hasPlainEtag(chosen.scheme),
     objectKey: made?.objectKey,
     inlineLimit: context.inlineLimit,
   };
@@ -137,12 +133,14 @@ function commitObject(
     known = undefined;
     if (conditions !== undefined) await checkConditions(context, request, found);
     const version = newVersion(context, found);
-    const lock = lockOfNew(found.stored.record, request.lock, version.modified, context.lockClock);
     const bucketRecord = found.stored.record;
+    const lock = needsLock(bucketRecord, request)
+      ? lockOfNew(bucketRecord, request.lock, version.modified, context.lockClock)
+      : undefined;
     const acl = needsAcl(bucketRecord, request) ? aclOfNew(bucketRecord, request.acl, request.writer) : undefined;
     const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }), ...(acl && { acl }) };
     const guard = guardBucket(bucket, found.stored);
-    const keyGuard = await guardKey(context, record.sealed, attempt);
+    const keyGuard = record.sealed === undefined ? [] : await guardKey(context, record.sealed, attempt);
     const replaced = await supersede(context, found, draft.body.kind);
     const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, record.id) : undefined;
     const object = { key: recordKeys.object(bucket, key), value: encodeObject(record) };
@@ -161,6 +159,22 @@ function needsAcl(bucket: BucketRecord, { acl }: PutObject): boolean {
   return acl !== undefined || countsAcls(bucket);
 }
 
+/** Most buckets have no object lock, and most requests ask for none. */
+function needsLock({ objectLock }: BucketRecord, { lock }: PutObject): boolean {
+  return lock !== undefined || objectLock !== undefined;
+}
+
+/** Returns undefined for a plain object. */
+function encryptionOf(context: ObjectContext, { encryption: bucketDefault }: BucketRecord, { encryption }: PutObject) {
+  if (encryption === undefined && bucketDefault === undefined && !context.autoEncryption) return undefined;
+  return decideEncryption({
+    requested: encryption,
+    bucketDefault,
+    autoEncryption: context.autoEncryption,
+    defaultKey: context.keys.defaultKey,
+  });
+}
+
 type StoredBody = Exclude<Body, { readonly kind: 'none' }>;
 
 /** Clients accept any 32 hexadecimal digits as an ETag that is not the MD5. */
@@ -169,7 +183,7 @@ export function digestsOf(
   { digests: { md5, checksum } }: ReceivedBody,
   scheme: ObjectEncryption['scheme'] | undefined,
 ): Digests {
-  const etag = md5 !== undefined && hasPlainEtag(scheme) ? md5 : context.random(16);
+  const etag = md5 !== undefined && (scheme === undefined || hasPlainEtag(scheme)) ? md5 : context.random(16);
   return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';
 import { recordKeys, versionOrder } from '../records/record-format.ts';

@@ -1,4 +1,4 @@
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { openDigests } from '../encryption/digests.ts';

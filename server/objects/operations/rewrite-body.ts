@@ -1,6 +1,6 @@
 import { keptPieces } from '../../../platform/pieces.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { OutcomeUnknown } from '../../store/batch.ts';
+import { OutcomeUnknown } from '../../store/commits.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
 import type { ObjectContext } from '../context.ts';
@@ -9,8 +9,7 @@ import { openDigests, sealDigests } from '../encryption/digests.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
-import { encodeBody } from '../records/record-format.ts';
-import { recordKeys } from '../records/record-format.ts';
+import { encodeBody, recordKeys } from '../records/record-format.ts';
 import { claimBlob, commitChange, newId, objectRecordKey, removeObject } from './commit-change.ts';
 import { getIntactObject } from './get-object.ts';
 import { bodyOf } from './put-object.ts';

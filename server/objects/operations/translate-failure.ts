@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../../encryption/key-source.ts';
-import { OutcomeUnknown } from '../../store/batch.ts';
+import { OutcomeUnknown } from '../../store/commits.ts';
 import { InvalidKey } from '../../store/keys.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
 

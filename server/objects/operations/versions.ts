@@ -115,7 +115,7 @@ export async function supersede(
 ): Promise<BatchChanges> {
   const { bucket, key, history, current, marker, nullVersion } = place;
   if (history === 'none') {
-    if (current !== undefined) checkRemovable(current.record, context.lockClock.earliest(), false);
+    if (current?.record.lock !== undefined) checkRemovable(current.record, context.lockClock.earliest(), false);
     return removeObject(context, place, current, by);
   }
   const replaced = history === 'null-version' && current !== undefined && current.record.versionId === undefined;

@@ -268,7 +268,7 @@ export interface CustomerSealedKeys {
 /** A newer server writes other kinds: a body of such a kind must not be taken for an absent one. */
 const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 'parts', 'none']);
 
-/** Encodes a record: the head has what listings show, as `object-head.ts` writes it, and the rest follows as JSON. */
+/** Encodes a record: the head has what listings show, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
   const { modified: _modified, size: _size, etag: _etag, versionId: _id, deleteMarker: _marker, ...rest } = record;
   return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);

@@ -4,7 +4,7 @@ import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { filledLayer, LARGE, writeRecord } from '../../../test/support/maintenance/filled-layer.ts';
 import { countUsage, isDue, usageRounds } from './count-usage.ts';
 import { namedSizes, namedVersionCounts } from './usage.ts';
-import { setReadOnly } from '../../store/read-only.ts';
+import { setReadOnly } from '../../store/commits.ts';
 import { createUsageReader } from './usage-record.ts';
 
 const asFastAsItGoes = { recordsPerSecond: Infinity };

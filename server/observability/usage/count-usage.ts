@@ -7,7 +7,7 @@ import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
 import { intervalCount, intervalOf, type BucketUsage, versionIntervalCount, versionIntervalOf } from './usage.ts';
 import { randomBytes } from 'node:crypto';
-import { isReadOnly } from '../../store/read-only.ts';
+import { isReadOnly } from '../../store/commits.ts';
 import { type CountState, readCountState, writeUsage } from './usage-record.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
 

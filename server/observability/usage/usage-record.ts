@@ -1,5 +1,5 @@
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
-import { commitOnce, decodeCounter } from '../../store/batch.ts';
+import { commitOnce, decodeCounter } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { type BucketUsage, sumOf, type Usage } from './usage.ts';

@@ -3,7 +3,6 @@ import { readActions, type S3Call, type Operation, readTagsActions } from '../op
 import type { Answer } from '../../http/contract/request.ts';
 import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
 import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
-import { emptyAnswer } from '../answers.ts';
 import { ifRangeHolds, readConditions, describingHeaders } from '../object-headers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
 import { header } from '../request.ts';
@@ -177,7 +176,7 @@ export const headObject: Operation = {
       const permitted = permittedHeaders(call, info);
       if (permitted !== undefined) Object.assign(headers, await permitted);
       headers['content-length'] = String(end - start);
-      return emptyAnswer(status, headers);
+      return { status, headers, body: { kind: 'empty' } };
     });
   },
 };

@@ -7,7 +7,7 @@ import { allObjectRecords } from '../../maintenance/verify/object-records.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
-import { isReadOnly } from '../../store/read-only.ts';
+import { isReadOnly } from '../../store/commits.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 import { conclude, reported } from './verify.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setReadOnly } from '../../store/read-only.ts';
+import { setReadOnly } from '../../store/commits.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';

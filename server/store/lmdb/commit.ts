@@ -1,6 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { type CommitId, type Batch, type Key, type Outcome, StoreUnavailable } from '../record-store.ts';
-import { decodeCounter, encodeCounter } from '../batch.ts';
+import { decodeCounter, encodeCounter } from '../commits.ts';
 import { causeOf } from './errors.ts';
 import { type RecordTables, type Stored, storedOf } from './record-tables.ts';
 import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
-import { checkBatch } from '../batch.ts';
+import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
 import {
   closed,

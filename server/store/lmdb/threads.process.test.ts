@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeCounter } from '../batch.ts';
+import { decodeCounter } from '../commits.ts';
 import { key } from '../keys.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openLmdbRecordStore } from './record-store.ts';

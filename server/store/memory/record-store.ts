@@ -1,4 +1,4 @@
-import { checkBatch, decodeCounter, encodeCounter } from '../batch.ts';
+import { checkBatch, decodeCounter, encodeCounter } from '../commits.ts';
 import {
   closed,
   groupOf,

@@ -1,5 +1,5 @@
 import type { Batch, Key } from '../record-store.ts';
-import { encodeCounter } from '../batch.ts';
+import { encodeCounter } from '../commits.ts';
 import { bigint, bigintArray, byteaArray, rawBigintArray, readBigint } from './binary-arrays.ts';
 import type { Row, Statement } from './connection.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import type { Logger } from '../../../platform/logger.ts';
-import { checkBatch } from '../batch.ts';
+import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
 import {
   type Batch,

@@ -1,5 +1,5 @@
 import type { BlobId, BlobStore } from '../../../server/store/blob-store.ts';
-import { commitOnce } from '../../../server/store/batch.ts';
+import { commitOnce } from '../../../server/store/commits.ts';
 import { within } from '../../../server/store/keys.ts';
 import type { Key, RecordStore } from '../../../server/store/record-store.ts';
 import { randomBytes } from 'node:crypto';
@@ -7,8 +7,7 @@ import { crc32 } from 'node:zlib';
 import { tagOf } from '../../../server/objects/checksums/block-sums.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../../../server/objects/records/object-record.ts';
 import { decodeManifest } from '../../../server/objects/records/body-records.ts';
-import { decodeBody } from '../../../server/objects/records/record-format.ts';
-import { recordKeys } from '../../../server/objects/records/record-format.ts';
+import { decodeBody, recordKeys } from '../../../server/objects/records/record-format.ts';
 import { partsOf } from '../../../server/objects/records/upload-record.ts';
 import { entries } from '../../../server/maintenance/verify/object-records.ts';
 import { chunks, put, randomBody, readAll, testLayer, type TestLayer } from '../objects/test-layer.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { decodeCounter } from '../../../server/store/batch.ts';
+import { decodeCounter } from '../../../server/store/commits.ts';
 import { key, within } from '../../../server/store/keys.ts';
 import { type Answer, Patient } from './patient.ts';
 import type { Expectation, Key, RecordStore } from '../../../server/store/record-store.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VALUE_LIMIT, decodeCounter } from '../../../server/store/batch.ts';
+import { VALUE_LIMIT, decodeCounter } from '../../../server/store/commits.ts';
 import { endOf, key, KEY_LIMIT, within } from '../../../server/store/keys.ts';
 import { describeConcurrency } from './record-concurrency.conformance.ts';
 import { describeScans, everything, keysOf } from './record-scan.conformance.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { presignUrl, signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { createAuthenticator, type AuthenticatorOptions } from './authenticate.ts';
+import { createAuthenticator, type AuthenticatorOptions } from './access.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
-import { heedReadOnly, isReadOnly, setReadOnly } from './read-only.ts';
+import { heedReadOnly, isReadOnly, setReadOnly } from './commits.ts';
 
 function store() {
   const records = new MemoryRecordStore();
