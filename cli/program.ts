@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './config/cli-error.ts';
-import { adminGroups, commandsOf, type Runner, type Task } from './commands/command-group.ts';
+import { type CommandGroup, commandsOf, laterGroups, type Runner, type Task } from './commands/command-group.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
 import { Context, isSet, type GlobalOptions } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
@@ -88,14 +88,38 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
   const runner: Runner = async (tasks) => runTasks(new Context(io, program.opts<GlobalOptions>()), tasks);
   const commands = commandsOf(program, runner);
   addDataCommands(commands);
-  // There are ten times as many commands for administrators as others: defining them costs 13 ms.
-  if (words.some((word) => Object.hasOwn(adminGroups, word))) {
-    const { addAdminCommands } = await import('./commands/admin/admin-commands.ts');
-    addAdminCommands(commands);
-  } else {
-    for (const [name, description] of Object.entries(adminGroups)) commands.group(name, description);
-  }
+  await addLaterCommands(commands, words);
   return program;
+}
+
+/** The modules that define the later groups. Defining those for administrators alone takes 13 ms. */
+const laterModules: readonly {
+  readonly groups: readonly (keyof typeof laterGroups)[];
+  readonly load: () => Promise<(commands: CommandGroup) => void>;
+}[] = [
+  {
+    groups: ['ilm'],
+    load: async () => (await import('./commands/lifecycle/lifecycle-commands.ts')).addLifecycleCommands,
+  },
+  { groups: ['event'], load: async () => (await import('./commands/events/event-commands.ts')).addEventCommands },
+  {
+    groups: ['replicate'],
+    load: async () => (await import('./commands/replication/replicate-commands.ts')).addReplicateCommands,
+  },
+  {
+    groups: ['batch', 'support', 'license'],
+    load: async () => (await import('./commands/support/support-commands.ts')).addSupportCommands,
+  },
+  { groups: ['admin'], load: async () => (await import('./commands/admin/admin-commands.ts')).addAdminCommands },
+  { groups: ['idp'], load: async () => (await import('./commands/identities/idp-commands.ts')).addIdpCommands },
+];
+
+/** Defines the commands of the groups that the words name. The other groups are only listed. */
+async function addLaterCommands(commands: CommandGroup, words: readonly string[]): Promise<void> {
+  for (const { groups, load } of laterModules) {
+    if (groups.some((group) => words.includes(group))) (await load())(commands);
+    else for (const group of groups) commands.group(group, laterGroups[group]);
+  }
 }
 
 async function runTasks(context: Context, tasks: readonly Task[]): Promise<void> {

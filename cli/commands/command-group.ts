@@ -1,8 +1,17 @@
 import { type Command, Option } from 'commander';
 import type { Context } from './context.ts';
 
-/** The groups for administrators, and their descriptions. */
-export const adminGroups = { admin: 'administer servers', idp: 'identity providers' } as const;
+/** The groups whose commands are defined when a command line names them, and their descriptions. */
+export const laterGroups = {
+  ilm: 'lifecycle rules and tiers of buckets',
+  event: 'events of buckets',
+  replicate: 'replication of buckets',
+  batch: 'jobs over many objects',
+  support: 'what a server does and how fast it is',
+  license: 'license of a server',
+  admin: 'administer servers',
+  idp: 'identity providers',
+} as const;
 
 /** One thing that a command does. `doing` completes "Unable to …". */
 export interface Task {
@@ -21,8 +30,11 @@ type CommandFunction<Options extends object = object> = (
   options: Options,
 ) => Promise<void>;
 
-/** The flags of an option, and what it does. The values of a repeatable option are collected in an array. */
-export type OptionDefinition = readonly [flags: string, description: string, repeatable?: 'repeatable'];
+/**
+ * The flags of an option, and what it does. The values of a repeatable option are collected in an array. The help does not show a hidden one,
+ * such as an older spelling.
+ */
+export type OptionDefinition = readonly [flags: string, description: string, kind?: 'repeatable' | 'hidden'];
 
 /** The arguments of an example, with a remark where it needs one; or a line of another command, with `of`. */
 export type Example =
@@ -144,9 +156,12 @@ export function commandsOf(program: Command, runner: Runner): CommandGroup {
   return new CommandGroup(program, runner, () => Promise.resolve(undefined));
 }
 
-function addOption(command: Command, [flags, description, repeatable]: OptionDefinition): void {
-  if (repeatable === undefined) command.option(flags, description);
-  else command.option(flags, description, (value: string, before: string[] | undefined) => [...(before ?? []), value]);
+function addOption(command: Command, [flags, description, kind]: OptionDefinition): void {
+  const option = new Option(flags, description);
+  if (kind === 'hidden') option.hideHelp();
+  if (kind === 'repeatable')
+    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  command.addOption(option);
 }
 
 function addOldName(command: Command, before: string, now: string): void {

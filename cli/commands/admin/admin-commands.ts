@@ -1,6 +1,7 @@
-import { adminGroups, type CommandGroup } from '../command-group.ts';
+import { laterGroups, type CommandGroup } from '../command-group.ts';
 import { addAccessKeyCommands } from '../identities/access-key-commands.ts';
 import { addClusterCommands, addServiceCommands, addUsageCommands } from './service-commands.ts';
+import { addStateCommands } from './cluster-state-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
 import { addGroupCommands, addUserCommands } from '../identities/user-commands.ts';
 import { addIdpCommands } from '../identities/idp-commands.ts';
@@ -9,7 +10,7 @@ import { addPolicyCommands } from '../identities/policy-commands.ts';
 
 /** The commands below `admin` and `idp`, for administrators of Coffer and MinIO. */
 export function addAdminCommands(commands: CommandGroup): void {
-  const admin = commands.group('admin', adminGroups.admin);
+  const admin = commands.group('admin', laterGroups.admin);
   addServiceCommands(admin);
   addUsageCommands(admin);
   addUserCommands(admin);
@@ -20,5 +21,5 @@ export function addAdminCommands(commands: CommandGroup): void {
   addConfigCommands(admin);
   addKmsCommands(admin);
   addClusterCommands(admin);
-  addIdpCommands(commands);
+  addStateCommands(admin);
 }

@@ -1,4 +1,5 @@
 import type { CommandGroup, OptionDefinition } from '../command-group.ts';
+import { addWatch } from '../events/event-commands.ts';
 import { addCopyCommands } from './copy/copy-commands.ts';
 import { addListingCommands } from './listings/listing-commands.ts';
 import { addSettingCommands } from './settings/setting-commands.ts';
@@ -18,6 +19,8 @@ export function addDataCommands(commands: CommandGroup): void {
   addListingCommands(commands);
   addCopyCommands(commands);
   addObjects(commands);
+  addSql(commands);
+  addWatch(commands);
   addSettingCommands(commands);
   addHealth(commands);
   addCompletion(commands);
@@ -51,6 +54,20 @@ function addAlias(commands: CommandGroup): void {
     examples: ['mine'],
     doing: 'remove the alias',
     run: (module) => module.removeAlias,
+  });
+  const files = alias.from(() => import('./alias-files.ts'));
+  files.add('import <alias> [file]', {
+    description: 'add an alias from the JSON of `export`, of a file or standard input',
+    examples: ['mine alias.json', ['mine < alias.json', 'from standard input']],
+    doing: 'import the alias',
+    subject: 0,
+    run: (module) => module.importAlias,
+  });
+  files.add('export <alias>', {
+    description: 'print an alias with its keys as JSON',
+    examples: ['mine > alias.json'],
+    doing: 'export the alias',
+    run: (module) => module.exportAlias,
   });
 }
 
@@ -196,6 +213,32 @@ function addShare(commands: CommandGroup): void {
     doing: 'list the shares for',
     run: (module) => module.listShares,
   });
+}
+
+function addSql(commands: CommandGroup): void {
+  commands
+    .from(() => import('./sql.ts'))
+    .add('sql <targets...>', {
+      description: 'query objects of CSV, JSON or Parquet by S3 Select',
+      options: [
+        ['-e, --query <query>', 'the query (select * from s3object)'],
+        ['-r, --recursive', 'everything under the prefix'],
+        ['--csv-input <settings>', 'rd=RECORD,fd=FIELD,qc=QUOTE,qec=ESCAPE,fh=HEADER,cc=COMMENT,qrd=BOOL'],
+        ['--json-input <settings>', 'type=lines or type=document'],
+        ['--compression <type>', 'NONE, GZIP, BZIP2, …; without it by the end of the key'],
+        ['--csv-output <settings>', 'rd=RECORD,fd=FIELD,qc=QUOTE,qec=ESCAPE,qf=FIELDS'],
+        ['--csv-output-header <names>', 'a first line; "" is that of the object'],
+        ['--json-output <settings>', 'rd=RECORD'],
+        readKeyOption,
+      ],
+      examples: [
+        'mine/data/people.csv --query "select s.name from s3object s where s.age > \'30\'"',
+        'mine/data/ --recursive --csv-input fd=; --json-output ""',
+      ],
+      doing: 'query',
+      subject: -1,
+      run: (module) => module.sql,
+    });
 }
 
 function addHealth(commands: CommandGroup): void {

@@ -1,4 +1,4 @@
-import { adminGroups, type CommandGroup } from '../command-group.ts';
+import { laterGroups, type CommandGroup } from '../command-group.ts';
 import { addKeyCommands, listOptions } from './access-key-commands.ts';
 import type { ClaimOptions } from './policy-attachments.ts';
 import type { IdpType, SaveIdpOptions } from './idp-configs.ts';
@@ -87,7 +87,7 @@ function addOpenIdKeys(openid: CommandGroup): void {
 
 /** Adds `idp`, which the specification has below `admin` and stock clients have at the top. */
 export function addIdpCommands(parent: CommandGroup): void {
-  const idp = parent.group('idp', adminGroups.idp);
+  const idp = parent.group('idp', laterGroups.idp);
   const openid = idp.group('openid', 'OpenID providers, and the permissions of their users');
   addConfigurations(openid, 'openid');
   addOpenIdCommands(openid);

@@ -9,6 +9,7 @@ export function addSettingCommands(commands: CommandGroup): void {
   addAnonymous(commands);
   addCors(commands);
   addEncryption(commands);
+  addQuota(commands);
 }
 
 function addVersioning(commands: CommandGroup): void {
@@ -215,5 +216,28 @@ function addEncryption(commands: CommandGroup): void {
     examples: ['mine/photos'],
     doing: 'clear the encryption of',
     run: (module) => module.clearEncryption,
+  });
+}
+
+function addQuota(commands: CommandGroup): void {
+  const quota = commands.group('quota', 'how much a bucket may hold').from(() => import('./quota.ts'));
+  quota.add('set <target>', {
+    description: 'refuse uploads to a bucket that holds this size',
+    options: [['--size <size>', 'such as 64GiB']],
+    examples: ['mine/photos --size 64GiB'],
+    doing: 'set the quota of',
+    run: (module) => module.setQuota,
+  });
+  quota.add('info <target>', {
+    description: 'show the quota of a bucket',
+    examples: ['mine/photos'],
+    doing: 'show the quota of',
+    run: (module) => module.showQuota,
+  });
+  quota.add('clear <target>', {
+    description: 'take the quota off a bucket',
+    examples: ['mine/photos'],
+    doing: 'clear the quota of',
+    run: (module) => module.clearQuota,
   });
 }

@@ -1,0 +1,52 @@
+import { CliError } from '../../../config/cli-error.ts';
+import { parseBucket } from '../../../config/target.ts';
+import { formatSize } from '../../../terminal/format.ts';
+import { adminOf, type AdminClient } from '../../admin-client.ts';
+import type { Context } from '../../context.ts';
+import { parseSize } from '../entries/sizes.ts';
+
+/** The quota of a bucket in the admin API. `quota` is the older name of `size`; 0 is none. */
+interface BucketQuota {
+  readonly quota?: number;
+  readonly size?: number;
+  readonly quotatype?: string;
+}
+
+/** Refuses writes to a bucket that holds this size. */
+export async function setQuota(
+  context: Context,
+  [argument = '']: readonly string[],
+  { size }: { readonly size?: string },
+): Promise<void> {
+  if (size === undefined) throw new CliError('BadArgument', 'Name the size by --size, such as 64GiB');
+  const { admin, bucket } = await bucketOf(context, argument);
+  const quota = parseSize('--size', size);
+  const body = { quota, size: 0, rate: 0, requests: 0, quotatype: 'hard' };
+  await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
+  const human = `Successfully set bucket quota of ${formatSize(quota)} on \`${bucket}\``;
+  context.output.message(human, { bucket, ...(quota > 0 && { quota }), type: 'hard' });
+}
+
+export async function showQuota(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const { admin, bucket } = await bucketOf(context, argument);
+  const answer = await admin.json<BucketQuota>({ method: 'GET', call: 'get-bucket-quota', query: { bucket } });
+  const quota = answer.size || answer.quota || 0;
+  const kind = answer.quotatype ?? '';
+  const human =
+    quota === 0
+      ? `Bucket \`${bucket}\` has no quota`
+      : `Bucket \`${bucket}\` has ${kind} quota of ${formatSize(quota)}`;
+  context.output.message(human, { bucket, ...(quota > 0 && { quota }), ...(kind !== '' && { type: kind }) });
+}
+
+export async function clearQuota(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const { admin, bucket } = await bucketOf(context, argument);
+  const body = { quota: 0, size: 0, rate: 0, requests: 0 };
+  await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
+  context.output.message(`Successfully cleared bucket quota configured on \`${bucket}\``, { bucket });
+}
+
+async function bucketOf(context: Context, argument: string): Promise<{ admin: AdminClient; bucket: string }> {
+  const { aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
+  return { admin: await adminOf(context, aliasName), bucket };
+}

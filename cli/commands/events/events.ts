@@ -1,0 +1,107 @@
+import { CliError } from '../../config/cli-error.ts';
+import { parseBucket, type RemoteTarget } from '../../config/target.ts';
+import type { S3Client } from '../../s3/client.ts';
+import {
+  getNotifications,
+  kindOfArn,
+  putNotifications,
+  type DestinationKind,
+  type NotificationRule,
+} from '../../s3/notifications.ts';
+import { S3ResponseError } from '../../s3/s3-response-error.ts';
+import { printable } from '../../terminal/format.ts';
+import type { Context } from '../context.ts';
+import { bucketEvents, defaultEvents, typesOf } from './event-types.ts';
+
+interface EventOptions {
+  /** Names separated by commas. */
+  readonly event?: string;
+  readonly prefix?: string;
+  readonly suffix?: string;
+}
+
+/** Adds a rule that sends events of a bucket to a destination of the server. */
+export async function addEvent(
+  context: Context,
+  [argument = '', arn = '']: readonly string[],
+  options: EventOptions & { readonly ignoreExisting?: boolean },
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const kind = kindOf(arn);
+  const names = (options.event ?? defaultEvents).split(',');
+  const { prefix = '', suffix = '' } = options;
+  const rules = await getNotifications(client, target.bucket);
+  const rule = { kind, id: '', arn, events: typesOf(names, bucketEvents), prefix, suffix };
+  try {
+    await putNotifications(client, target.bucket, [...rules, rule]);
+  } catch (error) {
+    const isOverlap = error instanceof S3ResponseError && /overlapping/i.test(error.message);
+    if (options.ignoreExisting !== true || !isOverlap) throw error;
+  }
+  context.output.message(`Successfully added ${arn}`, { arn, event: names, prefix, suffix });
+}
+
+export async function listEvents(context: Context, [argument = '', arn]: readonly string[]): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const rules = await getNotifications(client, target.bucket);
+  for (const rule of rules.filter((one) => arn === undefined || one.arn === arn)) {
+    const { id, events, prefix, suffix } = rule;
+    const filters = [prefix && `prefix="${prefix}"`, suffix && `suffix="${suffix}"`].filter(Boolean).join(' ');
+    const human = `${rule.arn}   ${events.join(',')}   Filter: ${printable(filters)}`.trimEnd();
+    context.output.message(human, { id, event: events, prefix, suffix, arn: rule.arn });
+  }
+}
+
+/** Removes the rules of a destination that have these events and filters; without a destination all rules. */
+export async function removeEvent(
+  context: Context,
+  [argument = '', arn = '']: readonly string[],
+  options: EventOptions & { readonly force?: boolean },
+): Promise<void> {
+  if (arn === '' && options.force !== true) {
+    throw new CliError('Unsafe', 'This removes all rules of the bucket: add --force, or name a destination');
+  }
+  const { client, target } = await bucketOf(context, argument);
+  const kept = arn === '' ? [] : await rulesWithout(client, target.bucket, arn, options);
+  await putNotifications(client, target.bucket, kept);
+  context.output.message(`Successfully removed ${arn === '' ? 'all rules' : arn}`, { arn });
+}
+
+async function rulesWithout(
+  client: S3Client,
+  bucket: string,
+  arn: string,
+  { event = defaultEvents, prefix = '', suffix = '' }: EventOptions,
+): Promise<readonly NotificationRule[]> {
+  kindOf(arn);
+  const wanted = typesOf(event.split(','), bucketEvents);
+  const rules = await getNotifications(client, bucket);
+  const index = rules.findIndex(
+    (rule) => rule.arn === arn && rule.prefix === prefix && rule.suffix === suffix && isSameSet(rule.events, wanted),
+  );
+  if (index < 0) {
+    throw new CliError(
+      'NotFound',
+      `No rule sends ${event} with these filters to ${arn}; \`event list\` shows the rules`,
+    );
+  }
+  return rules.filter((_, at) => at !== index);
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item) => other.includes(item));
+}
+
+function kindOf(arn: string): DestinationKind {
+  const kind = kindOfArn(arn);
+  if (kind !== undefined) return kind;
+  throw new CliError(
+    'BadArgument',
+    `Invalid ARN \`${arn}\`: it is arn:PARTITION:sqs:REGION:ACCOUNT:NAME, or with sns or lambda`,
+  );
+}
+
+async function bucketOf(context: Context, argument: string): Promise<{ client: S3Client; target: RemoteTarget }> {
+  const target = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
+  return { client: await context.client(target.alias), target };
+}

@@ -1,0 +1,219 @@
+import { CliError } from '../../config/cli-error.ts';
+import { parseRemote, type RemoteTarget } from '../../config/target.ts';
+import {
+  deleteReplication,
+  getReplication,
+  putReplication,
+  type ReplicationConfig,
+  type ReplicationRule,
+} from '../../s3/replication.ts';
+import { S3ResponseError } from '../../s3/s3-response-error.ts';
+import type { S3Client } from '../../s3/client.ts';
+import { textTable } from '../../terminal/format.ts';
+import { readAll } from '../../terminal/io.ts';
+import { adminOf } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { newRuleId } from '../lifecycle/rule-options.ts';
+import { remoteTarget, targetChanges, type TargetOptions } from './remote-target.ts';
+import { editReplicationRule, newReplicationRule, type ReplicationRuleOptions } from './rule-options.ts';
+
+interface AddOptions extends TargetOptions, ReplicationRuleOptions {
+  readonly remoteBucket?: string;
+  readonly id?: string;
+  readonly disable?: boolean;
+}
+
+/** Copies new objects of a bucket to a bucket of another server. */
+export async function addReplication(
+  context: Context,
+  [argument = '']: readonly string[],
+  options: AddOptions,
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const place = await remoteTarget(context, options);
+  const rule = newReplicationRule(options, target.key);
+  const admin = await adminOf(context, target.aliasName);
+  const arn = await admin.json<string>({
+    method: 'PUT',
+    call: 'set-remote-target',
+    query: { bucket: target.bucket },
+    body: place,
+    encrypted: true,
+  });
+  const config = await configOf(client, target.bucket);
+  checkPriority(config, rule.Priority, undefined);
+  // Other clients print the ID that was given, not the one that is made.
+  const ID = options.id || newRuleId();
+  await putReplication(client, target.bucket, {
+    Role: config.Role.startsWith('arn:aws:iam') ? config.Role : '',
+    Rules: [...config.Rules, { ...rule, ID, Destination: { ...rule.Destination, Bucket: arn } }],
+  });
+  context.output.message(`Replication configuration rule applied to ${argument} successfully.`, {
+    op: 'add',
+    url: argument,
+    id: ID,
+  });
+}
+
+interface UpdateOptions extends TargetOptions, ReplicationRuleOptions {
+  readonly remoteBucket?: string;
+  readonly id?: string;
+  readonly state?: string;
+  readonly proxy?: string;
+}
+
+export async function updateReplication(
+  context: Context,
+  [argument = '']: readonly string[],
+  options: UpdateOptions,
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const config = await getReplication(client, target.bucket);
+  const { id } = options;
+  if (id === undefined) throw new CliError('BadArgument', 'Name the rule by --id; `replicate ls` shows the IDs');
+  const rule = config.Rules.find((one) => one.ID === id);
+  const changes = targetChanges(options);
+  if (options.remoteBucket === undefined && changes.length > 0) {
+    throw new CliError(
+      'BadArgument',
+      '--sync, --bandwidth, --proxy, --healthcheck-seconds and --path need --remote-bucket',
+    );
+  }
+  if (rule === undefined) throw new CliError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+  if (options.remoteBucket !== undefined) {
+    const admin = await adminOf(context, target.aliasName);
+    const query = {
+      bucket: target.bucket,
+      update: 'true',
+      ...Object.fromEntries(changes.map((name) => [name, 'true'])),
+    };
+    const body = {
+      ...(await remoteTarget(context, options)),
+      sourcebucket: target.bucket,
+      arn: rule.Destination.Bucket,
+    };
+    await admin.json({ method: 'PUT', call: 'set-remote-target', query, body, encrypted: true });
+  }
+  const edited = editReplicationRule(rule, options, target.key);
+  checkPriority(config, edited.Priority, id);
+  await putReplication(client, target.bucket, {
+    ...config,
+    Rules: config.Rules.map((one) => (one === rule ? edited : one)),
+  });
+  context.output.message(`Replication configuration rule with ID \`${id}\` applied to ${argument}.`, {
+    op: 'update',
+    url: argument,
+    id,
+  });
+}
+
+function checkPriority(config: ReplicationConfig, priority: number, id: string | undefined): void {
+  if (!config.Rules.some((rule) => rule.Priority === priority && rule.ID !== id)) return;
+  throw new CliError('BadArgument', `Another rule has the priority ${priority}: give another by --priority`);
+}
+
+export async function listReplication(
+  context: Context,
+  [argument = '']: readonly string[],
+  { status = '' }: { readonly status?: string },
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const { Rules } = await getReplication(client, target.bucket);
+  const rules = Rules.filter((rule) => status === '' || rule.Status.toLowerCase() === status.toLowerCase());
+  const rows = rules.map((rule) => [
+    rule.ID,
+    rule.Status,
+    String(rule.Priority),
+    prefixOf(rule),
+    rule.Destination.Bucket,
+  ]);
+  const human = rows.length === 0 ? 'No rules' : textTable(['ID', 'Status', 'Priority', 'Prefix', 'Destination'], rows);
+  context.output.list(
+    human,
+    rules.map((rule) => ({ op: '', url: '', rule })),
+  );
+}
+
+function prefixOf({ Filter }: ReplicationRule): string {
+  return Filter.And.Prefix ?? Filter.Prefix ?? '';
+}
+
+interface RemoveOptions {
+  readonly id?: string;
+  readonly all?: boolean;
+  readonly force?: boolean;
+}
+
+export async function removeReplication(
+  context: Context,
+  [argument = '']: readonly string[],
+  { id = '', all = false, force = false }: RemoveOptions,
+): Promise<void> {
+  if (all !== force) throw new CliError('BadArgument', 'Use --all and --force together, to remove all rules');
+  if (!all && id === '') throw new CliError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
+  const { client, target } = await bucketOf(context, argument);
+  const { Rules, Role } = await getReplication(client, target.bucket);
+  if (all) await deleteReplication(client, target.bucket);
+  else {
+    const rule = Rules.find((one) => one.ID === id);
+    if (rule === undefined)
+      throw new CliError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+    if (Rules.length === 1) throw new CliError('BadArgument', 'This is the only rule: remove it by --all --force');
+    await putReplication(client, target.bucket, { Role, Rules: Rules.filter((one) => one !== rule) });
+    const admin = await adminOf(context, target.aliasName);
+    const query = { bucket: target.bucket, arn: rule.Destination.Bucket };
+    await admin.send({ method: 'DELETE', call: 'remove-remote-target', query });
+  }
+  context.output.message(
+    all ? `Replication configuration removed from ${argument}.` : `Rule \`${id}\` removed from ${argument}.`,
+    {
+      op: 'remove',
+      url: argument,
+      id,
+    },
+  );
+}
+
+export async function exportReplication(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const config = await getReplication(client, target.bucket);
+  context.output.message(JSON.stringify(config, null, 1), { op: 'export', url: argument, config });
+}
+
+export async function importReplication(context: Context, [argument = '']: readonly string[]): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  let config: Partial<ReplicationConfig>;
+  try {
+    const document = JSON.parse(await readAll(context.io)) as { readonly config?: object };
+    config = document.config ?? document;
+  } catch (error) {
+    throw new CliError('BadArgument', 'Standard input has no JSON', { cause: error });
+  }
+  await putReplication(client, target.bucket, { Rules: config.Rules ?? [], Role: config.Role ?? '' });
+  context.output.message(`Replication configuration successfully set on ${argument}.`, {
+    op: 'import',
+    url: argument,
+    config: { Rules: null, Role: '' },
+  });
+}
+
+/** Without a configuration there are no rules. */
+async function configOf(client: S3Client, bucket: string): Promise<ReplicationConfig> {
+  try {
+    return await getReplication(client, bucket);
+  } catch (error) {
+    if (error instanceof S3ResponseError && error.code === 'ReplicationConfigurationNotFoundError')
+      return { Rules: [], Role: '' };
+    throw error;
+  }
+}
+
+export async function bucketOf(
+  context: Context,
+  argument: string,
+): Promise<{ client: S3Client; target: RemoteTarget }> {
+  const target = parseRemote(argument, await context.aliases());
+  if (target.bucket === '')
+    throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
+  return { client: await context.client(target.alias), target };
+}

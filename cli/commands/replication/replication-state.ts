@@ -1,0 +1,113 @@
+import { CliError } from '../../config/cli-error.ts';
+import { getReplication } from '../../s3/replication.ts';
+import { adminOf, jsonLines } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { bucketOf } from './replicate.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Shows how far the replication of a bucket is. */
+export async function replicationStatus(
+  context: Context,
+  [argument = '']: readonly string[],
+  { nodes = false }: { readonly nodes?: boolean },
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const { bucket } = target;
+  const admin = await adminOf(context, target.aliasName);
+  const { text } = await client.text({ method: 'GET', bucket, query: { 'replication-metrics': '2' } });
+  const stats = JSON.parse(text) as Fields;
+  const remoteTargets = await admin.json<readonly Fields[]>({
+    method: 'GET',
+    call: 'list-remote-targets',
+    query: { bucket, type: '' },
+  });
+  await getReplication(client, bucket);
+  if (nodes) {
+    const queue = (stats['queueStats'] ?? {}) as Fields;
+    context.output.message(JSON.stringify(queue, null, 1), { op: 'status', ...queue });
+    return;
+  }
+  const human = JSON.stringify({ stats, remoteTargets }, null, 1);
+  context.output.message(human, { op: 'status', url: argument, replicationstats: stats, remoteTargets });
+}
+
+/** Sends what is there already, again. */
+export async function startResync(
+  context: Context,
+  [argument = '']: readonly string[],
+  { remoteBucket, olderThan }: { readonly remoteBucket?: string; readonly olderThan?: string },
+): Promise<void> {
+  if (!remoteBucket)
+    throw new CliError('BadArgument', 'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it');
+  const hours = olderThan === undefined || olderThan === '' ? undefined : hoursOf(olderThan);
+  const { client, target } = await bucketOf(context, argument);
+  const query = {
+    'replication-reset': '',
+    ...(hours !== undefined && { 'older-than': `${hours}h0m0s` }),
+    arn: remoteBucket,
+  };
+  const { text } = await client.text({ method: 'PUT', bucket: target.bucket, query });
+  const resyncInfo = JSON.parse(text) as Fields;
+  context.output.message(`Replication of ${argument} begins again.`, {
+    op: 'start',
+    url: argument,
+    resyncInfo,
+    targetArn: '',
+  });
+}
+
+/** Parses days, weeks and years; the server is told hours. */
+function hoursOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,5})([dwy])$/.exec(text) ?? [];
+  const hours = Number(count) * ({ d: 24, w: 168, y: 8_760 }[unit] ?? 0);
+  if (hours > 0) return hours;
+  throw new CliError('BadArgument', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
+}
+
+export async function resyncStatus(
+  context: Context,
+  [argument = '']: readonly string[],
+  { remoteBucket = '' }: { readonly remoteBucket?: string },
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const query = { 'replication-reset-status': '', ...(remoteBucket !== '' && { arn: remoteBucket }) };
+  const { text } = await client.text({ method: 'GET', bucket: target.bucket, query });
+  const resyncInfo = JSON.parse(text) as Fields;
+  context.output.message(JSON.stringify(resyncInfo, null, 1), {
+    op: 'status',
+    url: argument,
+    resyncInfo,
+    targetArn: remoteBucket,
+  });
+}
+
+interface BacklogOptions {
+  readonly arn?: string;
+  readonly nodes?: string;
+  readonly verbose?: boolean;
+  readonly full?: boolean;
+}
+
+/** Shows what failed to replicate; with `full` all that is not replicated yet. */
+export async function replicationBacklog(
+  context: Context,
+  [argument = '']: readonly string[],
+  { arn = '', nodes = 'all', verbose = false, full = false }: BacklogOptions,
+): Promise<void> {
+  const { target } = await bucketOf(context, argument);
+  const { bucket, key } = target;
+  const admin = await adminOf(context, target.aliasName);
+  const request = full
+    ? ({
+        method: 'POST',
+        call: 'replication/diff',
+        query: { bucket, prefix: key, arn, verbose: String(verbose) },
+      } as const)
+    : ({ method: 'GET', call: 'replication/mrf', query: { bucket, node: nodes } } as const);
+  const { body } = await admin.stream(request);
+  for await (const entry of jsonLines<Fields>(body)) {
+    const fields = full ? { op: 'diff', diff: entry, opStatus: '' } : { op: 'mrf', ...entry };
+    await context.output.line(JSON.stringify(entry), fields);
+  }
+}

@@ -1,0 +1,103 @@
+import { CliError } from '../../config/cli-error.ts';
+import type { ReplicationRule, ReplicationTag } from '../../s3/replication.ts';
+
+/** The flags that describe a rule. */
+export interface ReplicationRuleOptions {
+  readonly tags?: string;
+  readonly storageClass?: string;
+  readonly priority?: string;
+  /** Names separated by commas, of `parts`. */
+  readonly replicate?: string;
+  readonly disable?: boolean;
+  readonly state?: string;
+}
+
+const parts = ['delete-marker', 'delete', 'existing-objects', 'metadata-sync', 'replica-metadata-sync'];
+const defaultParts = 'delete-marker,delete,existing-objects,metadata-sync';
+
+/** @throws CliError BadArgument */
+export function newReplicationRule(options: ReplicationRuleOptions, prefix: string): ReplicationRule {
+  const replicated = partsOf(options.replicate ?? defaultParts);
+  if (replicated.length === 0) throw badParts(options.replicate ?? '');
+  return {
+    ID: '',
+    Status: options.disable === true ? 'Disabled' : 'Enabled',
+    Priority: priorityOf(options.priority) ?? 0,
+    Destination: { Bucket: '', ...(options.storageClass && { StorageClass: options.storageClass }) },
+    Filter: filterOf(prefix, tagsOf(options.tags)),
+    ...switchesOf(replicated, 'add'),
+  };
+}
+
+/** Applies the flags; what no flag names stays. @throws CliError BadArgument */
+export function editReplicationRule(
+  rule: ReplicationRule,
+  options: ReplicationRuleOptions,
+  path: string,
+): ReplicationRule {
+  const { state } = options;
+  if (state !== undefined && !/^(enable|disable)$/i.test(state)) {
+    throw new CliError('BadArgument', `Invalid --state \`${state}\`: it is enable or disable`);
+  }
+  const before = rule.Filter.And.Tags ?? (rule.Filter.Tag.Key === undefined ? [] : [rule.Filter.Tag]);
+  const tags = options.tags === undefined ? before : tagsOf(options.tags);
+  const { Bucket, StorageClass } = rule.Destination;
+  const storageClass = options.storageClass ?? StorageClass;
+  return {
+    ...rule,
+    ...(state !== undefined && { Status: state.toLowerCase() === 'enable' ? 'Enabled' : 'Disabled' }),
+    Priority: priorityOf(options.priority) ?? rule.Priority,
+    Destination: { Bucket, ...(storageClass && { StorageClass: storageClass }) },
+    Filter: filterOf(path, tags),
+    ...(options.replicate !== undefined && switchesOf(partsOf(options.replicate), 'edit')),
+  };
+}
+
+function partsOf(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim().toLowerCase());
+  const given = names.filter((name) => name !== '');
+  if (given.some((name) => !parts.includes(name))) throw badParts(text);
+  return given;
+}
+
+function badParts(text: string): CliError {
+  return new CliError('BadArgument', `Invalid --replicate \`${text}\`: there are ${parts.slice(0, 4).join(', ')}`);
+}
+
+/** A new rule replicates changes of metadata even if it is not told to. */
+function switchesOf(replicated: readonly string[], kind: 'add' | 'edit') {
+  const metadata =
+    kind === 'add' || replicated.includes('metadata-sync') || replicated.includes('replica-metadata-sync');
+  return {
+    DeleteMarkerReplication: switchOf(replicated.includes('delete-marker')),
+    DeleteReplication: switchOf(replicated.includes('delete')),
+    SourceSelectionCriteria: { ReplicaModifications: switchOf(metadata) },
+    ExistingObjectReplication: switchOf(replicated.includes('existing-objects')),
+  };
+}
+
+function switchOf(isOn: boolean): { readonly Status: string } {
+  return { Status: isOn ? 'Enabled' : 'Disabled' };
+}
+
+function filterOf(prefix: string, tags: readonly ReplicationTag[]): ReplicationRule['Filter'] {
+  if (tags.length > 1 || prefix !== '') {
+    return { And: { ...(prefix !== '' && { Prefix: prefix }), ...(tags.length > 0 && { Tags: tags }) }, Tag: {} };
+  }
+  return { And: {}, Tag: tags[0] ?? {} };
+}
+
+function tagsOf(text = ''): readonly ReplicationTag[] {
+  if (text === '') return [];
+  return text.split('&').map((tag) => {
+    const [key = '', value, ...rest] = tag.split('=');
+    if (key !== '' && value !== undefined && rest.length === 0) return { Key: key, Value: value };
+    throw new CliError('BadArgument', `Invalid --tags \`${text}\`: write KEY=VALUE&KEY=VALUE`);
+  });
+}
+
+function priorityOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw new CliError('BadArgument', `Invalid --priority \`${text}\`: it is a whole number`);
+}

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CliError } from '../../config/cli-error.ts';
+import { S3ResponseError } from '../../s3/s3-response-error.ts';
+import { textTable } from '../../terminal/format.ts';
+import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { batchTemplates } from './batch-templates.ts';
+
+interface BatchJob {
+  readonly id: string;
+  readonly type: string;
+  readonly user?: string;
+  readonly started: string;
+}
+
+/** Prints the description of a job to fill in. */
+export async function generateJob(context: Context, [alias = '', kind = '']: readonly string[]): Promise<void> {
+  await adminOf(context, alias);
+  const template = Object.hasOwn(batchTemplates, kind)
+    ? batchTemplates[kind as keyof typeof batchTemplates]
+    : undefined;
+  if (template === undefined) {
+    throw new CliError(
+      'BadArgument',
+      `Unknown kind of job \`${kind}\`: there are ${Object.keys(batchTemplates).join(', ')}`,
+    );
+  }
+  context.io.stdout.write(`${template}\n`);
+}
+
+export async function startJob(context: Context, [alias = '', file = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const result = await admin.json<BatchJob>({ method: 'POST', call: 'start-job', body: await readFile(file) });
+  context.output.message(`Successfully started '${result.type}' job \`${result.id}\` on '${result.started}'`, {
+    result,
+  });
+}
+
+export async function listJobs(
+  context: Context,
+  [alias = '']: readonly string[],
+  { type = '' }: { readonly type?: string },
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const answer = await admin.json<{ readonly jobs?: readonly BatchJob[] | null }>({
+    method: 'GET',
+    call: 'list-jobs',
+    query: { jobType: type },
+  });
+  const jobs = answer.jobs ?? null;
+  const rows = (jobs ?? []).map((job) => [job.id, job.type, job.user ?? '', job.started]);
+  context.output.message(rows.length === 0 ? 'No jobs run now' : textTable(['ID', 'Type', 'User', 'Started'], rows), {
+    jobs,
+  });
+}
+
+export async function describeJob(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const { bytes } = await admin.bytes({ method: 'GET', call: 'describe-job', query: { jobId: id } });
+  context.io.stdout.write(`${bytes.toString('utf8')}\n`);
+}
+
+/** What a job has done so far. */
+interface JobMetric {
+  readonly complete?: boolean;
+  readonly failed?: boolean;
+}
+
+/** Shows the state of a job until it ends; of an earlier job its last state. */
+export async function jobStatus(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  if (!(await isRunning(admin, id))) {
+    const { LastMetric: metric = {} } = await admin.json<{ readonly LastMetric?: JobMetric }>({
+      method: 'GET',
+      call: 'status-job',
+      query: { jobId: id },
+    });
+    context.output.message(JSON.stringify(metric, null, 1), { metric });
+    return;
+  }
+  for (;;) {
+    const metric = await lastMetric(admin, id);
+    if (metric === undefined) return;
+    const status = metric.complete === true ? 'complete' : metric.failed === true ? 'failed' : 'in-progress';
+    context.output.message(JSON.stringify(metric, null, 1), { status, metric });
+    if (status !== 'in-progress') return;
+    await sleep(1_000, undefined, { signal: context.signal });
+  }
+}
+
+async function isRunning(admin: AdminClient, id: string): Promise<boolean> {
+  try {
+    await admin.bytes({ method: 'GET', call: 'describe-job', query: { jobId: id } });
+    return true;
+  } catch (error) {
+    if (error instanceof S3ResponseError && error.code === 'XMinioAdminNoSuchJob') return false;
+    throw error;
+  }
+}
+
+interface Metrics {
+  readonly aggregated?: { readonly batchJobs?: { readonly Jobs?: Readonly<Record<string, JobMetric>> } };
+}
+
+/** The type of the metrics of jobs in the admin API. */
+const batchMetrics = 8;
+
+async function lastMetric(admin: AdminClient, id: string): Promise<JobMetric | undefined> {
+  const query = { types: String(batchMetrics), n: '1', 'by-jobID': id, interval: '1s' };
+  const { body } = await admin.stream({ method: 'GET', call: 'metrics', query });
+  for await (const { aggregated } of jsonLines<Metrics>(body)) return aggregated?.batchJobs?.Jobs?.[id];
+  return undefined;
+}
+
+export async function cancelJob(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  await admin.send({ method: 'DELETE', call: 'cancel-job', query: { id } });
+  context.output.message(`Successfully canceled batch job \`${id}\``, { status: 'Canceled', 'job-id': id });
+}

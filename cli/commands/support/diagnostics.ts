@@ -1,0 +1,178 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { CliError } from '../../config/cli-error.ts';
+import { parseRemote } from '../../config/target.ts';
+import { textTable } from '../../terminal/format.ts';
+import { adminOf, jsonLines, type AdminRequest } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { parseSize } from '../data/entries/sizes.ts';
+
+interface FileOptions {
+  /** Where the answer goes. */
+  readonly output?: string;
+}
+
+/** Writes what a server reports of its health to a file. Nothing is sent anywhere else. */
+export async function diagnose(
+  context: Context,
+  [alias = '']: readonly string[],
+  options: FileOptions & { readonly anonymize?: string },
+): Promise<void> {
+  const { anonymize = 'standard' } = options;
+  if (anonymize !== 'standard' && anonymize !== 'strict') {
+    throw new CliError('BadArgument', `Invalid --anonymize \`${anonymize}\`: it is standard or strict`);
+  }
+  const query = { deadline: '1h0m0s', anonymize, ...Object.fromEntries(healthParts.map((part) => [part, 'true'])) };
+  const request: AdminRequest = { method: 'GET', call: 'healthinfo', query };
+  await save(context, alias, request, options.output ?? `${nameOf(alias)}-health.json`);
+}
+
+const healthParts = [
+  'minioinfo',
+  'minioconfig',
+  'syscpu',
+  'sysdrivehw',
+  'sysosinfo',
+  'sysload',
+  'sysmem',
+  'sysnet',
+  'sysprocess',
+  'syserrors',
+  'sysservices',
+  'sysconfig',
+  'replication',
+  'shards',
+];
+
+const profileKinds = ['cpu', 'cpuio', 'mem', 'block', 'mutex', 'trace', 'threads', 'goroutines', 'runtime'];
+
+/** Writes the profiles of a server to a file. */
+export async function profile(
+  context: Context,
+  [alias = '']: readonly string[],
+  options: FileOptions & { readonly duration?: string; readonly type?: string },
+): Promise<void> {
+  const { duration = '10', type = 'cpu,mem,block,mutex,goroutines' } = options;
+  const unknown = type.split(',').find((kind) => !profileKinds.includes(kind));
+  if (unknown !== undefined) {
+    throw new CliError('BadArgument', `Unknown type of profile \`${unknown}\`: there are ${profileKinds.join(', ')}`);
+  }
+  if (!/^[1-9]\d{0,3}$/.test(duration))
+    throw new CliError('BadArgument', `Invalid --duration \`${duration}\`: a number of seconds`);
+  const query = { profilerType: type, duration: `${duration}s` };
+  await save(context, alias, { method: 'POST', call: 'profile', query }, options.output ?? 'profile.zip');
+}
+
+/** Writes files of the server's drives to a file, in the encrypted format of MinIO. */
+export async function inspect(
+  context: Context,
+  [argument = '']: readonly string[],
+  options: FileOptions,
+): Promise<void> {
+  const { aliasName, bucket, key } = parseRemote(argument, await context.aliases());
+  if (bucket === '' || key === '')
+    throw new CliError('BadArgument', `Invalid target \`${argument}\`: write ALIAS/BUCKET/PATH`);
+  const request: AdminRequest = { method: 'GET', call: 'inspect-data', query: { volume: bucket, file: key } };
+  await save(context, aliasName, request, options.output ?? `inspect-${bucket}.enc`);
+}
+
+async function save(context: Context, alias: string, request: AdminRequest, file: string): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const { body } = await admin.stream(request);
+  await pipeline(body, createWriteStream(file, { mode: 0o600 }), { signal: context.signal });
+  context.output.message(`Wrote \`${file}\`; only you can read it.`, { file });
+}
+
+function nameOf(alias: string): string {
+  return alias.replace(/\/+$/, '');
+}
+
+interface PerfOptions {
+  readonly duration?: string;
+  readonly concurrent?: string;
+  readonly size?: string;
+  readonly bucket?: string;
+}
+
+const perfCalls = {
+  object: 'speedtest',
+  drive: 'speedtest/drive',
+  net: 'speedtest/net',
+  'site-replication': 'speedtest/site',
+} as const;
+
+/** Has a server measure itself: objects, drives, the network or site replication. The arguments are `[KIND] ALIAS`. */
+export async function perf(context: Context, args: readonly string[], options: PerfOptions): Promise<void> {
+  const [kind, alias] = args.length === 2 ? args : [undefined, args[0]];
+  if (args.length > 2 || alias === undefined || (kind !== undefined && !Object.hasOwn(perfCalls, kind))) {
+    throw new CliError('BadArgument', `Write [KIND] ALIAS, where KIND is one of ${Object.keys(perfCalls).join(', ')}`);
+  }
+  const admin = await adminOf(context, alias);
+  const { duration = '10s', concurrent = '32', size = '64MiB' } = options;
+  const kinds = kind === undefined ? (['net', 'drive', 'object'] as const) : [kind as keyof typeof perfCalls];
+  for (const one of kinds) {
+    const query = {
+      object: { size: parseSize('--size', size), duration, concurrent, autotune: 'true', bucket: options.bucket },
+      drive: { blocksize: 4 * 1_024 * 1_024, filesize: 1_024 * 1_024 * 1_024 },
+      net: { duration },
+      'site-replication': { duration },
+    }[one];
+    const { body } = await admin.stream({ method: 'POST', call: perfCalls[one], query });
+    let last: unknown;
+    for await (const result of jsonLines<unknown>(body)) last = result;
+    context.output.message(`${one}\n${JSON.stringify(last, null, 1)}`, { type: one, perf: last });
+  }
+}
+
+interface LockEntry {
+  readonly time: string;
+  readonly resource: string;
+  readonly type: string;
+  readonly source: string;
+  readonly owner: string;
+}
+
+export async function topLocks(
+  context: Context,
+  [alias = '']: readonly string[],
+  { count = '10', stale = false }: { readonly count?: string; readonly stale?: boolean },
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const query = { count, stale: String(stale) };
+  const locks = (await admin.json<readonly LockEntry[] | null>({ method: 'GET', call: 'top/locks', query })) ?? [];
+  const rows = locks.map(({ time, type, resource, owner }) => [time, type, resource, owner]);
+  const human = rows.length === 0 ? 'No locks are held' : textTable(['Time', 'Type', 'Resource', 'Owner'], rows);
+  context.output.list(
+    human,
+    locks.map((lock) => ({ locks: lock })),
+  );
+}
+
+/** The bits of the metrics in the admin API. */
+const metricTypes = { scanner: 1, drive: 2, net: 32, rpc: 256 } as const;
+
+interface TopOptions {
+  /** Seconds between two reports. */
+  readonly interval?: string;
+  /** The number of reports; 0 goes on until Ctrl-C. */
+  readonly n?: string;
+  readonly nodes?: string;
+}
+
+/** Prints the metrics of a server, one report after the other. */
+export async function topMetrics(
+  context: Context,
+  [alias = '']: readonly string[],
+  { interval = '1', n = '0', nodes = '' }: TopOptions,
+  kind: keyof typeof metricTypes,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const by = { scanner: {}, drive: { 'by-disk': 'true' }, net: { 'by-host': 'true' }, rpc: { 'by-host': 'true' } }[
+    kind
+  ];
+  const query = { types: metricTypes[kind], interval: `${interval}s`, n, hosts: nodes, ...by };
+  const { body } = await admin.stream({ method: 'GET', call: 'metrics', query });
+  for await (const metrics of jsonLines<Readonly<Record<string, unknown>>>(body)) {
+    await context.output.line(JSON.stringify(metrics, null, 1), metrics);
+  }
+}
