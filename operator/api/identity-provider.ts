@@ -20,6 +20,12 @@ export const identityProviderSpec = z.strictObject({
   configUrl: url('Address of the discovery document, ending in /.well-known/openid-configuration.'),
   clientId: z.string().min(1).max(255).describe('Client made at the provider for this service.'),
   clientSecretRef: secretKeyRef.describe('Secret of that client.'),
+  cliClientId: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('Public client made at the provider for `coffer login`, whose tokens are accepted too.'),
   displayName: z.string().max(128).optional().describe("Label of the console's sign-in button."),
   scopes: z
     .array(scope)

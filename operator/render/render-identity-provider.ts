@@ -44,6 +44,7 @@ export function renderIdentityProvider(
     ['ENABLE', spec.enabled ? undefined : 'off'],
     ['CONFIG_URL', spec.configUrl],
     ['CLIENT_ID', spec.clientId],
+    ['CLI_CLIENT_ID', spec.cliClientId],
     ['DISPLAY_NAME', spec.displayName],
     ['SCOPES', list(spec.scopes)],
     ['CLAIM_NAME', spec.claimName],

@@ -89,6 +89,7 @@ describe('a change of the IdentityProvider', () => {
   const changes: Readonly<Record<keyof typeof identityProviderSpec.shape, Spec>> = {
     configUrl: { configUrl: 'https://id.example.com/realms/b/.well-known/openid-configuration' },
     clientId: { clientId: 'other' },
+    cliClientId: { cliClientId: 'command-line' },
     clientSecretRef: { clientSecretRef: { name: 'client', key: 'other' } },
     displayName: { displayName: 'Staff' },
     scopes: { scopes: ['openid', 'profile'] },

@@ -89,6 +89,8 @@ function malformed(message: string): IdentityProblem {
 export interface TokenExpectations {
   readonly issuer: string;
   readonly clientId: string;
+  /** Another client whose tokens are accepted too. */
+  readonly otherClientId?: string;
   readonly keys: Pick<KeySet, 'find'>;
   /** The key of tokens that are signed by HMAC, together with `hmacAlgorithms`, which the provider publishes. */
   readonly clientSecret?: string;
@@ -158,7 +160,7 @@ function checkClaims(claims: JWTPayload, expected: TokenExpectations): VerifiedT
       `The token was issued by ${JSON.stringify(iss ?? null)} (iss), but the provider's issuer is "${expected.issuer}".`,
     );
   }
-  checkAudience(claims, expected.clientId);
+  checkAudience(claims, expected);
   if (typeof sub !== 'string' || sub === '') {
     throw new IdentityProblem('ClaimMissing', 'The token has no subject (sub); at Keycloak the scope "basic" adds it.');
   }
@@ -167,9 +169,10 @@ function checkClaims(claims: JWTPayload, expected: TokenExpectations): VerifiedT
 }
 
 /** Checks the audience. Keycloak's access tokens name the client in `azp` only. */
-function checkAudience(claims: JWTPayload, clientId: string): void {
+function checkAudience(claims: JWTPayload, { clientId, otherClientId }: TokenExpectations): void {
   const audiences = [claims.aud ?? []].flat();
-  if (audiences.includes(clientId) || claims['azp'] === clientId) return;
+  const isMeant = (client: string) => audiences.includes(client) || claims['azp'] === client;
+  if (isMeant(clientId) || (otherClientId !== undefined && isMeant(otherClientId))) return;
   throw new IdentityProblem(
     'AudienceMismatch',
     `The token is meant for aud ${JSON.stringify(claims.aud ?? null)} (azp ${JSON.stringify(claims['azp'] ?? null)}), ` +

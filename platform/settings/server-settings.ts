@@ -164,6 +164,8 @@ export interface OpenIdProviderSettings {
   readonly configUrl: string;
   readonly clientId: string;
   readonly clientSecret?: string;
+  /** The public client of `coffer login`. */
+  readonly cliClientId?: string;
   readonly displayName?: string;
   readonly scopes: readonly string[];
   /** The name of the claim, with the prefix. */

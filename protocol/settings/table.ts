@@ -263,6 +263,11 @@ export const settings = [
   ),
   openid('CLIENT_ID', text, 'Client made at the provider for this service.'),
   openid('CLIENT_SECRET', text, 'Secret of that client.', { secret: true }),
+  openid(
+    'CLI_CLIENT_ID',
+    text,
+    'Public client made at the provider for `coffer login`, whose tokens are accepted too; the client itself if it has no secret.',
+  ),
   openid('DISPLAY_NAME', text, "Label of the console's sign-in button."),
   openid('SCOPES', { kind: 'list' }, 'Scopes asked for, comma-separated; all that discovery lists without it.'),
   openid('CLAIM_NAME', text, 'Claim whose values name policies.', { default: 'policy' }),

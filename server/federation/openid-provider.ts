@@ -77,6 +77,14 @@ export function isSignedInAt({ settings }: Pick<OpenIdProvider, 'settings'>): bo
   return settings.vendor !== 'kubernetes';
 }
 
+/** The scopes of a sign-in: those of the settings, or all that discovery lists; always `openid`, without which there is no ID token. */
+export function signInScopes({ settings, status }: Pick<OpenIdProvider, 'settings' | 'status'>): string[] {
+  const listed = status.kind === 'ready' ? status.metadata.scopesSupported : [];
+  // `offline_access` makes providers issue long-lived tokens or ask for consent. It is used only if it is configured.
+  const scopes = settings.scopes.length > 0 ? settings.scopes : listed.filter((scope) => scope !== 'offline_access');
+  return [...new Set(['openid', ...scopes])];
+}
+
 export interface ProviderOptions {
   /** '' if none is set. */
   readonly region: string;

@@ -44,6 +44,7 @@ import {
 import type { ThreadOptions } from './threads.ts';
 import { openThreadStores, type ThreadStores } from './thread-stores.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from '../sts/assume-role.ts';
+import { listSignInProviders } from '../sts/list-sign-in-providers.ts';
 import { assumeRoleWithCertificate } from '../sts/assume-role-with-certificate.ts';
 import { assumeRoleWithCustomToken, askPlugin } from '../sts/assume-role-with-custom-token.ts';
 import type { StsAction } from '../sts/sts-request.ts';
@@ -229,6 +230,7 @@ export function stsActions(services: Services, settings: ServerSettings): readon
     assumeRoleWithCertificate({ ...access, ...(certificates === undefined ? {} : { settings: certificates }), clock }),
     assumeRoleWithCustomToken({ ...access, ...pluginOf(settings), region: settings.region, clock }),
     getCallerIdentity({ caller }),
+    listSignInProviders(services.providers),
   ];
 }
 

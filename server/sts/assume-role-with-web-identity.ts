@@ -112,6 +112,7 @@ export function expectations({ settings }: OpenIdProvider, { metadata, keys }: R
   return {
     issuer: metadata.issuer,
     clientId: settings.clientId,
+    ...(settings.cliClientId === undefined ? {} : { otherClientId: settings.cliClientId }),
     keys,
     ...(settings.clientSecret === undefined ? {} : { clientSecret: settings.clientSecret }),
     hmacAlgorithms: Array.isArray(algorithms) ? algorithms.filter((item) => typeof item === 'string') : [],

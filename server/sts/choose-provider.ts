@@ -54,8 +54,9 @@ function byIssuer({ list }: Pick<OpenIdProviders, 'list'>, claims: JWTPayload): 
 
 /** Ranks configurations of one issuer: a client that the token names first, and claims before roles. */
 function rank(provider: OpenIdProvider, claims: JWTPayload): number {
-  const { clientId } = provider.settings;
-  const meant = claims['azp'] === clientId || [claims.aud ?? []].flat().includes(clientId);
+  const { clientId, cliClientId } = provider.settings;
+  const named = [claims['azp'] ?? [], claims.aud ?? []].flat();
+  const meant = named.includes(clientId) || (cliClientId !== undefined && named.includes(cliClientId));
   return (meant ? 0 : 2) + (provider.roleArn === undefined ? 0 : 1);
 }
 

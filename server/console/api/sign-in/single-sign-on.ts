@@ -17,6 +17,7 @@ import {
   type ServerMetadata,
   type TokenEndpointResponse,
 } from 'openid-client';
+import { signInScopes } from '../../../federation/openid-provider.ts';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
 import { ConsoleError } from '../console-error.ts';
@@ -46,7 +47,7 @@ export async function authorizationUrl(
 ): Promise<URL> {
   return buildAuthorizationUrl(configurationOf(provider), {
     redirect_uri: request.redirectUri,
-    scope: scopesOf(provider).join(' '),
+    scope: signInScopes(provider).join(' '),
     state: request.state,
     nonce: request.nonce,
     code_challenge: await calculatePKCECodeChallenge(request.codeVerifier),
@@ -154,13 +155,4 @@ function clientAuthentication(secret: string | undefined, methods: readonly stri
   if (secret === undefined) return None();
   const basic = methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
   return basic ? ClientSecretBasic(secret) : ClientSecretPost(secret);
-}
-
-/** The configured scopes, or all that discovery lists; always `openid`, without which the provider issues no ID token. */
-function scopesOf(provider: OpenIdProvider): string[] {
-  const listed = provider.status.kind === 'ready' ? provider.status.metadata.scopesSupported : [];
-  const wanted = provider.settings.scopes.length > 0 ? provider.settings.scopes : listed;
-  // `offline_access` makes providers issue long-lived tokens or ask for consent. It is used only if it is configured.
-  const scopes = provider.settings.scopes.length > 0 ? wanted : wanted.filter((scope) => scope !== 'offline_access');
-  return [...new Set(['openid', ...scopes])];
 }
