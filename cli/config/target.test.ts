@@ -31,6 +31,19 @@ describe('an argument', () => {
     expect(() => parseRemote(text, aliases)).toThrow(message);
   });
 
+  it.each([
+    [String.raw`s\bucket\a\b`, { kind: 'remote', bucket: 'bucket', key: 'a/b' }],
+    [String.raw`s/bucket/a\b`, { kind: 'remote', bucket: 'bucket', key: String.raw`a\b` }],
+    [String.raw`C:\s\x`, { kind: 'local', path: 'C:/s/x' }],
+    [String.raw`.\s\x`, { kind: 'local', path: './s/x' }],
+  ])('%s is read by the rules of Windows', (text, expected) => {
+    expect(parseTarget(text, aliases, 'win32')).toMatchObject(expected);
+  });
+
+  it('keeps back-slashes elsewhere', () => {
+    expect(parseTarget(String.raw`s\bucket`, aliases, 'linux')).toEqual({ kind: 'local', path: String.raw`s\bucket` });
+  });
+
   it('must be a bucket, or an object, where the command needs it', () => {
     expect(() => parseBucket('s', aliases)).toThrow('name a bucket');
     expect(() => parseBucket('s/bucket/key', aliases)).toThrow('without a key');

@@ -1,6 +1,7 @@
 import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { CliError } from './cli-error.ts';
 import { findAlias, type Alias } from './aliases.ts';
+import { localPath } from './local-path.ts';
 
 /** An argument that names an object or bucket of a server, or a local path. */
 export type Target = RemoteTarget | { readonly kind: 'local'; readonly path: string };
@@ -17,15 +18,28 @@ export interface RemoteTarget {
   readonly key: string;
 }
 
-/** Parses `ALIAS/bucket/key` for a known ALIAS. Any other text is a local path. */
-export function parseTarget(text: string, aliases: ReadonlyMap<string, Alias>): Target {
-  const slash = text.indexOf('/');
-  const name = slash < 0 ? text : text.slice(0, slash);
-  return aliases.has(name) ? parseRemote(text, aliases) : { kind: 'local', path: text };
+/**
+ * Parses `ALIAS/bucket/key` for a known ALIAS. Any other text is a local path. On Windows a back-slash separates too: after the alias, and
+ * in local paths.
+ */
+export function parseTarget(
+  text: string,
+  aliases: ReadonlyMap<string, Alias>,
+  platform: NodeJS.Platform = process.platform,
+): Target {
+  const path = localPath(text, platform);
+  const [name = ''] = path.split('/', 1);
+  return aliases.has(name) ? parseRemote(text, aliases, platform) : { kind: 'local', path };
 }
 
 /** Like `parseTarget`, for commands that need a server. */
-export function parseRemote(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
+export function parseRemote(
+  given: string,
+  aliases: ReadonlyMap<string, Alias>,
+  platform: NodeJS.Platform = process.platform,
+): RemoteTarget {
+  // A key may have back-slashes: only those of an argument without a slash after the alias separate.
+  const text = /^[^/]*\\/.test(given) ? localPath(given, platform) : given;
   const [aliasName = '', bucket = '', ...rest] = text.split('/');
   const alias = findAlias(aliases, aliasName);
   const problem = bucket === '' ? undefined : bucketNameProblem(bucket);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CliError } from '../../../config/cli-error.ts';
 import { stat } from 'node:fs/promises';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
+import { isFileName } from '../../../config/local-path.ts';
 import { displayName, type Target } from '../../../config/target.ts';
 
 /**
@@ -30,8 +31,7 @@ export function keyUnder(prefix: string, name: string): string {
  */
 export function pathUnder(folder: string, name: string, platform: NodeJS.Platform = process.platform): string {
   const segments = name.replace(/\/$/, '').split('/');
-  const forbidden = platform === 'win32' ? /[\\:\0]/ : /\0/;
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..') || forbidden.test(name)) {
+  if (!segments.every((segment) => isFileName(segment, platform))) {
     throw new CliError(
       'Unsafe',
       `The key \`${name}\` cannot become a path under \`${folder}\`: copy it alone, to a name you choose`,

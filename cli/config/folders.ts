@@ -1,0 +1,44 @@
+import { posix, win32 } from 'node:path';
+import { CliError } from './cli-error.ts';
+
+/** Where the client keeps its files. */
+export interface Folders {
+  /** The folder of config.json. */
+  readonly config: string;
+  /** The folder of certificates; the authorities are in `CAs` below it. */
+  readonly certs: string;
+}
+
+/** What of a machine decides about the folders. It is an argument, so that the rules of Windows are tested on every system. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+  /** The home of the user, as the system knows it. Windows does not use it. */
+  readonly home: string;
+}
+
+/**
+ * Returns the folders: those below the folder of the option or of `COFFER_CONFIG_DIR` or `MC_CONFIG_DIR`, otherwise `~/.coffer` with
+ * `certs` in it. On Windows the certificates are in `coffer\certs` of the user's folder, as the specification has it.
+ *
+ * @throws CliError BadConfig on Windows, if no variable names the folder of the user
+ */
+export function foldersOf(option: string | undefined, { platform, env, home }: Machine): Folders {
+  const path = platform === 'win32' ? win32 : posix;
+  const given = option || env['COFFER_CONFIG_DIR'] || env['MC_CONFIG_DIR'];
+  if (given) return { config: given, certs: path.join(given, 'certs') };
+  const user = platform === 'win32' ? windowsHome(env) : home;
+  const config = path.join(user, '.coffer');
+  return { config, certs: platform === 'win32' ? path.join(user, 'coffer', 'certs') : path.join(config, 'certs') };
+}
+
+function windowsHome(env: NodeJS.ProcessEnv): string {
+  const { HOME, USERPROFILE, HOMEDRIVE, HOMEPATH } = env;
+  if (HOME) return HOME;
+  if (USERPROFILE) return USERPROFILE;
+  if (HOMEDRIVE && HOMEPATH) return `${HOMEDRIVE}${HOMEPATH}`;
+  throw new CliError(
+    'BadConfig',
+    'There is no folder for config.json: none of HOME, USERPROFILE, and HOMEDRIVE with HOMEPATH is set; set one of them, or use --config-dir',
+  );
+}
