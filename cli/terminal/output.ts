@@ -1,6 +1,8 @@
 import { CliError } from '../config/cli-error.ts';
 import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { paintFor, type Paint } from './colors.ts';
 import type { Io } from './io.ts';
 
 interface Described {
@@ -19,6 +21,9 @@ export function describeError(failure: unknown, context?: string): Described {
   return { message: plain(message), cause: plain(said), details: details(cause ?? failure) };
 }
 
+const trustIt =
+  '`coffer alias set` shows it and asks whether to trust it; or put it into certs/CAs of the configuration folder, or use --insecure';
+
 const networkReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there',
   ECONNRESET: 'the connection was closed',
@@ -27,12 +32,12 @@ const networkReasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name cannot be resolved now',
   EHOSTUNREACH: 'the host cannot be reached',
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    'the certificate is self-signed; put it into certs/CAs of the configuration folder, or use --insecure',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'the certificate authority is unknown; put its certificate into certs/CAs of the configuration folder, or use --insecure',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the certificate authority is unknown; put its certificate into certs/CAs of the configuration folder, or use --insecure',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `the certificate is self-signed; ${trustIt}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `the certificate authority is unknown; ${trustIt}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the certificate authority is unknown; ${trustIt}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the certificate authority is unknown; ${trustIt}`,
+  CERT_HAS_EXPIRED: 'the certificate of the server has expired, or a clock is wrong',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
   ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
@@ -65,23 +70,37 @@ function plain(text: string): string {
     .replace(/\.+$/, '');
 }
 
+interface OutputOptions {
+  readonly json: boolean;
+  /** False for none at all. */
+  readonly color?: boolean | undefined;
+  readonly pager?: Writable | undefined;
+}
+
 /** Prints messages for people; with `--json` one line of JSON for each, including errors. */
 export class Output {
   readonly json: boolean;
+  /** Colors a part of a message. */
+  readonly paint: Paint;
   readonly #io: Io;
+  readonly #out: Writable;
+  readonly #paintError: Paint;
   /** Set while the last line of the terminal shows a progress bar. */
   #wipe: (() => void) | undefined;
 
-  constructor(io: Io, options: { readonly json: boolean }) {
+  constructor(io: Io, options: OutputOptions) {
     this.#io = io;
+    this.#out = options.pager ?? io.stdout;
     this.json = options.json;
+    this.paint = paintFor(io.stdout, io.env, options.color !== false && !options.json);
+    this.#paintError = paintFor(io.stderr, io.env, options.color !== false && !options.json);
   }
 
   /** Prints a message; JSON gets `status: "success"` and the fields. An empty `human` prints nothing. */
   message(human: string, fields: Readonly<Record<string, unknown>>): void {
     this.#wipe?.();
-    if (this.json) this.#io.stdout.write(`${JSON.stringify({ status: 'success', ...fields })}\n`);
-    else if (human !== '') this.#io.stdout.write(`${human}\n`);
+    if (this.json) this.#out.write(`${JSON.stringify({ status: 'success', ...fields })}\n`);
+    else if (human !== '') this.#out.write(`${human}\n`);
   }
 
   /** Prints one text, such as a table; as JSON one line for each item. */
@@ -98,11 +117,13 @@ export class Output {
   /** Like `message`, but waits while the reader is slow, so that a long listing is not buffered in memory. */
   async line(human: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
     this.message(human, fields);
-    if (this.#io.stdout.writableLength > 65_536) await this.drained();
+    if (this.#out.writableLength > 65_536) await this.drained();
   }
 
   async drained(): Promise<void> {
-    if (this.#io.stdout.writableNeedDrain) await once(this.#io.stdout, 'drain', { signal: this.#io.signal });
+    // A pager that the user has left needs no more.
+    if (!this.#out.writableNeedDrain || this.#out.destroyed) return;
+    await once(this.#out, 'drain', { signal: this.#io.signal });
   }
 
   /** `fatal` ends the command; `error` belongs to one of several arguments. */
@@ -113,13 +134,15 @@ export class Output {
       const error = { message, cause: { message: cause, error: details }, type };
       this.#io.stdout.write(`${JSON.stringify({ status: 'error', error })}\n`);
     } else {
-      this.#io.stderr.write(`coffer: <ERROR> ${message}.${cause === '' ? '' : ` ${cause}.`}\n`);
+      this.#io.stderr.write(
+        `coffer: ${this.#paintError('error', '<ERROR>')} ${message}.${cause === '' ? '' : ` ${cause}.`}\n`,
+      );
     }
   }
 
   warn(text: string): void {
     this.#wipe?.();
-    if (!this.json) this.#io.stderr.write(`coffer: <WARNING> ${text}.\n`);
+    if (!this.json) this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${text}.\n`);
   }
 
   /** Sets a function that removes the progress bar before a message is printed. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Paint } from '../../../terminal/colors.ts';
 import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { asArchiveFolder, readArchives, type ZipOptions } from '../entries/archives.ts';
@@ -22,7 +23,7 @@ export async function list(context: Context, [argument = '']: readonly string[],
   const entries = readable(context, entriesOf(context, target, { recursive, versions, incomplete, rewind }), failures);
   for await (const { entry, ordinal } of numbered(entries)) {
     if (options.storageClass !== undefined && entry.storageClass !== options.storageClass) continue;
-    await context.output.line(textOf(entry, ordinal), fieldsOf(entry, ordinal, baseOf(target)));
+    await context.output.line(textOf(entry, ordinal, context.output.paint), fieldsOf(entry, ordinal, baseOf(target)));
     totalObjects += 1;
     totalSize += entry.size;
   }
@@ -64,14 +65,14 @@ async function* numbered(entries: AsyncIterable<Entry>): AsyncGenerator<{ entry:
   yield* flush();
 }
 
-function textOf(entry: Entry, ordinal: number | undefined): string {
-  const { name, size, modified, storageClass, version } = entry;
-  const words = [`[${formatTime(modified)}]`, formatSize(size).padStart(7)];
+function textOf(entry: Entry, ordinal: number | undefined, paint: Paint): string {
+  const { kind, name, size, modified, storageClass, version } = entry;
+  const words = [paint('time', `[${formatTime(modified)}]`), paint('size', formatSize(size).padStart(7))];
   if (storageClass !== undefined) words.push(storageClass);
   if (version !== undefined) {
     words.push(version.id, `v${ordinal ?? '?'}`, version.deleteMarker ? 'DEL' : 'PUT');
   }
-  return [...words, printable(name)].join(' ');
+  return [...words, kind === 'folder' ? paint('folder', printable(name)) : printable(name)].join(' ');
 }
 
 /** The fields of an entry in the answers of `ls`, `tree` and `find`. `url` is the address of the place that is listed. */

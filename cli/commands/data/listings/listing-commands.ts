@@ -37,6 +37,7 @@ function addList(commands: CommandGroup): void {
       ],
       doing: 'list',
       each: true,
+      paged: true,
       run: (module) => module.list,
     });
   commands
@@ -53,6 +54,7 @@ function addList(commands: CommandGroup): void {
       examples: ['mine/photos', 'mine/photos/cat.jpg', 'mine/photos/cat.jpg --versions'],
       doing: 'stat',
       each: true,
+      paged: true,
       run: (module) => module.statTarget,
     });
   commands
@@ -67,6 +69,7 @@ function addList(commands: CommandGroup): void {
       examples: ['mine/photos', 'mine/photos --files --depth 2'],
       doing: 'list',
       each: true,
+      paged: true,
       run: (module) => module.tree,
     });
 }

@@ -1,0 +1,27 @@
+import { closestName } from '../config/closest-name.ts';
+import { listBuckets } from '../s3/buckets.ts';
+import { S3ResponseError } from '../s3/s3-response-error.ts';
+import type { Context } from './context.ts';
+
+/** Milliseconds. The error itself is known already. */
+const waitMs = 2_000;
+
+/**
+ * Returns the bucket that was meant, as an argument, where a command failed because its bucket does not exist. It asks the server, and
+ * returns undefined when that fails.
+ */
+export async function suggestBucket(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
+  const [aliasName = '', bucket = ''] = subject.split('/');
+  if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchBucket' || bucket === '') return undefined;
+  try {
+    const alias = (await context.aliases()).get(aliasName);
+    if (alias === undefined) return undefined;
+    const client = await context.newClient(alias, AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]));
+    const names = (await listBuckets(client)).map(({ name }) => name);
+    client.close();
+    const closest = closestName(bucket, names);
+    return closest && `${aliasName}/${closest}`;
+  } catch {
+    return undefined;
+  }
+}
