@@ -1,18 +1,21 @@
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 
-// Called before other imports: a short command spends most of its time starting.
-enableCompileCache();
+// Called before other imports: a short command spends most of its time starting. Node 20 does not have it.
+(module as { readonly enableCompileCache?: typeof module.enableCompileCache }).enableCompileCache?.();
 const { run } = await import('./program.ts');
 
 const interrupted = new AbortController();
 let interruptedAt: number | undefined;
+/** As a shell reports a program that a signal ended. */
+let interruptedCode = 130;
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
   process.on(signal, () => {
     const now = performance.now();
     // The launcher forwards a signal that the terminal also sends to this process. Within 500 ms it is the same one; a later one ends the
     // process.
-    if (interruptedAt !== undefined && now - interruptedAt > 500) process.exit(130);
+    if (interruptedAt !== undefined && now - interruptedAt > 500) process.exit(interruptedCode);
+    if (interruptedAt === undefined) interruptedCode = code;
     interruptedAt ??= now;
     interrupted.abort();
   });
@@ -28,6 +31,7 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
 process.stdout.on('error', () => process.exit(1));
 
 const { stdin, stdout, stderr, env } = process;
-process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env, signal: interrupted.signal });
+const exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env, signal: interrupted.signal });
+process.exitCode = exitCode === 130 ? interruptedCode : exitCode;
 // Exits after the output is written. Open connections and standard input would keep the process running.
 stdout.write('', () => process.exit());

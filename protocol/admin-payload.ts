@@ -1,5 +1,5 @@
 import { FormatError } from './format-error.ts';
-import { argon2, createCipheriv, createDecipheriv, pbkdf2, randomBytes } from 'node:crypto';
+import crypto, { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /**
@@ -50,26 +50,34 @@ export async function decryptPayload(secret: string, payload: Buffer): Promise<B
   return Buffer.concat(chunks);
 }
 
-const deriveArgon2 = promisify(argon2);
 const derivePbkdf2 = promisify(pbkdf2);
 
 async function keyOf(algorithm: number, secret: string, salt: Buffer): Promise<Buffer> {
   switch (algorithm) {
     case algorithms.argon2idAes:
     case algorithms.argon2idChaCha:
-      return deriveArgon2('argon2id', {
-        message: Buffer.from(secret),
-        nonce: salt,
-        passes: 1,
-        memory: 64 * 1024,
-        parallelism: 4,
-        tagLength: 32,
-      });
+      return deriveArgon2(secret, salt);
     case algorithms.pbkdf2Aes:
       return derivePbkdf2(secret, salt, 8_192, 32, 'sha256');
     default:
       throw new FormatError(`the encrypted payload names the algorithm ${algorithm}, which is not known`);
   }
+}
+
+/** Bytes of the key, passes, KiB of memory, and lanes: the parameters of MinIO's payloads. */
+const argon2id = { tagLength: 32, passes: 1, memory: 64 * 1024, parallelism: 4 } as const;
+
+/** Node before 24.7, which runs the client only, has no Argon2: a library takes some tenths of a second for it. */
+async function deriveArgon2(secret: string, salt: Buffer): Promise<Buffer> {
+  const { argon2 } = crypto as { readonly argon2?: typeof crypto.argon2 };
+  if (argon2 !== undefined) {
+    return promisify(argon2)('argon2id', { message: Buffer.from(secret), nonce: salt, ...argon2id });
+  }
+  const { argon2idAsync } = await import('@noble/hashes/argon2.js');
+  const { tagLength, passes, memory, parallelism } = argon2id;
+  return Buffer.from(
+    await argon2idAsync(Buffer.from(secret), salt, { t: passes, m: memory, p: parallelism, dkLen: tagLength }),
+  );
 }
 
 class ChunkCipher {
