@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './config/cli-error.ts';
 import { type CommandGroup, commandsOf, laterGroups, type Runner, type Task } from './commands/command-group.ts';
+import { addAliasCommands } from './commands/aliases/alias-commands.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
+import { addProgramCommands } from './commands/program-commands.ts';
 import { Context, isSet, type GlobalOptions } from './commands/context.ts';
+import { paintFor } from './terminal/colors.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
 
@@ -52,7 +55,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
     return 1;
   }
   if (!isReported(error)) output.error(error, 'fatal');
-  return 1;
+  return error instanceof CliError ? error.exitCode : 1;
 }
 
 /** Commander writes `error: missing required argument 'x'`. */
@@ -61,7 +64,15 @@ function sentence(text: string): string {
   return `${bare.charAt(0).toUpperCase()}${bare.slice(1).replace(/\.$/, '')}`;
 }
 
+/** Returns the program with all commands, and its version, for the manual. */
+export async function wholeProgram(): Promise<{ readonly program: Command; readonly version: string }> {
+  const { stdin, stdout, stderr } = process;
+  const io: Io = { stdin, stdout, stderr, env: {}, signal: new AbortController().signal };
+  return { program: await buildProgram(io, Object.keys(laterGroups)), version: readVersion() };
+}
+
 async function buildProgram(io: Io, words: readonly string[]): Promise<Command> {
+  const paint = paintFor(io.stdout, io.env, !words.includes('--no-color'));
   const program = new Command('coffer')
     .description('Client for Coffer and other S3-compatible object stores')
     .version(`coffer ${readVersion()}`, '-v, --version')
@@ -73,21 +84,35 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     .option('--json', 'print one line of JSON for each message, errors included')
     .option('--debug', 'show requests and responses, without secrets')
     .option('--insecure', 'do not check TLS certificates')
-    .option('--no-color', 'print without colors')
-    .option('--dp, --disable-pager', 'print without a pager, which is always so')
+    .option('--no-color', 'print without colors (or NO_COLOR)')
+    .option('--dp, --disable-pager', 'print long output without a pager (or MC_DISABLE_PAGER)')
     .option('-H, --custom-header <header>', 'send NAME:VALUE with each request; may be repeated', collect)
     .option('--limit-upload <rate>', 'send at most this many bytes per second: 10MiB (or MC_LIMIT_UPLOAD)')
     .option('--limit-download <rate>', 'receive at most this many bytes per second: 10MiB (or MC_LIMIT_DOWNLOAD)')
     .option('--resolve <address>', 'use HOST[:PORT]=IP instead of the name service; may be repeated', collect)
+    .configureHelp({ styleTitle: (title) => paint('title', title) })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       // `fail` prints the errors. Help for a wrong command goes to standard error.
       writeErr: (text) => (text.startsWith('error:') ? undefined : io.stderr.write(text)),
     });
-  const runner: Runner = async (tasks) => runTasks(new Context(io, program.opts<GlobalOptions>()), tasks);
+  const runner: Runner = async (tasks, paged) => runTasks(io, program.opts<GlobalOptions>(), tasks, paged);
+  program
+    .helpCommand(false)
+    .command('help [words...]')
+    .description('show the help of a command, or a page of a topic')
+    .action(async (given: readonly string[]) => {
+      const { helpFor } = await import('./commands/help/help.ts');
+      // The commands for administrators are defined when one of the words names them.
+      const found = helpFor(program, given);
+      if (typeof found === 'string') io.stdout.write(`${found}\n`);
+      else found.outputHelp();
+    });
   const commands = commandsOf(program, runner);
+  addAliasCommands(commands);
   addDataCommands(commands);
+  addProgramCommands(commands);
   await addLaterCommands(commands, words);
   return program;
 }
@@ -122,20 +147,31 @@ async function addLaterCommands(commands: CommandGroup, words: readonly string[]
   }
 }
 
-async function runTasks(context: Context, tasks: readonly Task[]): Promise<void> {
+async function runTasks(io: Io, options: GlobalOptions, tasks: readonly Task[], paged: boolean): Promise<void> {
+  const usePager =
+    paged && io.stdout === process.stdout && process.stdout.isTTY && !options.json && !options.disablePager;
+  const left = new AbortController();
+  const pager = usePager
+    ? await (await import('./terminal/pager.ts')).startPager(io.env, () => left.abort())
+    : undefined;
+  const signal = pager === undefined ? io.signal : AbortSignal.any([io.signal, left.signal]);
+  const context = new Context({ ...io, signal }, options, pager?.input);
   let failed = 0;
   try {
     for (const { work, doing, subject } of tasks) {
       try {
         await work(context);
       } catch (error) {
-        const explained = explain(error, doing, subject);
+        // The user has seen enough.
+        if (left.signal.aborted && !io.signal.aborted) return;
+        const explained = await explain(context, error, doing, subject);
         if (tasks.length === 1 || context.signal.aborted) throw explained;
         failed += 1;
         if (!isReported(explained)) context.output.error(explained, 'error');
       }
     }
   } finally {
+    await pager?.end();
     context.close();
   }
   if (failed > 0) throw new CliError('Reported', `${failed} of ${tasks.length} arguments failed`);
@@ -147,9 +183,12 @@ function isReported(error: unknown): boolean {
 }
 
 /** Names the failed action; the error of the server or the system becomes the cause. */
-function explain(error: unknown, doing: string, subject: string | undefined): unknown {
+async function explain(context: Context, error: unknown, doing: string, subject: string | undefined) {
   if (error instanceof CliError) return error;
-  return new CliError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}`, {
+  const { suggestBucket } = await import('./commands/suggest-bucket.ts');
+  const meant = await suggestBucket(context, error, subject);
+  const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
+  return new CliError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
     cause: error,
   });
 }

@@ -20,8 +20,8 @@ export interface Task {
   readonly work: (context: Context) => Promise<void>;
 }
 
-/** Runs the tasks of a command. With several tasks it reports a failure and continues, and fails at the end. */
-export type Runner = (tasks: readonly Task[]) => Promise<void>;
+/** Runs the tasks of a command, with a pager for long output where `paged`. With several tasks it reports a failure and continues, and fails at the end. */
+export type Runner = (tasks: readonly Task[], paged: boolean) => Promise<void>;
 
 /** The function behind a command. `args` are the given arguments; the values of a list follow each other. */
 type CommandFunction<Options extends object = object> = (
@@ -59,6 +59,8 @@ interface CommandDefinition<Module, Options extends object> {
   readonly subject?: number;
   /** Runs the function once for each argument. The command continues after a failure. */
   readonly each?: true;
+  /** Its output may be longer than a screen, and is shown by a pager on a terminal. */
+  readonly paged?: true;
   readonly run: (module: Module) => CommandFunction<Options>;
 }
 
@@ -74,6 +76,9 @@ interface SwitchDefinition<Module> {
 }
 
 type Verb = 'enable' | 'disable';
+
+/** The examples in the help of a command. The manual shows them, too. */
+export const examplesOf = new WeakMap<Command, string>();
 
 /**
  * A group of commands, such as `coffer admin user`. Every command of the client is declared by `add`. The module with the functions is
@@ -115,11 +120,14 @@ export class CommandGroup<Module = undefined> {
       doing,
       subject = 1,
       each = false,
+      paged = false,
       run,
     } = definition;
     const path = `${pathOf(this.#command)}${nameAndArgs.split(' ', 1)[0]}`;
     const command = this.#command.command(nameAndArgs).description(description);
-    command.addHelpText('after', exampleText(examples, path));
+    const shown = exampleText(examples, path);
+    examplesOf.set(command, shown);
+    command.addHelpText('after', shown);
     if (alias !== undefined) command.alias(alias);
     if (usage !== undefined) command.usage(`[options] ${usage}`);
     for (const option of options) addOption(command, option);
@@ -135,7 +143,7 @@ export class CommandGroup<Module = undefined> {
         subject: list.at(subject) ?? list[0],
         work: async (context: Context) => run(await this.#load())(context, list, command.opts<Options>()),
       }));
-      await this.#runner(tasks);
+      await this.#runner(tasks, paged);
     });
   }
 

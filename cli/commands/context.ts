@@ -1,5 +1,9 @@
-import { type Alias, configFolder, allAliases } from '../config/aliases.ts';
+import { homedir } from 'node:os';
+import type { Writable } from 'node:stream';
+import { type Alias, allAliases } from '../config/aliases.ts';
+import { type Folders, foldersOf } from '../config/folders.ts';
 import type { RateLimits, S3Client } from '../s3/client.ts';
+import type { ConnectionSettings } from '../s3/connections.ts';
 import type { Io } from '../terminal/io.ts';
 import { Output } from '../terminal/output.ts';
 
@@ -10,6 +14,9 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly debug?: boolean;
   readonly insecure?: boolean;
+  readonly disablePager?: boolean;
+  /** False with `--no-color`. */
+  readonly color?: boolean;
   /** `NAME:VALUE`. */
   readonly customHeader?: readonly string[];
   /** `HOST[:PORT]=IP`. */
@@ -32,7 +39,7 @@ export function isSet(value: string | undefined): boolean {
 export class Context {
   readonly io: Io;
   readonly output: Output;
-  readonly folder: string;
+  readonly folders: Folders;
   readonly quiet: boolean;
   readonly #options: GlobalOptions;
   readonly #clients = new Map<Alias, S3Client>();
@@ -40,16 +47,36 @@ export class Context {
   #limits: RateLimits | undefined;
   #readHeaders: Readonly<Record<string, string>> | undefined;
 
-  constructor(io: Io, options: GlobalOptions) {
+  /** `pager` takes the messages instead of standard output. */
+  constructor(io: Io, options: GlobalOptions, pager?: Writable) {
     this.io = io;
     this.#options = options;
-    this.output = new Output(io, { json: options.json === true || isSet(io.env['MC_JSON']) });
-    this.folder = configFolder(options.configDir, io.env);
+    this.output = new Output(io, {
+      json: options.json === true || isSet(io.env['MC_JSON']),
+      color: options.color,
+      pager,
+    });
+    this.folders = foldersOf(options.configDir, { platform: process.platform, env: io.env, home: homedir() });
     this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
   }
 
   get signal(): AbortSignal {
     return this.io.signal;
+  }
+
+  /** The folder of config.json. */
+  get folder(): string {
+    return this.folders.config;
+  }
+
+  async connectionSettings(): Promise<ConnectionSettings> {
+    // Imported on demand, as everything that connects.
+    const { parseResolution } = await import('../s3/resolve-hosts.ts');
+    return {
+      certs: this.folders.certs,
+      insecure: this.#options.insecure === true || isSet(this.io.env['MC_INSECURE']),
+      resolutions: (this.#options.resolve ?? listOf(this.io.env['MC_RESOLVE'])).map(parseResolution),
+    };
   }
 
   /** Reads the aliases once. */
@@ -75,20 +102,18 @@ export class Context {
   /** Makes a client with another signal, for clean-up after an interruption. */
   async newClient(alias: Alias, signal: AbortSignal): Promise<S3Client> {
     // Imported on demand, so that help and usage errors appear at once.
-    const [{ S3Client }, { connectionsTo }, { parseHeader, parseResolution }] = await Promise.all([
+    const [{ S3Client }, { connectionsTo }, { parseHeader }] = await Promise.all([
       import('../s3/client.ts'),
       import('../s3/connections.ts'),
       import('../s3/resolve-hosts.ts'),
     ]);
-    const { customHeader = [], resolve = listOf(this.io.env['MC_RESOLVE']) } = this.#options;
+    const { customHeader = [] } = this.#options;
     this.#limits ??= await this.#readLimits();
+    const renew = alias.login && (await import('./login/renew-login.ts')).renewalOf(this, alias, signal);
     return new S3Client({
-      alias,
-      agent: await connectionsTo(alias.url, {
-        configFolder: this.folder,
-        insecure: this.#options.insecure === true || isSet(this.io.env['MC_INSECURE']),
-        resolutions: resolve.map(parseResolution),
-      }),
+      alias: renew === undefined ? alias : await renew(),
+      renew,
+      agent: await connectionsTo(alias.url, await this.connectionSettings()),
       signal,
       region: this.io.env['COFFER_REGION'] || this.io.env['MC_REGION'],
       headers: Object.fromEntries(customHeader.map(parseHeader)),

@@ -7,7 +7,6 @@ import {
   checkKeys,
   checkUrl,
   type Alias,
-  configFolder,
   findAlias,
   allAliases,
   readAliases,
@@ -87,13 +86,6 @@ describe('the environment', () => {
       ['a', 'http://one'],
       ['b', 'http://three'],
     ]);
-  });
-
-  it('names the folder, unless the option does', () => {
-    expect(configFolder('/o', { COFFER_CONFIG_DIR: '/c', MC_CONFIG_DIR: '/m' })).toBe('/o');
-    expect(configFolder(undefined, { COFFER_CONFIG_DIR: '/c', MC_CONFIG_DIR: '/m' })).toBe('/c');
-    expect(configFolder(undefined, { MC_CONFIG_DIR: '/m' })).toBe('/m');
-    expect(configFolder(undefined, {})).toMatch(/\.coffer$/);
   });
 });
 

@@ -1,8 +1,9 @@
 import { CliError } from './cli-error.ts';
+import { closestName } from './closest-name.ts';
+import { type Login, readLogins } from './logins.ts';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
-import { homedir } from 'node:os';
 
 /** A server with its credentials, as stored in config.json. Empty keys mean anonymous access. */
 export interface Alias {
@@ -13,6 +14,8 @@ export interface Alias {
   readonly api: 'S3v4';
   /** Says whether the bucket is in the path. `auto` decides by the host. */
   readonly path: 'auto' | 'on' | 'off';
+  /** The credentials come from a single sign-on. They are renewed before they expire. Never in config.json. */
+  readonly login?: { readonly alias: string; readonly expires: Date };
 }
 
 /** @throws CliError BadAlias */
@@ -179,19 +182,29 @@ function malformed(variable: string): CliError {
   );
 }
 
-/** The folder of config.json: the option, the environment variable, or `~/.coffer`. */
-export function configFolder(option: string | undefined, env: NodeJS.ProcessEnv): string {
-  return option || env['COFFER_CONFIG_DIR'] || env['MC_CONFIG_DIR'] || join(homedir(), '.coffer');
+/** Returns the alias with the credentials of its login, if the login is for its server. */
+export function withLogin(name: string, alias: Alias, login: Login | undefined): Alias {
+  if (login === undefined || login.url !== alias.url) return alias;
+  const { accessKey, secretKey, sessionToken, expiration } = login.credentials;
+  return { ...alias, accessKey, secretKey, sessionToken, login: { alias: name, expires: new Date(expiration) } };
 }
 
-/** Returns all aliases. Those of the environment take precedence over the file. */
+/**
+ * Returns all aliases. Those of the environment take precedence over the file, and the credentials of a login over the keys in the file.
+ */
 export async function allAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
-  return new Map([...(await readAliases(folder)), ...aliasesFromEnvironment(env)]);
+  const [aliases, logins] = await Promise.all([readAliases(folder), readLogins(folder)]);
+  for (const [name, alias] of aliases) aliases.set(name, withLogin(name, alias, logins.get(name)));
+  return new Map([...aliases, ...aliasesFromEnvironment(env)]);
 }
 
 export function findAlias(aliases: ReadonlyMap<string, Alias>, name: string): Alias {
   const alias = aliases.get(name);
   if (alias !== undefined) return alias;
+  const closest = closestName(name, aliases.keys());
+  if (closest !== undefined) {
+    throw new CliError('NoSuchAlias', `No such alias \`${name}\` (did you mean \`${closest}\`?)`);
+  }
   throw new CliError(
     'NoSuchAlias',
     `No such alias \`${name}\`: known are ${[...aliases.keys()].map((known) => `\`${known}\``).join(', ') || 'none'}; ` +

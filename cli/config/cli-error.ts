@@ -2,10 +2,13 @@
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
+  /** Of the program, when this error ends it. */
+  readonly exitCode: number;
 
-  constructor(code: CliErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: CliErrorCode, message: string, options?: ErrorOptions & { readonly exitCode?: number }) {
     super(message, options);
     this.code = code;
+    this.exitCode = options?.exitCode ?? 1;
   }
 }
 
@@ -19,5 +22,7 @@ type CliErrorCode =
   | 'NotFound'
   | 'NotReady'
   | 'Unsafe'
+  /** The identity of a server is not proven, and the user has not accepted it. */
+  | 'Untrusted'
   /** The command has already reported each failure, so only the exit code is left. */
   | 'Reported';

@@ -82,6 +82,8 @@ export interface ClientOptions {
   readonly limits?: RateLimits | undefined;
   readonly now?: () => Date;
   readonly retries?: Retries;
+  /** Returns the alias with credentials that have not expired. It is called before each request. */
+  readonly renew?: (() => Promise<Alias>) | undefined;
 }
 
 /** The limits of the bodies that a command sends and receives. */
@@ -95,18 +97,22 @@ const maxBodyBytes = 64 * 1_024 * 1_024;
 
 /** Sends signed requests to one server over persistent connections, and retries transient failures. */
 export class S3Client {
-  readonly alias: Alias;
   readonly signal: AbortSignal;
+  #alias: Alias;
   readonly #options: ClientOptions;
   readonly #secure: boolean;
   /** Regions by bucket, learned from refused requests. */
   readonly #regions = new Map<string, string>();
 
   constructor(options: ClientOptions) {
-    this.alias = options.alias;
+    this.#alias = options.alias;
     this.signal = options.signal;
     this.#options = options;
     this.#secure = options.alias.url.startsWith('https:');
+  }
+
+  get alias(): Alias {
+    return this.#alias;
   }
 
   /** Returns a successful answer before its body is read. @throws S3ResponseError, or network errors of Node */
@@ -147,8 +153,9 @@ export class S3Client {
   }
 
   async #once(request: S3Request, attempt: number): Promise<S3Response> {
+    const { trace, renew } = this.#options;
+    if (renew !== undefined) this.#alias = await renew();
     const outgoing = this.#sign(request);
-    const { trace } = this.#options;
     if (trace) traceRequest(trace, outgoing);
     const started = performance.now();
     const response = await exchange(outgoing, this.#options.agent, this.signal);

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;

@@ -1,4 +1,5 @@
-import { createInterface } from 'node:readline/promises';
+import { on } from 'node:events';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Io } from './io.ts';
 import { CliError } from '../config/cli-error.ts';
@@ -15,26 +16,41 @@ export async function ask(io: Io, questions: readonly Question[]): Promise<strin
   return io.stdin.isTTY === true ? askOnTerminal(io, questions) : readLines(io, questions.length);
 }
 
+/** Reports whether the user can answer a question that no script foresees. */
+export function canAsk({ stdin }: Pick<Io, 'stdin'>): boolean {
+  return stdin.isTTY === true;
+}
+
+/** Asks a question whose answer is yes or no. Anything but yes is no. */
+export async function confirm(io: Io, text: string): Promise<boolean> {
+  const [answer = ''] = await askOnTerminal(io, [{ text, secret: false }]);
+  return /^y(?:es)?$/i.test(answer);
+}
+
 async function askOnTerminal(io: Io, questions: readonly Question[]): Promise<string[]> {
-  let muted = false;
+  // Counted when a line ends, since the user may paste the secret together with the line before it.
+  let ended = 0;
+  const muted = (): boolean => questions[ended]?.secret !== false;
   const screen = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      if (!muted) io.stderr.write(chunk);
+      if (!muted()) io.stderr.write(chunk);
       done();
     },
   });
   const lines = createInterface({ input: io.stdin, output: screen, terminal: true });
-  const answers: string[] = [];
   // In raw mode Ctrl-C is a key.
   const interrupted = new AbortController();
   lines.on('SIGINT', () => interrupted.abort());
+  lines.on('line', () => (ended += 1));
+  // Ctrl-D ends the input: the answers to all further questions are empty.
+  const typed = on(lines, 'line', { close: ['close'], signal: AbortSignal.any([io.signal, interrupted.signal]) });
+  const answers: string[] = [];
   try {
     for (const { text, secret } of questions) {
       io.stderr.write(text);
-      muted = secret;
-      answers.push((await lines.question('', { signal: AbortSignal.any([io.signal, interrupted.signal]) })).trim());
+      const { value, done } = (await typed.next()) as IteratorResult<readonly [string]>;
+      answers.push(done === true ? '' : value[0].trim());
       if (secret) io.stderr.write('\n');
-      muted = false;
     }
   } finally {
     lines.close();

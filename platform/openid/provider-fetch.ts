@@ -1,8 +1,9 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { OpenIdProblem } from './errors.ts';
+import { defaultAuthorities } from '../tls/default-authorities.ts';
 
 /**
  * The part of `fetch` that calls to a provider need. `jose` and `openid-client` accept it as their custom fetch. It does not follow
@@ -67,7 +68,7 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
 function secureContextOf({ ca, client }: ProviderFetchOptions): () => SecureContext | undefined {
   let context: SecureContext | undefined;
   if (ca === undefined && client === undefined) return () => undefined;
-  const authorities = ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] };
+  const authorities = ca === undefined ? {} : { ca: [...defaultAuthorities(), ca] };
   return () => (context ??= createSecureContext({ ...authorities, ...client }));
 }
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-admin-'));
   server = await startServer();
   await untilReady(server);
-  await coffer('alias', 'set', 's', server.s3, server.accessKey, server.secretKey);
+  await attempt(['alias', 'set', 's', server.s3, server.accessKey, server.secretKey]);
   await writeFile(join(folder, 'reading.json'), JSON.stringify(reading));
 });
 
@@ -60,7 +60,7 @@ describe('coffer admin user', () => {
     const said = await answering('ann-password\n', 'admin', 'user', 'add', 's', 'ann');
     expect(said).toContain('Added user `ann` successfully.');
     expect(said).toContain('coffer admin policy attach s readwrite --user ann');
-    const alias = await attempt(['alias', 'set', 'ann', server.s3, 'ann', 'ann-password']);
+    const alias = await attempt(['alias', 'set', 'ann', server.s3, 'ann'], 'ann-password\n');
     expect([alias.code, alias.stderr]).toEqual([0, '']);
   });
 

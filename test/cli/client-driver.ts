@@ -19,7 +19,9 @@ export class ClientDriver {
   async start(start: () => Promise<ServerUnderTest>): Promise<void> {
     this.#folder = await mkdtemp(join(tmpdir(), 'coffer-cli-'));
     this.#server = await start();
-    await this.run('alias', 'set', 's', this.server.url, this.server.accessKey, this.server.secretKey);
+    const { url, accessKey, secretKey } = this.server;
+    const set = await this.attemptWith({ input: `${accessKey}\n${secretKey}\n` }, 'alias', 'set', 's', url);
+    expect(set.code, set.stderr).toBe(0);
   }
 
   async stop(): Promise<void> {

@@ -2,14 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCa } from '../../platform/tls/issue-certificate.ts';
-import { issue } from '../support/server/keysvc-process.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { runCommand } from '../support/process/run-command.ts';
 
@@ -162,24 +159,5 @@ describe('the program', () => {
     const lines = (await runCoffer(args, { env })).stdout.toString();
     expect(lines).toMatch(/^`.*file` -> `s\/bucket\/file`\nTotal: 5B, Transferred: 5B, Speed: .*\/s\n$/);
     expect((await runCoffer(['--quiet', ...args], { env, terminal: true })).stdout.toString()).not.toContain('┃');
-  });
-});
-
-describe('TLS', () => {
-  it('is trusted by the configuration folder, or not at all unless --insecure', async () => {
-    const ca = await makeCa({ commonName: 'someone', validForMs: 3_600_000 });
-    const issued = await issue(ca, 'server');
-    const handler = createTlsServer({ cert: issued.certPem, key: issued.keyPem }, (_, response) =>
-      noSuchBucket(response),
-    );
-    const url = `https://127.0.0.1:${await listening(handler)}`;
-    const set = ['alias', 'set', 'a', url, 'access', 'secret-key'];
-
-    const refused = await inProcess(...set);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('certs/CAs')]);
-    expect((await inProcess('--insecure', ...set)).code).toBe(0);
-    await mkdir(join(folder, 'certs/CAs'), { recursive: true });
-    await writeFile(join(folder, 'certs/CAs/a.crt'), ca.certPem);
-    expect((await inProcess(...set)).code).toBe(0);
   });
 });

@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   server = await startServer();
   await untilReady(server);
-  await coffer('alias', 'set', 's', server.s3, server.accessKey, server.secretKey);
+  await attempt(['alias', 'set', 's', server.s3, server.accessKey, server.secretKey]);
 });
 
 afterEach(() => provider.heal());

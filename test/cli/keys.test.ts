@@ -33,7 +33,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-keys-'));
   tenant = await startTenant({ defaultKey: 'some-key' });
   const { s3, root } = tenant;
-  await coffer('alias', 'set', 's', s3, root.accessKeyId, root.secretAccessKey);
+  await attempt(['alias', 'set', 's', s3, root.accessKeyId, root.secretAccessKey]);
 });
 
 afterAll(async () => {

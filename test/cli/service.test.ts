@@ -26,7 +26,8 @@ beforeAll(async () => {
   // A port of its own, which it has again after a restart.
   server = await startServer({ args: ['--address', `127.0.0.1:${await freePort()}`] });
   await untilReady(server);
-  await coffer('alias', 'set', 's', server.s3, server.accessKey, server.secretKey);
+  const keys = { input: `${server.accessKey}\n${server.secretKey}\n` };
+  await runCoffer(['--config-dir', join(folder, 'config'), 'alias', 'set', 's', server.s3], keys);
 });
 
 afterAll(async () => {

@@ -19,7 +19,8 @@ beforeAll(async () => {
   // Only when it is asked for.
   server = await startServer({ env: { SVC_SCANNER_CYCLE: '0s' } });
   await untilReady(server);
-  await coffer('alias', 'set', 's', server.s3, server.accessKey, server.secretKey);
+  const keys = { input: `${server.accessKey}\n${server.secretKey}\n` };
+  await runCoffer(['--config-dir', join(folder, 'config'), 'alias', 'set', 's', server.s3], keys);
   await coffer('mb', 's/photos', 's/zero');
   await writeFile(join(folder, 'file'), 'twelve bytes');
   await coffer('cp', join(folder, 'file'), 's/photos/1');

@@ -12,9 +12,8 @@ import {
   zipOption,
 } from './shared-options.ts';
 
-/** The commands for buckets, objects and aliases. */
+/** The commands for buckets and objects. */
 export function addDataCommands(commands: CommandGroup): void {
-  addAlias(commands);
   addBuckets(commands);
   addListingCommands(commands);
   addCopyCommands(commands);
@@ -24,51 +23,6 @@ export function addDataCommands(commands: CommandGroup): void {
   addSettingCommands(commands);
   addHealth(commands);
   addCompletion(commands);
-}
-
-function addAlias(commands: CommandGroup): void {
-  const alias = commands
-    .group('alias', 'keep servers and their keys under short names')
-    .from(() => import('./alias.ts'));
-  alias.add('set <alias> <url> [accessKey] [secretKey]', {
-    description: 'add or replace an alias; missing keys are asked for',
-    options: [
-      ['--api <api>', 'S3v4'],
-      ['--path <path>', 'name buckets in the path: auto, on, off'],
-    ],
-    examples: [['mine https://coffer.example.com', 'asks for the keys, without echo for the secret key']],
-    doing: 'set the alias',
-    subject: 0,
-    run: (module) => module.setAlias,
-  });
-  alias.add('list [alias]', {
-    alias: 'ls',
-    description: 'show aliases',
-    examples: ['', 'mine'],
-    doing: 'list aliases',
-    run: (module) => module.listAliases,
-  });
-  alias.add('remove <alias>', {
-    alias: 'rm',
-    description: 'forget an alias',
-    examples: ['mine'],
-    doing: 'remove the alias',
-    run: (module) => module.removeAlias,
-  });
-  const files = alias.from(() => import('./alias-files.ts'));
-  files.add('import <alias> [file]', {
-    description: 'add an alias from the JSON of `export`, of a file or standard input',
-    examples: ['mine alias.json', ['mine < alias.json', 'from standard input']],
-    doing: 'import the alias',
-    subject: 0,
-    run: (module) => module.importAlias,
-  });
-  files.add('export <alias>', {
-    description: 'print an alias with its keys as JSON',
-    examples: ['mine > alias.json'],
-    doing: 'export the alias',
-    run: (module) => module.exportAlias,
-  });
 }
 
 function addBuckets(commands: CommandGroup): void {

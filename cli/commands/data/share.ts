@@ -122,7 +122,8 @@ async function parseShared(context: Context, argument: string): Promise<RemoteTa
   const target = parseRemote(argument, await context.aliases());
   if (target.bucket === '')
     throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket or object`);
-  if (target.alias.accessKey !== '') return target;
+  // The client has renewed the credentials of a login.
+  if (target.alias.accessKey !== '') return { ...target, alias: (await context.client(target.alias)).alias };
   throw new CliError(
     'BadAlias',
     `The alias \`${target.aliasName}\` has no keys: a link needs those of the one who shares`,

@@ -1,8 +1,7 @@
-import { readXml } from '../../../protocol/s3/xml-reader.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { checkUrl, type Alias, findAlias } from '../../config/aliases.ts';
 import type { Context } from '../context.ts';
-import { singleAttempt } from '../../s3/retry.ts';
+import { assumeRole } from '../../s3/temporary-credentials.ts';
 import { ask } from '../../terminal/prompt.ts';
 import { AdminClient } from '../admin-client.ts';
 import { type KeyOptions, makeAccessKey } from './access-keys.ts';
@@ -36,30 +35,11 @@ export async function createKeyWithLogin(
 /** Gets temporary credentials of the user. The password is only in the body, which no trace shows. */
 async function login(context: Context, url: string, name: string, password: string): Promise<Alias> {
   const anonymous: Alias = { url, accessKey: '', secretKey: '', api: 'S3v4', path: 'auto' };
-  const form = new URLSearchParams({
-    Action: 'AssumeRoleWithLDAPIdentity',
-    Version: '2011-06-15',
+  const client = await context.client(anonymous);
+  const { accessKey, secretKey, sessionToken } = await assumeRole(client, 'AssumeRoleWithLDAPIdentity', {
     LDAPUsername: name,
     LDAPPassword: password,
     DurationSeconds: loginDuration,
   });
-  const client = await context.client(anonymous);
-  const { text } = await client.text({
-    method: 'POST',
-    path: '/',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: Buffer.from(form.toString()),
-    retries: singleAttempt,
-  });
-  const { accessKey, secretKey, sessionToken } = credentialsIn(text);
   return { ...anonymous, accessKey, secretKey, sessionToken };
-}
-
-function credentialsIn(xml: string) {
-  const root = readXml(xml, { maxBytes: 1_048_576, root: 'AssumeRoleWithLDAPIdentityResponse' });
-  const credentials = root.children
-    .find(({ name }) => name === 'AssumeRoleWithLDAPIdentityResult')
-    ?.children.find(({ name }) => name === 'Credentials');
-  const of = (field: string) => credentials?.children.find(({ name }) => name === field)?.text ?? '';
-  return { accessKey: of('AccessKeyId'), secretKey: of('SecretAccessKey'), sessionToken: of('SessionToken') };
 }

@@ -85,11 +85,14 @@ export function authorize(
   const redirectUri = query.get('redirect_uri') ?? '';
   // Never redirects to an address that is not registered.
   if (client === undefined) return page(400, 'Client not found.');
-  if (!client.redirectUris.includes(redirectUri)) return page(400, 'Invalid parameter: redirect_uri');
+  if (!client.redirectUris.includes(redirectUri) && !client.redirectUris.includes(anyPort(redirectUri)))
+    return page(400, 'Invalid parameter: redirect_uri');
   const refuse = (error: string): LoginAnswer => back(redirectUri, query, { error });
   if (query.get('response_type') !== 'code') return refuse('unsupported_response_type');
   if (!(query.get('scope') ?? '').split(' ').includes('openid')) return refuse('invalid_scope');
   const challenge = query.get('code_challenge');
+  // A client without a secret proves by PKCE that it began the login.
+  if (client.secret === '' && challenge === null) return refuse('invalid_request');
   if (challenge !== null && query.get('code_challenge_method') !== 'S256') return refuse('invalid_request');
   if (credentials === undefined) return page(200, '');
 
@@ -109,6 +112,11 @@ export function authorize(
     ...(challenge === null ? {} : { challenge }),
   });
   return back(redirectUri, query, { code });
+}
+
+/** A program listens on any port of the loopback interface. @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3 */
+function anyPort(redirectUri: string): string {
+  return redirectUri.replace(/^(http:\/\/127\.0\.0\.1):\d+\//, '$1/');
 }
 
 function back(redirectUri: string, query: URLSearchParams, parameters: Record<string, string>): LoginAnswer {

@@ -61,8 +61,9 @@ export interface RealmUser {
 
 export interface RealmClient {
   readonly id: string;
+  /** Empty for a public client. */
   secret: string;
-  /** Compared exactly. */
+  /** Compared exactly, but for the port of 127.0.0.1. */
   redirectUris: string[];
   /** What its service account may do at the admin interface. */
   mayViewUsers: boolean;

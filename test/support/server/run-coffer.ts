@@ -16,12 +16,16 @@ export async function runCoffer(
     readonly env?: NodeJS.ProcessEnv;
     readonly input?: string;
     readonly terminal?: boolean;
+    /** What a user types: standard input is a terminal then. */
+    readonly typed?: string;
     readonly signal?: AbortSignal;
   } = {},
 ): Promise<CofferResult> {
   const [stdout, stderr] = [new Collected(options.terminal === true), new Collected(false)];
+  const { typed, input = typed } = options;
+  const stdin: Io['stdin'] = Readable.from(input === undefined ? [] : [input], { objectMode: false });
   const io: Io = {
-    stdin: Readable.from(options.input === undefined ? [] : [options.input], { objectMode: false }),
+    stdin: typed === undefined ? stdin : Object.assign(stdin, { isTTY: true }),
     stdout,
     stderr,
     env: options.env ?? {},

@@ -1,47 +1,53 @@
 import { randomBytes } from 'node:crypto';
-import {
-  checkAliasName,
-  checkKeys,
-  checkUrl,
-  type Alias,
-  findAlias,
-  readAliases,
-  writeAliases,
-} from '../../config/aliases.ts';
+import { checkAliasName, checkKeys, type Alias, findAlias, readAliases, writeAliases } from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
+import { removeLogin } from '../../config/logins.ts';
 import type { Context } from '../context.ts';
 import { singleAttempt } from '../../s3/retry.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { ask } from '../../terminal/prompt.ts';
+import { ask, canAsk, warnOfArguments } from '../../terminal/prompt.ts';
+import { trustedUrl, type TrustOptions } from './trust-server.ts';
 
-interface AliasSetOptions {
+interface AliasSetOptions extends TrustOptions {
   readonly api?: string;
   readonly path?: string;
 }
 
-/** Adds or replaces an alias, after the server has accepted its keys. */
+/** Adds or replaces an alias, after the user trusts the server and the server has accepted the keys. */
 export async function setAlias(
   context: Context,
-  [name = '', url = '', givenAccessKey, givenSecretKey]: readonly string[],
+  [given = '', url = '', givenAccessKey, givenSecretKey]: readonly string[],
   options: AliasSetOptions,
 ): Promise<void> {
+  const name = bareName(given);
   checkAliasName(name);
-  const checkedUrl = checkUrl(url);
   const path = checkPath(options.path ?? 'auto');
   if (options.api !== undefined && options.api.toLowerCase() !== 's3v4') {
     throw new CliError('BadArgument', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
   }
+  const trusted = await trustedUrl(context, name, url, options);
   const [accessKey, secretKey] = await completeKeys(context, givenAccessKey, givenSecretKey);
   checkKeys(accessKey, secretKey);
-  const alias: Alias = { url: checkedUrl, accessKey, secretKey, api: 'S3v4', path };
+  const alias: Alias = { url: trusted, accessKey, secretKey, api: 'S3v4', path };
   await probe(context, name, alias);
-  const aliases = await readAliases(context.folder);
-  await writeAliases(context.folder, aliases.set(name, alias));
-  context.output.message(`Added \`${name}\` successfully.`, { alias: name, ...describe(alias), secretKey: '********' });
+  await saveAlias(context, name, alias, 'Added');
 }
 
-export async function listAliases(context: Context, [name]: readonly string[]): Promise<void> {
+/** Writes an alias, and says so. A login under the same name belongs to the alias before. */
+export async function saveAlias(context: Context, name: string, alias: Alias, verb: 'Added' | 'Imported') {
+  const aliases = await readAliases(context.folder);
+  await writeAliases(context.folder, aliases.set(name, alias));
+  await removeLogin(context.folder, name);
+  context.output.message(`${verb} \`${name}\` successfully.`, {
+    alias: name,
+    ...describe(alias),
+    secretKey: '********',
+  });
+}
+
+export async function listAliases(context: Context, [given]: readonly string[]): Promise<void> {
   const aliases = await context.aliases();
+  const name = given === undefined ? undefined : bareName(given);
   const wanted = name === undefined ? [...aliases] : ([[name, findAlias(aliases, name)]] as const);
   for (const [known, alias] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const fields = describe(alias);
@@ -59,12 +65,19 @@ export async function listAliases(context: Context, [name]: readonly string[]): 
   }
 }
 
-export async function removeAlias(context: Context, [name = '']: readonly string[]): Promise<void> {
+export async function removeAlias(context: Context, [given = '']: readonly string[]): Promise<void> {
+  const name = bareName(given);
   const aliases = await readAliases(context.folder);
   findAlias(aliases, name);
   aliases.delete(name);
   await writeAliases(context.folder, aliases);
+  await removeLogin(context.folder, name);
   context.output.message(`Removed \`${name}\` successfully.`, { alias: name });
+}
+
+/** Completion writes a slash after an alias. */
+function bareName(text: string): string {
+  return text.replace(/\/+$/, '');
 }
 
 function describe({ url, accessKey, secretKey, api, path }: Alias) {
@@ -76,16 +89,27 @@ function checkPath(path: string): Alias['path'] {
   throw new CliError('BadArgument', `Invalid --path \`${path}\`: it is auto, on or off`);
 }
 
+/** Returns the keys: those of the command line, of the environment, or of the user, who types them or sends a line for each. */
 async function completeKeys(
-  context: Context,
-  accessKey: string | undefined,
-  secretKey: string | undefined,
+  { io, output }: Context,
+  givenAccessKey: string | undefined,
+  givenSecretKey: string | undefined,
 ): Promise<[string, string]> {
+  if (givenSecretKey) warnOfArguments({ output }, 'secret key');
+  const accessKey = givenAccessKey ?? io.env['COFFER_ACCESS_KEY'];
+  const secretKey = givenSecretKey ?? io.env['COFFER_SECRET_KEY'];
   const questions = [
     ...(accessKey === undefined ? [{ text: 'Enter Access Key: ', secret: false }] : []),
     ...(secretKey === undefined ? [{ text: 'Enter Secret Key: ', secret: true }] : []),
   ];
-  const answers = questions.length === 0 ? [] : await ask(context.io, questions);
+  if (questions.length === 0) return [accessKey ?? '', secretKey ?? ''];
+  const answers = await ask(io, questions);
+  if (!canAsk(io) && answers.every((answer) => answer === '')) {
+    throw new CliError(
+      'BadArgument',
+      "The keys are missing: send each as a line to standard input, or set COFFER_ACCESS_KEY and COFFER_SECRET_KEY; for anonymous access write '' ''",
+    );
+  }
   return [accessKey ?? answers.shift() ?? '', secretKey ?? answers.shift() ?? ''];
 }
 

@@ -1,0 +1,135 @@
+import {
+  allowInsecureRequests,
+  AuthorizationResponseError,
+  Configuration,
+  customFetch,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+  refreshTokenGrant,
+  ResponseBodyError,
+  tokenRevocation,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+} from 'openid-client';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { discover, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
+import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { createProviderFetch, type ProviderFetchInit } from '../../../platform/openid/provider-fetch.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { LoginProvider } from '../../config/logins.ts';
+import { printable } from '../../terminal/format.ts';
+import type { Context } from '../context.ts';
+
+/** What the provider gave for a sign-in. */
+export interface Tokens {
+  /** The ID token; after a renewal without one, the access token. */
+  readonly webIdentity: string;
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+}
+
+/** A provider of which the discovery document was read. The client is public: it has no secret. */
+export interface ProviderSession {
+  readonly configuration: Configuration;
+  readonly metadata: ProviderMetadata;
+  readonly provider: LoginProvider;
+  readonly scope: string;
+}
+
+/** Reads the discovery document of a provider. It trusts the authorities that the client trusts for servers. */
+export async function openProvider(context: Context, provider: LoginProvider): Promise<ProviderSession> {
+  const { configUrl, clientId, scopes } = provider;
+  const ca = await authorities(join(context.folders.certs, 'CAs'));
+  const fetch = createProviderFetch(ca === '' ? {} : { ca });
+  const metadata = await discover(configUrl, { fetch }).catch((error: unknown) => {
+    throw explain(provider, error);
+  });
+  for (const warning of metadata.warnings) context.output.warn(warning.replace(/\.$/, ''));
+  const document = metadata.document as unknown as ServerMetadata;
+  const configuration = new Configuration(document, clientId, {}, None());
+  configuration[customFetch] = (url: string, init: ProviderFetchInit) =>
+    fetch(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, context.signal]) : context.signal });
+  // The warning has said what that means.
+  if (!metadata.issuer.startsWith('https:') || !metadata.tokenEndpoint.startsWith('https:')) {
+    allowInsecureRequests(configuration);
+  }
+  return { configuration, metadata, provider, scope: [...new Set(['openid', ...scopes])].join(' ') };
+}
+
+async function authorities(folder: string): Promise<string> {
+  const names = await readdir(folder).catch(() => []);
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
+}
+
+/**
+ * Signs in by a code that the user enters in a browser on any machine. `show` tells the address and the code.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8628
+ */
+export async function tokensByDevice(
+  { configuration, scope, provider }: ProviderSession,
+  signal: AbortSignal,
+  show: (login: { readonly address: string; readonly code: string; readonly seconds: number }) => void,
+): Promise<Tokens> {
+  try {
+    const begun = await initiateDeviceAuthorization(configuration, { scope });
+    const address = begun.verification_uri_complete ?? begun.verification_uri;
+    show({ address, code: begun.user_code, seconds: begun.expires_in });
+    return tokensOf(await pollDeviceAuthorizationGrant(configuration, begun, undefined, { signal }));
+  } catch (error) {
+    throw explain(provider, error);
+  }
+}
+
+/** Exchanges the refresh token for new tokens. A provider that does not rotate refresh tokens returns none. */
+export async function renewTokens({ configuration, provider }: ProviderSession, refreshToken: string): Promise<Tokens> {
+  try {
+    return { refreshToken, ...tokensOf(await refreshTokenGrant(configuration, refreshToken)) };
+  } catch (error) {
+    throw explain(provider, error);
+  }
+}
+
+/** Ends the use of a refresh token, where the provider can. @see https://www.rfc-editor.org/rfc/rfc7009 */
+export async function revoke({ configuration, metadata }: ProviderSession, refreshToken: string): Promise<void> {
+  if (metadata.document['revocation_endpoint'] === undefined) return;
+  await tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
+}
+
+export function tokensOf(tokens: TokenEndpointResponse): Tokens {
+  const { id_token, access_token, refresh_token } = tokens;
+  return {
+    webIdentity: id_token ?? access_token,
+    accessToken: access_token,
+    ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
+  };
+}
+
+/** Says what the provider refused, with its words. */
+export function explain(provider: LoginProvider, error: unknown): unknown {
+  if (error instanceof CliError) return error;
+  if (error instanceof OpenIdProblem) {
+    return new CliError(
+      'Failed',
+      `The identity provider of the server cannot be used: ${error.message.replace(/\.$/, '')}`,
+    );
+  }
+  if (!(error instanceof ResponseBodyError) && !(error instanceof AuthorizationResponseError)) {
+    return new CliError('Failed', `The identity provider at ${provider.configUrl} gave no token`, { cause: error });
+  }
+  const said = [error.error, error.error_description].filter(Boolean).join(': ').slice(0, 400);
+  const hint = hints[error.error] ?? `The client is \`${provider.clientId}\``;
+  return new CliError('Failed', `The identity provider refused the login: ${printable(said)}. ${hint}`, {
+    cause: error,
+  });
+}
+
+const hints: Readonly<Record<string, string>> = {
+  access_denied: 'Somebody said no in the browser, or may not use this client',
+  expired_token: 'The code was not entered in time: begin again',
+  unauthorized_client:
+    'Allow the client this flow: at Keycloak "standard flow", or "device authorization grant" for --device',
+  invalid_client: 'The client of the command line must be a public one, without a secret',
+};
