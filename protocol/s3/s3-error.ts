@@ -105,6 +105,7 @@ export const s3ErrorCodes = {
   UnsupportedSignature: [400, 'The signature version of the request is not supported; use AWS Signature Version 4.'],
   XAmzContentChecksumMismatch: [400, 'The computed checksum does not match the one that you specified.'],
   XAmzContentSHA256Mismatch: [400, 'The provided x-amz-content-sha256 header does not match what was computed.'],
+  XMinioAdminBucketQuotaExceeded: [400, 'Bucket quota exceeded'],
   XMinioStorageFull: [
     507,
     'The storage backend has reached its minimum free space threshold. Delete objects to go on.',

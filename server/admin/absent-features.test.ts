@@ -18,7 +18,6 @@ describe('what Coffer does not have', () => {
     ['PUT', 'site-replication/add'],
     ['GET', 'metrics?types=1'],
     ['POST', 'force-unlock?paths=a'],
-    ['PUT', 'set-bucket-quota?bucket=b'],
     ['PUT', 'set-remote-target?bucket=b'],
     ['GET', 'tier'],
     ['PUT', 'tier/name'],
@@ -35,7 +34,6 @@ describe('what Coffer does not have', () => {
 
   it.each([
     ['top/locks?count=10', []],
-    ['get-bucket-quota?bucket=b', { quota: 0 }],
     ['site-replication/info', { enabled: false }],
   ])('is said to be none: %s', async (call, value) => {
     expect(await admin.call('root', 'GET', call)).toMatchObject({ status: 200, value });

@@ -7,15 +7,6 @@ const empty: readonly Route[] = [
   { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: () => Promise.resolve(json([])) },
   {
     method: 'GET',
-    path: adminPath('get-bucket-quota'),
-    action: 'admin:GetBucketQuota',
-    async serve(call) {
-      await call.services.buckets?.headBucket(call.required('bucket'));
-      return json({ quota: 0, size: 0, rate: 0, requests: 0 });
-    },
-  },
-  {
-    method: 'GET',
     path: adminPath('site-replication/info'),
     action: 'admin:SiteReplicationInfo',
     serve: () => Promise.resolve(json({ enabled: false, name: '', sites: null, serviceAccountAccessKey: '' })),
@@ -51,7 +42,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'Coffer has no live metrics on the admin API: read /minio/v2/metrics/cluster, for which "mc admin prometheus generate" makes a token.',
   ],
   ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
-  ['set-bucket-quota', 'admin:SetBucketQuota', 'Coffer does not limit the size of a bucket.'],
   [
     'set-remote-target|list-remote-targets|remove-remote-target|replication/.*',
     'admin:SetBucketTarget',

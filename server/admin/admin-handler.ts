@@ -22,6 +22,7 @@ import { ldapRoutes } from './ldap.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
+import { quotaRoutes } from './quota.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
@@ -77,6 +78,7 @@ function bytes(content: Buffer, contentType: string, headers: Readonly<Record<st
 export const routes: readonly Route[] = [
   ...infoRoutes,
   ...usageRoutes,
+  ...quotaRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,

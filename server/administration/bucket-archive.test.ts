@@ -109,7 +109,7 @@ describe('an archive of buckets', () => {
       'a-bucket': { policy: { isSet: true } },
       'b-bucket': {
         notification: { isSet: false, error: expect.any(String) as string },
-        quota: { isSet: false, error: expect.any(String) as string },
+        quota: { isSet: true },
         cors: { isSet: false, error: expect.any(String) as string },
       },
     });
@@ -124,6 +124,30 @@ describe('an archive of buckets', () => {
     const report = await importBuckets(other, archive, { only: undefined, region, require });
     expect(report).toEqual({ 'a-bucket': { versioning: { isSet: true } } });
     expect(await other.getBucketVersioning('a-bucket')).toEqual({ status: 'Enabled', excludedPrefixes: ['tmp/'] });
+  });
+
+  it('exports and imports the quota of a bucket, and refuses limits of another kind', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('a-bucket', { location: region });
+    await layer.putBucketQuota('a-bucket', 1_000);
+    const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
+    const { layer: other } = testLayer();
+    const report = await importBuckets(other, archive, { only: undefined, region, require });
+    expect(report).toEqual({ 'a-bucket': { quota: { isSet: true } } });
+    expect(await other.getBucketQuota('a-bucket')).toMatchObject({ bytes: 1_000 });
+    for (const text of [
+      '{"size":5,"rate":1}',
+      '{"quota":5,"quotatype":"fifo"}',
+      '{"quota":-5}',
+      '{"quota":0.5}',
+      '[',
+    ]) {
+      const files = [entry('a-bucket/quota.json', text)];
+      expect(await importBuckets(layer, files, { only: undefined, region, require })).toMatchObject({
+        'a-bucket': { quota: { isSet: false } },
+      });
+    }
+    expect(await layer.getBucketQuota('a-bucket')).toMatchObject({ bytes: 1_000 });
   });
 
   it('says of each part why it could not be set, and goes on', async () => {

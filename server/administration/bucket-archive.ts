@@ -21,6 +21,7 @@ const bucketFiles = {
   // Object lock needs versioning: it is set after it.
   objectLock: 'object-lock.xml',
   lifecycle: 'lifecycle.xml',
+  quota: 'quota.json',
 } as const;
 
 type BucketPart = keyof typeof bucketFiles;
@@ -28,7 +29,6 @@ type BucketPart = keyof typeof bucketFiles;
 /** Files that Coffer cannot import, with their names in the report. */
 const foreignFiles: Readonly<Record<string, string>> = {
   'notification.xml': 'notification',
-  'quota.json': 'quota',
 };
 
 /** The names of the parts in a report. */
@@ -40,6 +40,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   versioning: 'versioning',
   objectLock: 'olock',
   lifecycle: 'lifecycle',
+  quota: 'quota',
 };
 
 /** Bytes of the uncompressed archive; a bucket has some KiB. */
@@ -56,6 +57,7 @@ export type ExportedBuckets = Pick<
   | 'getBucketVersioning'
   | 'getObjectLockConfiguration'
   | 'getBucketLifecycle'
+  | 'getBucketQuota'
 >;
 
 /** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
@@ -79,6 +81,8 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.objectLock, lock && writeObjectLockConfiguration(lock));
     const lifecycle = await objects.getBucketLifecycle(name);
     add(bucketFiles.lifecycle, lifecycle && writeLifecycle(lifecycle));
+    const quota = await objects.getBucketQuota(name);
+    add(bucketFiles.quota, quota && JSON.stringify({ quota: quota.bytes, size: quota.bytes, quotatype: 'hard' }));
   }
   return writeZip(entries, now);
 }
@@ -94,6 +98,7 @@ export type ImportingBuckets = Pick<
   | 'putBucketVersioning'
   | 'putObjectLockConfiguration'
   | 'putBucketLifecycle'
+  | 'putBucketQuota'
 >;
 
 type RequireForBucket = (action: string, bucket: string) => Promise<void>;
@@ -167,6 +172,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   versioning: 's3:PutBucketVersioning',
   objectLock: 's3:PutBucketObjectLockConfiguration',
   lifecycle: 's3:PutLifecycleConfiguration',
+  quota: 'admin:SetBucketQuota',
 };
 
 async function importBucket(
@@ -187,6 +193,7 @@ async function importBucket(
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
     lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
+    quota: (content) => objects.putBucketQuota(bucket, parseQuota(content)),
   };
   const parts: Record<string, PartReport> = {};
   for (const [part, put] of Object.entries(puts)) {
@@ -194,7 +201,7 @@ async function importBucket(
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
     // MinIO writes an empty document for a bucket that never had versions.
-    if ((part === 'versioning' || part === 'cors') && setsNothing(content)) continue;
+    if ((part === 'versioning' || part === 'cors' || part === 'quota') && setsNothing(content)) continue;
     parts[reportNames[part as BucketPart]] = await reported(async () => {
       await require(rightOf[part as BucketPart], bucket);
       await put(content);
@@ -206,6 +213,28 @@ async function importBucket(
       parts[name] = { isSet: false, error: `Coffer has no ${name} of buckets; ${file} was left out` };
   }
   return parts;
+}
+
+/** Returns the bytes of a quota of MinIO. Throws `S3Error` for another limit than one of bytes. */
+function parseQuota(content: Buffer): number {
+  let quota: unknown;
+  try {
+    quota = JSON.parse(content.toString());
+  } catch {
+    throw invalidQuota('it is no JSON');
+  }
+  const fields = new Map(Object.entries(Object(quota) as object));
+  for (const name of ['rate', 'requests'])
+    if (Number(fields.get(name) ?? 0) !== 0) throw invalidQuota(`${name} is not supported`);
+  const type: unknown = fields.get('quotatype') ?? 'hard';
+  const bytes = Number(fields.get('size') ?? 0) || Number(fields.get('quota') ?? 0);
+  if (type !== 'hard') throw invalidQuota('the type must be hard');
+  if (!Number.isSafeInteger(bytes) || bytes <= 0) throw invalidQuota('the quota must be a number of bytes');
+  return bytes;
+}
+
+function invalidQuota(why: string): S3Error {
+  return new S3Error('InvalidArgument', `quota.json: ${why}`);
 }
 
 /** MinIO also writes files for absent configuration: an empty document, or zeros. */

@@ -25,7 +25,7 @@ export interface AdminServices {
   readonly temporary: TemporaryCredentialsStore;
   readonly root: { readonly user: string };
   readonly objects: Pick<ObjectLayer, 'listBuckets'>;
-  /** Configuration of buckets, for export and import. */
+  /** Configuration of buckets: quotas, export and import. */
   readonly buckets?: ExportedBuckets & ImportingBuckets;
   readonly server: ServerFacts;
   /** Usage by bucket. */

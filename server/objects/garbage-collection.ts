@@ -102,7 +102,11 @@ async function queueLeftoverParts({ records, now, random = randomBytes }: Garbag
         now,
       );
       const last = parts.length < COMMIT_SIZE;
-      const gone = [...parts.map((part) => part.key), ...removal.delete, ...(last ? [item.key] : [])];
+      const gone = [
+        ...parts.map((part) => part.key),
+        ...removal.delete,
+        ...(last ? [item.key, recordKeys.partCommits(uploadId)] : []),
+      ];
       await commitOnce(records, { put: removal.put, delete: gone }, random);
       if (last) break;
     }

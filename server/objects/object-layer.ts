@@ -1,6 +1,7 @@
 import type {
   Bucket,
   BucketEncryption,
+  BucketQuota,
   BucketVersioning,
   CreateBucket,
   ObjectLockConfiguration,
@@ -102,6 +103,11 @@ export interface ObjectLayer {
   /** Throws `InvalidRequest` for rules of MinIO that remove all versions, in a bucket with object lock. */
   putBucketLifecycle(bucket: string, rules: readonly LifecycleRule[]): Promise<void>;
   deleteBucketLifecycle(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket has no quota. */
+  getBucketQuota(bucket: string): Promise<BucketQuota | undefined>;
+  /** Bytes; undefined removes the quota. Resolves when what the bucket holds is counted: then no write goes above it. */
+  putBucketQuota(bucket: string, bytes: number | undefined): Promise<void>;
 
   /** Undefined for a bucket that never had versions. */
   getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;

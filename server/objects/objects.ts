@@ -32,6 +32,7 @@ import {
   putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
+import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject, expireObject } from './operations/delete-object.ts';
@@ -125,6 +126,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     deleteBucketPolicy: operation(context, deleteBucketPolicy),
     getPublicAccessBlock: operation(context, getPublicAccessBlock),
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
+    getBucketQuota: operation(context, getBucketQuota),
+    putBucketQuota: operation(context, putBucketQuota),
     getOwnership: operation(context, getOwnership),
     putOwnership: operation(context, putOwnership),
     getBucketAcl: operation(context, getBucketAcl),

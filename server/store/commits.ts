@@ -15,7 +15,10 @@ export function checkBatch(batch: Batch): void {
     changed.push(key);
   }
   for (const key of batch.delete ?? []) changed.push(key);
-  for (const { key } of batch.add ?? []) changed.push(key);
+  for (const { key, max } of batch.add ?? []) {
+    if (max !== undefined && max < 0n) throw new RangeError(`a counter cannot have the maximum ${max}`);
+    changed.push(key);
+  }
   for (const key of changed) checkKey(key);
   for (const { key } of batch.expect ?? []) checkKey(key);
   // Engines would apply two changes of one key in different orders.

@@ -93,8 +93,15 @@ export interface Batch {
   readonly expect?: readonly Expectation[];
   readonly put?: readonly { readonly key: Key; readonly value: Buffer }[];
   readonly delete?: readonly Key[];
-  /** Adds to counters: 64-bit signed integers, big-endian in the value. An absent key counts as 0. Additions commute and never conflict. */
-  readonly add?: readonly { readonly key: Key; readonly delta: bigint }[];
+  /** Adds to counters: 64-bit signed integers, big-endian in the value. An absent key counts as 0. Additions commute. */
+  readonly add?: readonly Addition[];
+}
+
+export interface Addition {
+  readonly key: Key;
+  readonly delta: bigint;
+  /** At least 0. The batch conflicts, with this key, where the sum would be larger. Without a maximum an addition never conflicts. */
+  readonly max?: bigint;
 }
 
 export type Expectation =
@@ -103,7 +110,7 @@ export type Expectation =
 
 export type Outcome =
   | { readonly kind: 'committed'; readonly revision: Revision }
-  /** `key` is that of the first expectation that did not hold. Nothing was changed. */
+  /** `key` is that of the first expectation that did not hold, or of a counter above its maximum. Nothing was changed. */
   | { readonly kind: 'conflict'; readonly key: Key }
   /** The acknowledgement was lost: call `outcome`. */
   | { readonly kind: 'unknown' };

@@ -15,6 +15,7 @@ import {
   getBucket,
 } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
+import { quotaRecords } from '../quota/bucket-quota.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
 import { StoredDataError } from '../stored-data-error.ts';
@@ -84,11 +85,12 @@ export function deleteBucket(context: ObjectContext, bucket: string): Promise<vo
         );
       }
     }
+    const quota = record.quota === undefined ? [] : quotaRecords(bucket, record.quota.counter);
     return {
       batch: {
         expect,
         put: uploads.flatMap((upload) => upload.put),
-        delete: [key, recordKeys.promotions(bucket), ...uploads.flatMap((upload) => upload.delete)],
+        delete: [key, recordKeys.promotions(bucket), ...quota, ...uploads.flatMap((upload) => upload.delete)],
       },
       result: undefined,
     };

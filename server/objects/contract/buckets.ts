@@ -37,3 +37,12 @@ export interface ObjectLockConfiguration {
     readonly years?: number;
   };
 }
+
+/** The quota of a bucket, and what is counted against it. */
+export interface BucketQuota {
+  /** The maximum of bytes: of all versions and of the parts of unfinished uploads, in the sizes that clients see. */
+  readonly bytes: number;
+  readonly used: number;
+  /** True while, or because, the first count has not ended: `used` is too small. */
+  readonly counting: boolean;
+}

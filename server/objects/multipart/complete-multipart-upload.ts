@@ -3,12 +3,14 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket } from '../records/bucket-record.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
-import { newVersion, readPlace, shownVersionId, supersede } from '../operations/versions.ts';
+import { newVersion, readPlace, removedBytes, shownVersionId, supersede } from '../operations/versions.ts';
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
 import { comparable, openDigests, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import { countBytes } from '../quota/count-bytes.ts';
+import { uploadBytes } from '../quota/upload-bytes.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
 import {
@@ -101,24 +103,29 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const guard = guardBucket(bucket, stored);
   const replaced = await supersede(context, place, 'parts');
   const ended = endUpload({ recordKey, uploadId });
+  const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
+  const batch = {
+    expect: [
+      ...(uploaded?.expect ?? []),
+      ...guard.expect,
+      ...replaced.expect,
+      { kind: 'revision' as const, key: recordKey, revision: upload.revision },
+      // A part that is uploaded again at this moment has another blob: the old one is queued for removal.
+      ...parts.map((part) => ({ kind: 'revision' as const, key: part.key, revision: part.revision })),
+    ],
+    put: [
+      ...guard.put,
+      ...replaced.put,
+      ...ended.put,
+      { key: recordKeys.object(bucket, key), value: encodeObject(record) },
+      { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
+    ],
+    delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
+  };
+  // The bytes of parts that are not listed become free.
+  const delta = size - (uploaded?.bytes ?? 0) - removedBytes(place);
   return {
-    batch: {
-      expect: [
-        ...guard.expect,
-        ...replaced.expect,
-        { kind: 'revision', key: recordKey, revision: upload.revision },
-        // A part that is uploaded again at this moment has another blob: the old one is queued for removal.
-        ...parts.map((part) => ({ kind: 'revision' as const, key: part.key, revision: part.revision })),
-      ],
-      put: [
-        ...guard.put,
-        ...replaced.put,
-        ...ended.put,
-        { key: recordKeys.object(bucket, key), value: encodeObject(record) },
-        { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
-      ],
-      delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
-    },
+    batch: await countBytes(context, request, stored, delta, batch),
     result: objectInfo(
       {
         bucket,

@@ -7,11 +7,13 @@ import { checkLockOfNew } from '../attributes/object-lock.ts';
 import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
 import type { ObjectContext } from '../context.ts';
+import { countBytes } from '../quota/count-bytes.ts';
+import { uploadBytes } from '../quota/upload-bytes.ts';
 import { shownAbortion } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
 import { shownEncryption, storedLock } from '../records/object-record.ts';
-import { type UploadRecord, endUpload, getUpload } from '../records/upload-record.ts';
+import { type UploadRecord, endUpload, getUpload, getUploadInBucket } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 
@@ -80,10 +82,14 @@ export function abortMultipartUpload(
   uploadId: string,
 ): Promise<void> {
   return commitChange(context, async () => {
-    const { revision } = await getUpload(context.records, bucket, key, uploadId);
+    const { revision, inBucket } = await getUploadInBucket(context, bucket, key, uploadId);
     const recordKey = recordKeys.upload(bucket, key, uploadId);
-    const expect = [{ kind: 'revision' as const, key: recordKey, revision }];
-    return { batch: { expect, ...endUpload({ recordKey, uploadId }) }, result: undefined };
+    const expect = [{ kind: 'revision' as const, key: recordKey, revision }, ...guardBucket(bucket, inBucket).expect];
+    const ended = endUpload({ recordKey, uploadId });
+    if (inBucket.record.quota === undefined) return { batch: { expect, ...ended }, result: undefined };
+    const uploaded = await uploadBytes(context, uploadId);
+    const batch = { expect: [...expect, ...uploaded.expect], ...ended };
+    return { batch: await countBytes(context, { bucket, key }, inBucket, -uploaded.bytes, batch), result: undefined };
   });
 }
 

@@ -6,6 +6,8 @@ import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import type { Batch, Entry } from '../../store/record-store.ts';
+import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { shownAbortion } from '../lifecycle/evaluate.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
@@ -22,12 +24,13 @@ import type {
   PartListing,
 } from '../object-layer.ts';
 import { digestsOf } from '../operations/put-object.ts';
-import { getBucket } from '../records/bucket-record.ts';
+import { getBucket, guardBucket, type StoredBucket } from '../records/bucket-record.ts';
 import { shownEncryption } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import {
   getUpload,
+  getUploadInBucket,
   shownUpload,
   type PartRecord,
   recordOfDigests,
@@ -54,13 +57,12 @@ export async function putPart(
     );
   }
   await context.checkSpace(request.size);
-  const { record: upload } = await getUpload(context.records, bucket, key, uploadId);
+  const { record: upload, inBucket } = await getUploadInBucket(context, bucket, key, uploadId);
+  if (inBucket.record.quota !== undefined) await checkPart(context, request, inBucket);
   if (from === 'client' && upload.lock !== undefined) requireDigest(request.digests);
   const { sealed } = upload;
-  // The bucket may block SSE-C since the upload was created. Other encryptions need no read of the bucket.
-  if (sealed?.scheme === 'SSE-C') {
-    checkBlocked(sealed.scheme, (await getBucket(context.records, bucket)).record.encryption);
-  }
+  // The bucket may block SSE-C since the upload was created.
+  if (sealed?.scheme === 'SSE-C') checkBlocked(sealed.scheme, inBucket.record.encryption);
   const place = { bucket, key, id: uploadId };
   const objectKey =
     openUploadSealed(sealed, place, request.customerKey) ??
@@ -98,6 +100,18 @@ export async function putPart(
   return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };
 }
 
+/** Refuses a part above the quota before its body comes. The commit checks it again. */
+async function checkPart(context: ObjectContext, request: PutPart, inBucket: StoredBucket): Promise<void> {
+  const { bucket, uploadId, partNumber, size } = request;
+  const current = await context.records.get(recordKeys.part(uploadId, partNumber));
+  const replaced = current && partOf(current, uploadId, partNumber);
+  await checkQuota(context, bucket, inBucket, size - (replaced?.size ?? 0));
+}
+
+function partOf({ value }: Entry, uploadId: string, partNumber: number): PartRecord {
+  return decodeRecord(value, `part ${partNumber} of upload ${uploadId}`) as PartRecord;
+}
+
 /** Stores a part from bytes of an existing object. */
 export async function copyPart(
   context: ObjectContext,
@@ -130,23 +144,25 @@ function commitPart(context: ObjectContext, request: PutPart, record: PartRecord
   const partKey = recordKeys.part(uploadId, partNumber);
   const value = encodeRecord(record);
   return commitChange(context, async () => {
-    const upload = await getUpload(context.records, bucket, key, uploadId);
+    const upload = await getUploadInBucket(context, bucket, key, uploadId);
+    const { inBucket } = upload;
     const current = await context.records.get(partKey);
-    const replaced = current && (decodeRecord(current.value, `part ${partNumber} of upload ${uploadId}`) as PartRecord);
+    const replaced = current && partOf(current, uploadId, partNumber);
     const removal = queueRemoval(replaced ? [replaced.blob] : [], context.clock());
     const claimed = await claimBlob(context, stored, uploadId);
-    return {
-      batch: {
-        expect: [
-          { kind: 'revision', key: recordKeys.upload(bucket, key, uploadId), revision: upload.revision },
-          current ? { kind: 'revision', key: partKey, revision: current.revision } : { kind: 'absent', key: partKey },
-          ...claimed.expect,
-        ],
-        put: [{ key: partKey, value }, ...claimed.put, ...removal.put],
-        delete: removal.delete,
-      },
-      result: undefined,
-    };
+    const expect: NonNullable<Batch['expect']> = [
+      // A part counts against a quota that the bucket gets at this moment.
+      ...guardBucket(bucket, inBucket).expect,
+      { kind: 'revision', key: recordKeys.upload(bucket, key, uploadId), revision: upload.revision },
+      current ? { kind: 'revision', key: partKey, revision: current.revision } : { kind: 'absent', key: partKey },
+      ...claimed.expect,
+    ];
+    const put = [{ key: partKey, value }, ...claimed.put, ...removal.put];
+    const batch = { expect, put, delete: removal.delete };
+    if (inBucket.record.quota === undefined) return { batch, result: undefined };
+    const add = [{ key: recordKeys.partCommits(uploadId), delta: 1n }];
+    const delta = record.size - (replaced?.size ?? 0);
+    return { batch: await countBytes(context, request, inBucket, delta, { ...batch, add }), result: undefined };
   });
 }
 

@@ -1,5 +1,6 @@
 import { comparable } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
+import { countBytes } from '../quota/count-bytes.ts';
 import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from '../object-layer.ts';
 import { getBucket, guardBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
@@ -15,6 +16,7 @@ import {
   newVersion,
   promoteNewest,
   readPlace,
+  removedBytes,
   shownVersionId,
   supersede,
 } from './versions.ts';
@@ -88,13 +90,18 @@ async function deleteCurrent(
     if (current === undefined) return { result: undefined };
     checkRemovable(current.record, context.lockClock.earliest(), false);
     const removed = await removeObject(context, place, current, undefined);
-    return { batch: { ...removed, expect: [...expect, ...removed.expect] }, result: { deleteMarker: false } };
+    const batch = { ...removed, expect: [...expect, ...removed.expect] };
+    return {
+      batch: await countBytes(context, place, stored, -current.record.size, batch),
+      result: { deleteMarker: false },
+    };
   }
   const marker = deleteMarker(context, newVersion(context, place));
   const changes = await supersede(context, place, undefined);
   const put = [{ key: recordKeys.marker(bucket, key), value: encodeObject(marker) }];
+  const batch = joined(changes, { ...guardBucket(bucket, stored), delete: [] }, { expect: [], put, delete: [] });
   return {
-    batch: joined(changes, { ...guardBucket(bucket, stored), delete: [] }, { expect: [], put, delete: [] }),
+    batch: await countBytes(context, place, stored, -removedBytes(place), batch),
     result: { versionId: shownVersionId(marker), deleteMarker: true },
   };
 }
@@ -116,12 +123,14 @@ async function removeVersion(
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
   checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
   const removed = await removalOf(context, bucket, key, found);
+  const guard = guardBucket(bucket, stored);
+  const batch =
+    promoted === undefined
+      ? { ...removed, expect: [...guard.expect, ...removed.expect] }
+      : // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
+        { ...joined({ ...guard, delete: [] }, removed, promoted), add: promoted.add ?? [] };
   return {
-    // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
-    batch:
-      promoted === undefined
-        ? removed
-        : { ...joined({ ...guardBucket(bucket, stored), delete: [] }, removed, promoted), add: promoted.add ?? [] },
+    batch: await countBytes(context, { bucket, key }, stored, -record.size, batch),
     result: { versionId, deleteMarker: record.deleteMarker === true },
   };
 }

@@ -5,7 +5,8 @@ import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew } from '../attributes/object-acl.ts';
 import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
-import { newVersion, type Place, readPlace, shownVersionId, supersede } from './versions.ts';
+import { newVersion, type Place, readPlace, removedBytes, shownVersionId, supersede } from './versions.ts';
+import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
@@ -33,6 +34,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   if (needsLock(place.stored.record, request)) {
     checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
   }
+  if (place.stored.record.quota !== undefined) await checkQuotaFor(context, request, place);
   // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
   if (needsAcl(place.stored.record, request)) aclOfNew(place.stored.record, request.acl, request.writer);
   const id = newId(context.clock(), context.random);
@@ -87,6 +89,11 @@ async function checkConditions(
 function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {
   const bytes = typeof size === 'number' ? size : size.atMost;
   return checkSpace(bytes <= inlineLimit ? 0 : bytes);
+}
+
+/** The size of a form's file is not known before it ends. */
+async function checkQuotaFor(context: ObjectContext, { bucket, size }: PutObject, place: Place): Promise<void> {
+  if (typeof size === 'number') await checkQuota(context, bucket, place.stored, size - removedBytes(place));
 }
 
 function receive(
@@ -150,7 +157,11 @@ function commitObject(
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
     const { lifecycle } = found.stored.record;
     const expiration = lifecycle && shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
-    return { batch: { expect, put, delete: replaced.delete }, result: { record, versionId, expiration } };
+    const batch = { expect, put, delete: replaced.delete };
+    const result = { record, versionId, expiration };
+    if (bucketRecord.quota === undefined) return { batch, result };
+    const delta = record.size - removedBytes(found);
+    return { batch: await countBytes(context, request, found.stored, delta, batch), result };
   });
 }
 

@@ -118,12 +118,10 @@ export async function supersede(
     if (current?.record.lock !== undefined) checkRemovable(current.record, context.lockClock.earliest(), false);
     return removeObject(context, place, current, by);
   }
-  const replaced = history === 'null-version' && current !== undefined && current.record.versionId === undefined;
-  for (const removed of [replaced ? current : undefined, nullVersion]) {
-    if (removed !== undefined) checkRemovable(removed.record, context.lockClock.earliest(), false);
-  }
+  const removed = removedBy(place);
+  for (const { record } of removed) checkRemovable(record, context.lockClock.earliest(), false);
   const ofCurrent =
-    current === undefined || replaced
+    current === undefined || removed.includes(current)
       ? await removeObject(context, { bucket, key }, current, by)
       : await moveObject(context, { bucket, key }, versionOrder(current.record.versionId), current, by);
   const markerKey = recordKeys.marker(bucket, key);
@@ -136,6 +134,17 @@ export async function supersede(
       ? noChanges
       : await removeObject(context, { bucket, key, order: versionOrder(undefined) }, nullVersion, undefined);
   return joined(ofCurrent, ofMarker, ofNull);
+}
+
+/** Returns the versions that a write of this place removes. Any other current version becomes noncurrent. */
+export function removedBy({ history, current, nullVersion }: Place): readonly StoredObject[] {
+  const replaced = history === 'none' || (history === 'null-version' && current?.record.versionId === undefined);
+  return [replaced ? current : undefined, nullVersion].filter((version) => version !== undefined);
+}
+
+/** Returns the bytes of the versions that a write of this place removes. */
+export function removedBytes(place: Place): number {
+  return removedBy(place).reduce((sum, { record }) => sum + record.size, 0);
 }
 
 const noChanges: BatchChanges = { expect: [], put: [], delete: [] };

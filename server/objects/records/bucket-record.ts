@@ -25,6 +25,7 @@ export interface BucketRecord {
   readonly publicAccessBlock?: PublicAccessBlock;
   /** Absent after its removal, and in older buckets: ACLs do not count, as with `BucketOwnerEnforced`. */
   readonly ownership?: ObjectOwnership;
+  readonly quota?: StoredQuota;
   /** The grants of the ACL. Absent where the owner alone has full control. */
   readonly grants?: readonly Grant[];
   /**
@@ -32,6 +33,15 @@ export interface BucketRecord {
    * commit of the deletion fails. The mark of a process that died blocks nothing.
    */
   readonly deleting?: true;
+}
+
+/** The maximum of bytes of a bucket. Every commit that changes sizes adds to its counter (`server/objects/quota`). */
+interface StoredQuota {
+  readonly bytes: number;
+  /** Names the counter. */
+  readonly counter: string;
+  /** Set until what the bucket held before the quota is counted. */
+  readonly counting?: true;
 }
 
 export interface StoredBucket {
@@ -57,9 +67,9 @@ export function noSuchBucket(bucket: string): S3Error {
 
 export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
   const what = `bucket ${bucket}`;
-  const [format] = value;
+  const [format = 0] = value;
   return (
-    format === VERSIONS || format === ACCESS ? parseRecord(value, 1, what) : decodeRecord(value, what, ACCESS)
+    format >= VERSIONS && format <= QUOTA ? parseRecord(value, 1, what) : decodeRecord(value, what, QUOTA)
   ) as BucketRecord;
 }
 
@@ -67,8 +77,11 @@ export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
 const VERSIONS = 2;
 /** The format of a bucket with a public access block or ACLs: an older server, which would let the public in or lose ACLs, refuses it. */
 const ACCESS = 3;
+/** The format of a bucket with a quota: an older server, which would not count what it writes, refuses it. */
+const QUOTA = 4;
 
 export function encodeBucket(record: BucketRecord): Buffer {
+  if (record.quota !== undefined) return encodeRecord(record, QUOTA);
   if (record.publicAccessBlock !== undefined || record.grants !== undefined || countsAcls(record)) {
     return encodeRecord(record, ACCESS);
   }

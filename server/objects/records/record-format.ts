@@ -84,6 +84,12 @@ export const recordKeys = {
   damage: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('d', bucket, objectKey, order),
   /** A counter of the objects of a bucket that moved from the noncurrent versions to the current ones. Absent for 0. */
   promotions: (bucket: string): Key => key('promotions', bucket),
+  /** A counter of the bytes of a bucket with a quota. `counter` is of the bucket's record. */
+  quotaBytes: (bucket: string, counter: string): Key => key('quota', bucket, counter),
+  /** The progress of the first count of a bucket with a quota. */
+  quotaCount: (bucket: string, counter: string): Key => key('quota', bucket, counter, 'count'),
+  /** A counter of the commits of parts of an upload, in a bucket with a quota. */
+  partCommits: (uploadId: string): Key => key('quota-parts', uploadId),
   /** The time until which no blob may be removed, because a snapshot reads the records. */
   hold: (id: string): Key => key('hold', id),
   /** The state of a named key. */

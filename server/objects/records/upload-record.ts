@@ -4,7 +4,7 @@ import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
 import type { CreateMultipartUpload, ObjectHeaders, ObjectTags, PartListing } from '../object-layer.ts';
-import { getBucket } from './bucket-record.ts';
+import { type DecodedBuckets, getBucket, noSuchBucket, type StoredBucket } from './bucket-record.ts';
 import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
 import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
@@ -108,6 +108,21 @@ export async function getUpload(
   if (found !== undefined) return found;
   await getBucket(records, bucket);
   throw noSuchUpload(uploadId);
+}
+
+/** Reads an upload and its bucket at one moment. Throws as `getUpload`. */
+export async function getUploadInBucket(
+  { records, buckets }: { readonly records: RecordStore; readonly buckets: DecodedBuckets },
+  bucket: string,
+  key: string,
+  uploadId: string,
+): Promise<StoredUpload & { readonly inBucket: StoredBucket }> {
+  const recordKey = uploadRecordKey(bucket, key, uploadId);
+  const [inBucket, entry] = await records.getAll([recordKeys.bucket(bucket), ...(recordKey ? [recordKey] : [])]);
+  if (inBucket === undefined) throw noSuchBucket(bucket);
+  if (entry === undefined) throw noSuchUpload(uploadId);
+  const { revision, value } = entry;
+  return { record: decodeUpload(value, uploadId), revision, inBucket: buckets.decode(inBucket, bucket) };
 }
 
 export function noSuchUpload(uploadId: string): S3Error {

@@ -195,13 +195,14 @@ export class CommitQueue {
     const decided = group.map((waiting): Decided => {
       const conflict = this.#conflictOf(waiting.batch);
       if (conflict !== undefined) return { waiting, outcome: { kind: 'conflict', key: conflict } };
-      let added: Added[];
+      let added: readonly Added[] | Key;
       try {
         added = this.#addedOf(waiting.batch);
       } catch (error) {
         // This batch has not written yet, so the others of the group continue.
         return { waiting, outcome: undefined, error };
       }
+      if (Buffer.isBuffer(added)) return { waiting, outcome: { kind: 'conflict', key: added } };
       revision += 1;
       for (const { key, stored } of waiting.puts) this.#tables.put(key, stored, revision);
       for (const key of waiting.batch.delete ?? []) this.#tables.remove(key);
@@ -225,12 +226,16 @@ export class CommitQueue {
     return undefined;
   }
 
-  #addedOf(batch: Batch): Added[] {
-    return (batch.add ?? []).map(({ key, delta }) => {
-      const value = decodeCounter(this.#tables.get(key)?.value);
+  /** Returns the new values, or the key of a counter that would be above its maximum. */
+  #addedOf(batch: Batch): readonly Added[] | Key {
+    const added: Added[] = [];
+    for (const { key, delta, max } of batch.add ?? []) {
+      const sum = decodeCounter(this.#tables.get(key)?.value) + delta;
+      if (max !== undefined && sum > max) return key;
       // A counter has no chunks, so its index is unused.
-      return { key, stored: storedOf(encodeCounter(value + delta), 0) };
-    });
+      added.push({ key, stored: storedOf(encodeCounter(sum), 0) });
+    }
+    return added;
   }
 }
 

@@ -181,10 +181,12 @@ export class MemoryRecordStore implements RecordStore {
       const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
       if (revision !== expected) return { kind: 'conflict', key: expectation.key };
     }
-    const added = (batch.add ?? []).map(({ key, delta }) => ({
-      key: latin1(key),
-      value: encodeCounter(decodeCounter(records.get(latin1(key))?.value) + delta),
-    }));
+    const added: { readonly key: string; readonly value: Buffer }[] = [];
+    for (const { key, delta, max } of batch.add ?? []) {
+      const sum = decodeCounter(records.get(latin1(key))?.value) + delta;
+      if (max !== undefined && sum > max) return { kind: 'conflict', key };
+      added.push({ key: latin1(key), value: encodeCounter(sum) });
+    }
     disk.sequence += 1;
     const revision = disk.sequence;
     for (const { key, value } of batch.put ?? []) records.set(latin1(key), { value, revision });
@@ -209,6 +211,6 @@ function copyOf(batch: Batch): Batch {
     expect: (batch.expect ?? []).map((expectation) => ({ ...expectation, key: Buffer.from(expectation.key) })),
     put: (batch.put ?? []).map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) })),
     delete: (batch.delete ?? []).map((key) => Buffer.from(key)),
-    add: (batch.add ?? []).map(({ key, delta }) => ({ key: Buffer.from(key), delta })),
+    add: (batch.add ?? []).map((addition) => ({ ...addition, key: Buffer.from(addition.key) })),
   };
 }

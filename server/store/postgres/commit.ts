@@ -12,7 +12,9 @@ import type { Row, Statement } from './connection.ts';
  * - the row of a key that is expected but not changed is locked FOR SHARE, and the locked row is compared;
  * - the row of a changed key is read first, and changed only if its revision is still the same. Otherwise the update divides by zero,
  *   which rolls the statement back, and the commit tries again;
- * - a key that is expected absent but not changed is deleted, because a deletion leaves a row that can be locked.
+ * - a key that is expected absent but not changed is deleted, because a deletion leaves a row that can be locked;
+ * - a counter with a maximum is compared when it is read, and again when its row is locked. There a sum that is too large divides by zero,
+ *   and the next attempt reads the larger counter.
  *
  * The row of a deleted key remains for some minutes without a value, so that the revision of the key grows whatever the clock does.
  */
@@ -25,25 +27,29 @@ interface Shape {
   readonly guards: boolean;
   readonly deletions: boolean;
   readonly additions: boolean;
+  /** Some of the additions have a maximum. */
+  readonly maxima: boolean;
   /** Locks the rows before it reads them, after optimistic attempts failed. Of many writers of one key, each then gets its turn. */
   readonly queueing: boolean;
 }
 
 /**
  * `number` is a value of 8 bytes as a number, so that additions need not parse bytes. `$6` is 1 for each change that is an addition. The
- * previous revision is -1 if it does not matter.
+ * previous revision is -1 if it does not matter. An addition with a maximum has it there, as -2 less the maximum, because only the
+ * columns of the table reach the update.
  */
-function commitText({ guards, deletions, additions, queueing }: Shape): string {
+function commitText({ guards, deletions, additions, maxima, queueing }: Shape): string {
+  const limit = maxima ? limitText(guards ? 10 : 8) : noLimit;
   return `
 with change as (
-  select key, value, number, expected, added, ord
-  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[])
-    with ordinality as c(key, value, number, added, expected, ord)
+  select key, value, number, expected, added, ${limit.column}ord
+  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[]${limit.parameter})
+    with ordinality as c(key, value, number, added, expected, ${limit.column}ord)
 ), seen as (
   select key, value is null as dead, number, revision from coffer_records where key = any($3::bytea[])
   ${queueing ? 'order by key for update' : ''}
 ), based as (
-  select change.key, change.value, change.number, change.expected, change.added, change.ord,
+  select change.key, change.value, change.number, change.expected, change.added, ${limit.column}change.ord,
     seen.number as old, seen.dead, coalesce(seen.revision, 0) as previous,
     case when seen.dead then 0 else coalesce(seen.revision, 0) end as current
   from change left join seen on seen.key = change.key
@@ -64,8 +70,9 @@ with change as (
   union all`
       : ''
   }
-  select ${additions ? 'case when expected <> current then 1 else 2 end' : '1'} as what, key from based
-  where expected <> current ${additions ? 'or (added = 1 and not dead and old is null)' : ''}
+  select ${additions ? `case when expected <> current ${limit.orTooLarge} then 1 else 2 end` : '1'} as what,
+    key from based
+  where expected <> current ${additions ? 'or (added = 1 and not dead and old is null)' : ''} ${limit.orTooLarge}
 ), stamp as materialized (
   select greatest(${CLOCK}, $1::bigint + 1, max(previous) + 1) as revision from based
   having not exists (select 1 from problem)
@@ -75,21 +82,22 @@ with change as (
     ${additions ? `case when added = 1 and expected is not null and not dead then ${counter('old + number')} else value end` : 'value'},
     ${additions ? `case when added = 1 and expected is not null and not dead then old + number else number end` : 'number'},
     stamp.revision,
-    ${additions ? 'case when added = 1 and expected is null then -1 else previous end' : 'previous'}
+    ${additions ? `case when added = 1 and expected is null then ${limit.previous} else previous end` : 'previous'}
   from based cross join stamp order by ord
   on conflict (key) do update set
     ${
       additions
-        ? `value = case when excluded.previous = -1 and r.number is not null
+        ? `value = case when ${limit.isAddition} and r.number is not null
       then ${counter('r.number + excluded.number')} else excluded.value end,
-    number = case when excluded.previous = -1 and r.number is not null
+    number = case when ${limit.isAddition} and r.number is not null
       then r.number + excluded.number else excluded.number end,`
         : 'value = excluded.value, number = excluded.number,'
     }
     revision = case when excluded.previous = r.revision then excluded.revision
       ${
         additions
-          ? `when excluded.previous = -1 and (r.value is null or r.number is not null)
+          ? `when ${limit.isAddition} and (r.value is null or r.number is not null)
+        ${limit.andFits}
       then greatest(excluded.revision, r.revision + 1)`
           : ''
       }
@@ -112,6 +120,31 @@ union all
 select what, key, null::bigint from problem`;
 }
 
+/** What additions with a maximum need in the statement. */
+type LimitText = Readonly<
+  Record<'column' | 'parameter' | 'orTooLarge' | 'isAddition' | 'previous' | 'andFits', string>
+>;
+
+const noLimit: LimitText = {
+  column: '',
+  parameter: '',
+  orTooLarge: '',
+  isAddition: 'excluded.previous = -1',
+  previous: '-1',
+  andFits: '',
+};
+
+function limitText(parameter: number): LimitText {
+  return {
+    column: 'ceiling, ',
+    parameter: `, $${parameter}::bigint[]`,
+    orTooLarge: 'or (added = 1 and coalesce(case when dead then 0 else old end, 0) + number > ceiling)',
+    isAddition: 'excluded.previous < 0',
+    previous: 'coalesce(-2 - ceiling, -1)',
+    andFits: 'and (excluded.previous = -1 or coalesce(r.number, 0) + excluded.number <= -2 - excluded.previous)',
+  };
+}
+
 /** Encodes a sum big-endian, with functions that all three databases have. */
 function counter(sum: string): string {
   return `decode(lpad(to_hex(${sum}), 16, '0'), 'hex')`;
@@ -120,7 +153,7 @@ function counter(sum: string): string {
 const statements = new Map<string, Statement>();
 
 function statementOf(shape: Shape): Statement {
-  const parts = (['guards', 'deletions', 'additions', 'queueing'] as const).filter((part) => shape[part]);
+  const parts = (['guards', 'deletions', 'additions', 'maxima', 'queueing'] as const).filter((part) => shape[part]);
   const name = ['coffer_commit', ...parts].join('_');
   const known = statements.get(name);
   if (known !== undefined) return known;
@@ -135,15 +168,21 @@ export class CommitRequest {
   readonly #shape: Omit<Shape, 'queueing'>;
   readonly #changes: readonly Buffer[];
   readonly #guards: readonly Buffer[];
+  readonly #maxima: readonly Buffer[];
 
   constructor(batch: Batch) {
-    this.#batch = { id: batch.id, expect: (batch.expect ?? []).map((one) => ({ ...one, key: Buffer.from(one.key) })) };
+    this.#batch = {
+      id: batch.id,
+      expect: (batch.expect ?? []).map((one) => ({ ...one, key: Buffer.from(one.key) })),
+      add: (batch.add ?? []).map((one) => ({ ...one, key: Buffer.from(one.key) })),
+    };
     const { changes, guards } = expectedChanges(batch);
     const ordered = changes.toSorted(byAdditionThenKey);
     this.#shape = {
       guards: guards.length > 0,
       deletions: changes.some(({ value }) => value === null),
       additions: changes.some(({ added }) => added === 1),
+      maxima: changes.some(({ max }) => max !== undefined),
     };
     this.#changes = [
       Buffer.from(batch.id, 'hex'),
@@ -156,6 +195,7 @@ export class CommitRequest {
     this.#guards = this.#shape.guards
       ? [byteaArray(guards.map(({ key }) => key)), bigintArray(guards.map(({ expected }) => expected))]
       : [];
+    this.#maxima = this.#shape.maxima ? [bigintArray(ordered.map(({ max }) => max ?? null))] : [];
   }
 
   statement(queueing: boolean): Statement {
@@ -164,7 +204,7 @@ export class CommitRequest {
 
   /** Every new revision is above `floor`. */
   parameters(floor: number): readonly Buffer[] {
-    return [bigint(floor), ...this.#changes, ...this.#guards];
+    return [bigint(floor), ...this.#changes, ...this.#guards, ...this.#maxima];
   }
 
   answer(rows: readonly Row[]): CommitAnswer {
@@ -176,6 +216,8 @@ interface Change {
   readonly key: Key;
   readonly value: Buffer | null;
   readonly added: 0 | 1;
+  /** Of an addition. It is at most 2^53, as sizes are. */
+  readonly max?: number | undefined;
   expected?: number;
 }
 
@@ -204,8 +246,13 @@ function changesOf(batch: Batch): Map<string, Change> {
   const changes = new Map<string, Change>();
   for (const { key, value } of batch.put ?? []) changes.set(key.toString('latin1'), { key, value, added: 0 });
   for (const key of batch.delete ?? []) changes.set(key.toString('latin1'), { key, value: null, added: 0 });
-  for (const { key, delta } of batch.add ?? []) {
-    changes.set(key.toString('latin1'), { key, value: encodeCounter(delta), added: 1 });
+  for (const { key, delta, max } of batch.add ?? []) {
+    changes.set(key.toString('latin1'), {
+      key,
+      value: encodeCounter(delta),
+      added: 1,
+      max: max === undefined ? undefined : Number(max),
+    });
   }
   return changes;
 }
@@ -236,7 +283,8 @@ function answerOf(batch: Batch, rows: readonly Row[]): CommitAnswer {
     if (kind === 2 && key) noCounter = key;
   }
   const first = (batch.expect ?? []).find(({ key }) => failed.has(key.toString('latin1')));
-  if (first !== undefined) return { kind: 'conflict', key: Buffer.from(first.key) };
+  const conflict = first ?? (batch.add ?? []).find(({ key }) => failed.has(key.toString('latin1')));
+  if (conflict !== undefined) return { kind: 'conflict', key: Buffer.from(conflict.key) };
   if (noCounter !== undefined) return { kind: 'no-counter', key: noCounter };
   throw new Error('the commit statement returned no result');
 }

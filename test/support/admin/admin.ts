@@ -30,7 +30,10 @@ export async function adminTest(
   options: {
     readonly buckets?: readonly string[];
     readonly now?: Date;
-    readonly services?: Pick<AdminServices, 'identityProviders' | 'keys' | 'keyLifecycle' | 'usage' | 'directory'>;
+    readonly services?: Pick<
+      AdminServices,
+      'buckets' | 'identityProviders' | 'keys' | 'keyLifecycle' | 'usage' | 'directory'
+    >;
   } = {},
 ) {
   const clock = () => options.now ?? new Date('2026-01-01T00:00:00Z');

@@ -4,7 +4,7 @@ import { endOf, key, KEY_LIMIT, within } from '../../../server/store/keys.ts';
 import { describeConcurrency } from './record-concurrency.conformance.ts';
 import { describeScans, everything, keysOf } from './record-scan.conformance.ts';
 import { commitId, Patient } from './patient.ts';
-import { type Key, type RecordStore, StoreUnavailable } from '../../../server/store/record-store.ts';
+import { type Batch, type Key, type RecordStore, StoreUnavailable } from '../../../server/store/record-store.ts';
 
 interface RecordEngine {
   /** A store over nothing. */
@@ -280,6 +280,39 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
         expect(decodeCounter((await patient.get(key('n')))?.value)).toBe(2n ** 60n + 1n);
       });
 
+      describe('with a maximum', () => {
+        it('reach it, and conflict above it without a change of the batch', async () => {
+          expect(await patient.attempt(add(4n, 5n))).toMatchObject({ kind: 'committed' });
+          const put = [{ key: key('other'), value: Buffer.from('x') }];
+          expect(await patient.attempt({ ...add(2n, 5n), put })).toEqual({ kind: 'conflict', key: key('n') });
+          expect(await patient.get(key('other'))).toBeUndefined();
+          expect(await patient.attempt({ ...add(1n, 5n), put })).toMatchObject({ kind: 'committed' });
+          expect(decodeCounter((await patient.get(key('n')))?.value)).toBe(5n);
+        });
+
+        it('conflict at the first addition', async () => {
+          expect(await patient.attempt(add(6n, 5n))).toEqual({ kind: 'conflict', key: key('n') });
+          expect(await patient.get(key('n'))).toBeUndefined();
+        });
+
+        it('are never above it, whoever adds at once', async () => {
+          const outcomes = await Promise.all(Array.from({ length: 64 }, () => patient.attempt(add(3n, 100n))));
+          const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
+          expect(committed).toBe(33);
+          expect(decodeCounter((await patient.get(key('n')))?.value)).toBe(99n);
+        });
+
+        it('count what other batches free', async () => {
+          await patient.commit(() => add(5n, 5n));
+          await patient.commit(() => ({ add: [{ key: key('n'), delta: -5n }] }));
+          expect(await patient.attempt(add(5n, 5n))).toMatchObject({ kind: 'committed' });
+        });
+
+        it('are refused below 0', async () => {
+          await expect(patient.attempt(add(1n, -1n))).rejects.toThrow(RangeError);
+        });
+      });
+
       it('refuse a value that is none, and change nothing of the batch', async () => {
         await patient.put(key('n'), 'text');
         await expect(
@@ -347,4 +380,8 @@ async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
       if (!(error instanceof StoreUnavailable && error.reason === 'unreachable')) throw error;
     }
   }
+}
+
+function add(delta: bigint, max: bigint): Omit<Batch, 'id'> {
+  return { add: [{ key: key('n'), delta, max }] };
 }
