@@ -134,7 +134,7 @@ try {
   ];
   for (const client of clients) {
     await measure(client, ['alias', 'set', 's', server.s3, server.accessKey, server.secretKey]);
-    await measure(client, ['mb', `s/${client.name}`]);
+    await measure(client, ['mb', `s/by-${client.name}`]);
   }
   const chosen = values.only?.split(',');
   const figures = new Map<string, Figures[]>();
@@ -146,7 +146,7 @@ try {
           FILES: join(folder, 'files'),
           LARGE: join(folder, 'large'),
           BACK: join(folder, `back-${client.name}-${round}`),
-          BUCKET: `s/${client.name}/${round}`,
+          BUCKET: `s/by-${client.name}/${round}`,
         };
         const args = step.args.map((arg) => arg.replace(/[A-Z]{4,}/, (name) => places[name as keyof typeof places]));
         const figure = await measure(client, args);

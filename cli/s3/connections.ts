@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Agent } from 'node:http';
+import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
+import { Agent } from './node-http.ts';
 import { lookupFor, type Resolution } from './resolve-hosts.ts';
 
 /** How the client connects to servers. */
@@ -30,7 +31,7 @@ export async function trustOptions(certs: string): Promise<object> {
 const agentOptions = { keepAlive: true, maxSockets: 64 };
 
 /** Makes the agent for a server. TLS is loaded only for https. */
-export async function connectionsTo(url: string, settings: ConnectionSettings): Promise<Agent | HttpsAgent> {
+export async function connectionsTo(url: string, settings: ConnectionSettings): Promise<HttpAgent | HttpsAgent> {
   const { port, protocol } = new URL(url);
   const lookup = lookupFor(settings.resolutions, Number(port || (protocol === 'https:' ? 443 : 80)));
   const options = lookup === undefined ? agentOptions : { ...agentOptions, lookup };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { request as sendRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { request as sendRequest } from './node-http.ts';
 
 export interface Outgoing {
   readonly secure: boolean;

@@ -20,10 +20,9 @@ interface Listing {
   readonly limit?: number;
 }
 
-/** Lists objects and common prefixes in the order of their names, and requests pages on demand. */
+/** Lists objects and common prefixes in the order of their names. It requests the next page while the caller works on the current one. */
 export async function* listObjects(client: S3Client, listing: Listing): AsyncGenerator<Listed, void, undefined> {
-  let token: string | undefined;
-  do {
+  const pageAt = async (token: string | undefined): Promise<string> => {
     const { text } = await client.text({
       method: 'GET',
       bucket: listing.bucket,
@@ -36,10 +35,17 @@ export async function* listObjects(client: S3Client, listing: Listing): AsyncGen
         'continuation-token': token,
       },
     });
-    const page = readListObjects(text);
+    return text;
+  };
+  let next: Promise<string> | undefined = pageAt(undefined);
+  while (next !== undefined) {
+    const page = readListObjects(await next);
+    const token = listing.limit === undefined ? page.continuationToken : undefined;
+    next = token === undefined ? undefined : pageAt(token);
+    // The failure surfaces when the caller needs the page.
+    next?.catch(() => undefined);
     yield* inOrder(page.commonPrefixes, page.objects);
-    token = page.continuationToken;
-  } while (token !== undefined && listing.limit === undefined);
+  }
 }
 
 /** Joins a page in the order of the names. The sort is stable, so that the versions of a key stay in their order. */
@@ -55,16 +61,17 @@ function nameOf(listed: Listed): string {
   return listed.kind === 'prefix' ? listed.prefix : listed.object.key;
 }
 
+type VersionMarker = NonNullable<ReturnType<typeof readListVersions>['next']>;
+
 /**
- * Lists versions, delete markers and common prefixes in the order of their names, the newest version of a key first, and requests pages on
- * demand.
+ * Lists versions, delete markers and common prefixes in the order of their names, the newest version of a key first. It requests
+ * the next page while the caller works on the current one.
  */
 export async function* listVersions(
   client: S3Client,
   listing: Omit<Listing, 'limit'>,
 ): AsyncGenerator<ListedOf<VersionEntry>, void, undefined> {
-  let next: { readonly keyMarker: string; readonly versionIdMarker: string } | undefined;
-  do {
+  const pageAfter = async (marker: VersionMarker | undefined): Promise<string> => {
     const { text } = await client.text({
       method: 'GET',
       bucket: listing.bucket,
@@ -73,14 +80,19 @@ export async function* listVersions(
         prefix: listing.prefix,
         'encoding-type': 'url',
         delimiter: listing.recursive ? undefined : '/',
-        'key-marker': next?.keyMarker,
-        'version-id-marker': next?.versionIdMarker || undefined,
+        'key-marker': marker?.keyMarker,
+        'version-id-marker': marker?.versionIdMarker || undefined,
       },
     });
-    const page = readListVersions(text);
+    return text;
+  };
+  let next: Promise<string> | undefined = pageAfter(undefined);
+  while (next !== undefined) {
+    const page = readListVersions(await next);
+    next = page.next === undefined ? undefined : pageAfter(page.next);
+    next?.catch(() => undefined);
     yield* inOrder(page.commonPrefixes, page.versions);
-    next = page.next;
-  } while (next !== undefined);
+  }
 }
 
 /** Lists every object below a prefix. */

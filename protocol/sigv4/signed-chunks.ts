@@ -68,22 +68,34 @@ export async function* encodeSignedChunks(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { signingKey, timestamp, scope, signature: seed } = signed;
   const signatures = new ChunkSignatures({ signingKey, timestamp, scope: formatScope(scope), seed });
-  const header = (bytes: Uint8Array): Buffer => {
-    const signature = signatures.chunk(createHash('sha256').update(bytes).digest('hex'));
-    return Buffer.from(`${bytes.length.toString(16)}${signatureField}${signature}\r\n`, 'latin1');
-  };
+  const header = (bytes: Uint8Array, sha256: string): Buffer =>
+    Buffer.from(`${bytes.length.toString(16)}${signatureField}${signatures.chunk(sha256)}\r\n`, 'latin1');
   const lineEnd = Buffer.from('\r\n');
+  // The hash of a chunk is computed in another thread while the chunk before it is sent.
+  let hashing: { readonly chunk: Uint8Array; readonly sha256: Promise<string> } | undefined;
   for await (const chunk of rechunk(source)) {
-    yield header(chunk);
-    yield chunk;
+    const before = hashing;
+    hashing = { chunk, sha256: sha256InBackground(chunk) };
+    if (before === undefined) continue;
+    yield header(before.chunk, await before.sha256);
+    yield before.chunk;
     yield lineEnd;
   }
-  yield header(Buffer.alloc(0));
+  if (hashing !== undefined) {
+    yield header(hashing.chunk, await hashing.sha256);
+    yield hashing.chunk;
+    yield lineEnd;
+  }
+  yield header(Buffer.alloc(0), emptySha256);
   yield lineEnd;
 }
 
-/** S3 requires chunks of one size, except for the last, of at least 8 KiB. */
-const chunkSize = 65_536;
+async function sha256InBackground(bytes: Uint8Array): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
+}
+
+/** S3 requires chunks of one size, except for the last, of at least 8 KiB. MinIO takes 16 MiB at most. */
+const chunkSize = 262_144;
 
 /** Returns the Content-Length of the framed body of `size` bytes. */
 export function signedChunksLength(size: number): number {

@@ -108,6 +108,9 @@ async function removeStale(folder: string, name: string, left: readonly string[]
   }
 }
 
+/** Bytes that are written at once. The next ones are received meanwhile. */
+const writtenAtOnce = 1_024 * 1_024;
+
 /** Writes the bytes from `start` to their places, and closes the file. */
 async function writeFrom(
   file: FileHandle,
@@ -115,18 +118,48 @@ async function writeFrom(
   start: number,
   count: (bytes: number) => void,
 ): Promise<void> {
+  // A device has no positions.
+  let position = start === 0 ? undefined : start;
+  const write = async (chunks: readonly Buffer[], length: number): Promise<void> => {
+    await writeChunks(file, chunks, length, position);
+    if (position !== undefined) position += length;
+    count(length);
+  };
+  let writing = Promise.resolve();
   try {
-    let position = start;
+    let chunks: Buffer[] = [];
+    let length = 0;
     for await (const bytes of source.open(start, source.size)) {
-      for (let at = 0; at < bytes.length;) {
-        // A device has no positions.
-        const { bytesWritten } = await file.write(bytes, at, bytes.length - at, start === 0 ? null : position);
-        at += bytesWritten;
-        position += bytesWritten;
-      }
-      count(bytes.length);
+      chunks.push(bytes);
+      length += bytes.length;
+      if (length < writtenAtOnce) continue;
+      await writing;
+      writing = write(chunks, length);
+      // The failure surfaces when the next chunks are written, or at the end.
+      writing.catch(() => undefined);
+      chunks = [];
+      length = 0;
     }
+    await writing;
+    if (length > 0) await write(chunks, length);
   } finally {
+    await writing.catch(() => undefined);
     await file.close();
+  }
+}
+
+async function writeChunks(
+  file: FileHandle,
+  chunks: readonly Buffer[],
+  length: number,
+  position: number | undefined,
+): Promise<void> {
+  const { bytesWritten } = await file.writev(chunks, position);
+  if (bytesWritten === length) return;
+  // A pipe takes what it has room for.
+  const rest = Buffer.concat(chunks).subarray(bytesWritten);
+  for (let at = 0; at < rest.length;) {
+    const from = position === undefined ? null : position + bytesWritten + at;
+    at += (await file.write(rest, at, rest.length - at, from)).bytesWritten;
   }
 }
