@@ -129,7 +129,7 @@ async function run({
   background.on('replicas', ({ view }) => {
     for (const thread of http) thread.send({ kind: 'replicas', view });
   });
-  handleServiceActions(http, { log, askForStop });
+  handleServiceActions(http, { log, askForStop, background });
   await Promise.all(all.map((thread) => thread.next('started')));
 
   const claimed = await claimPort(address, '--address');

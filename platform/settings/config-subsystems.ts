@@ -1,4 +1,5 @@
 import type { Setting } from '../../protocol/settings/setting.ts';
+import { notifyPrefix, notifyTypes } from '../../protocol/settings/notify-rows.ts';
 import { settings } from '../../protocol/settings/table.ts';
 
 /** A key of `admin idp` and `admin config`. Synonyms mean the same. */
@@ -48,6 +49,7 @@ const subsystems: readonly (readonly [name: string, prefix: RegExp, description:
   ['lifecycle', /^SVC_LIFECYCLE_/, 'how fast lifecycle rules remove objects'],
   ['identity_check', /^SVC_IDENTITY_OPENID_CHECK_/, 'whether people who have credentials still exist'],
   ['audit', /^SVC_AUDIT_/, 'where the audit log goes'],
+  ['notify', /^SVC_NOTIFY_/, 'how many events wait for a target'],
   ['sts', /^SVC_STS_/, 'temporary credentials'],
   ['server', /^SVC_(?!ROOT_|IDENTITY_)/, 'addresses, threads, logs and shutdown of the server'],
 ];
@@ -66,16 +68,17 @@ export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([nam
   }),
 }));
 
-const webhook = 'SVC_AUDIT_WEBHOOK_';
-
 /** The subsystems of which there are several, with the names that MinIO's clients know. */
 export const targetSubsystems: readonly ConfigSubsystem[] = [
-  {
-    name: 'audit_webhook',
-    description: 'web services that the audit log goes to',
-    multiple: true,
-    keys: rows
-      .filter(({ scope, name }) => scope === 'per-target' && name.startsWith(webhook))
-      .map((row) => ({ key: row.name.slice(webhook.length).toLowerCase(), row })),
-  },
+  targetSubsystem('audit_webhook', 'web services that the audit log goes to', 'SVC_AUDIT_WEBHOOK_'),
+  ...notifyTypes.map((type) =>
+    targetSubsystem(`notify_${type}`, `${type} targets of events of buckets`, notifyPrefix(type)),
+  ),
 ];
+
+function targetSubsystem(name: string, description: string, prefix: string): ConfigSubsystem {
+  const keys = rows
+    .filter((row) => row.scope === 'per-target' && row.name.startsWith(prefix))
+    .map((row) => ({ key: row.name.slice(prefix.length).toLowerCase(), row }));
+  return { name, description, multiple: true, keys };
+}

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting-source.ts';
+import { readNotifySettings } from './notify-settings.ts';
 import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
@@ -74,7 +75,8 @@ export function loadSettings({
     },
     proxies: readProxies(reader),
     ...(threads === undefined ? {} : { threads }),
-    audit: readAuditSettings(reader, suffixesOf('per-target', variables.keys())),
+    audit: readAuditSettings(reader, suffixesOf('per-target', variables.keys(), 'SVC_AUDIT_')),
+    notify: readNotifySettings(reader, (prefix) => suffixesOf('per-target', variables.keys(), prefix)),
     metricsAuthorization: metricsAuthorization(server.text('PROMETHEUS_AUTH_TYPE')),
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
@@ -342,6 +344,7 @@ const guards: readonly (readonly [name: RegExp, effect: string])[] = [
   [/^MINIO_ETCD_/, 'kept identities and policies in etcd'],
   [/^MINIO_API_ROOT_ACCESS$/, 'decided whether the root credentials work'],
   [/^MINIO_(?:KMS|SSE)_/, 'changed how objects are encrypted'],
+  [/^MINIO_NOTIFY_(?!.*_(?:QUEUE_DIR|COMMENT)(?:_|$))/, 'sent events elsewhere'],
   [/^MINIO_AUDIT_/, 'sent the audit log elsewhere'],
   [/^MINIO_WORM$/, 'kept objects from being changed'],
   [/^MINIO_STORAGE_CLASS_/, 'set how many drives may fail'],

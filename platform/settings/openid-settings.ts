@@ -5,9 +5,9 @@ import type { OpenIdProviderSettings } from './server-settings.ts';
 import type { ConfigKey } from './config-subsystems.ts';
 
 /** Lists the suffixes for which a variable exists, in the order of their names; `''` means none. */
-export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: Iterable<string>): string[] {
+export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: Iterable<string>, prefix = ''): string[] {
   const bases = settings
-    .filter((row) => row.scope === scope)
+    .filter((row) => row.scope === scope && row.name.startsWith(prefix))
     .flatMap((row) => [row.name, ...row.aliases])
     .sort((a, b) => b.length - a.length);
   const found = new Set<string>();

@@ -1,4 +1,5 @@
 import { group, type SettingReader, type GivenSetting } from './setting-source.ts';
+import type { NotifySettings } from './notify-settings.ts';
 import type { AuditSettings } from './audit-settings.ts';
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
@@ -70,6 +71,7 @@ export interface ServerSettings {
   readonly proxies: { readonly trusted: readonly string[]; readonly header: 'x-forwarded-for' | 'forwarded' };
   readonly threads?: number;
   readonly audit: AuditSettings;
+  readonly notify: NotifySettings;
   /** `jwt`: Prometheus needs a token. */
   readonly metricsAuthorization: 'jwt' | 'public';
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';

@@ -20,13 +20,17 @@ export function settingsGuide(): string {
     '## Audit webhooks',
     'Each address that audit entries go to is a group of variables with the suffix `_<ID>`, for example ' +
       '`SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM`; one may go without a suffix. See [audit.md](audit.md).',
-    ...sections('per-target'),
+    ...sections('per-target', 'SVC_AUDIT_'),
+    '## Notification targets',
+    'Each target of events is a group of variables with the suffix `_<ID>`, for example `SVC_NOTIFY_WEBHOOK_ENDPOINT_BUILD`; one may ' +
+      'go without a suffix. Its ARN is `arn:minio:sqs:REGION:BUILD:webhook`. See [notifications.md](notifications.md).',
+    ...sections('per-target', 'SVC_NOTIFY_'),
     '',
   ].join('\n\n');
 }
 
-function sections(scope: Setting['scope']): string[] {
-  return settings.filter((row) => row.scope === scope).map(section);
+function sections(scope: Setting['scope'], prefix = ''): string[] {
+  return settings.filter((row) => row.scope === scope && row.name.startsWith(prefix)).map(section);
 }
 
 function section(row: Setting): string {

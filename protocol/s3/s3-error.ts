@@ -102,6 +102,7 @@ export const s3ErrorCodes = {
     400,
     'The e-mail address you provided does not match any account on record; name the canonical ID of the user.',
   ],
+  UnsupportedNotification: [400, 'The destination is not supported for notifications.'],
   UnsupportedSignature: [400, 'The signature version of the request is not supported; use AWS Signature Version 4.'],
   XAmzContentChecksumMismatch: [400, 'The computed checksum does not match the one that you specified.'],
   XAmzContentSHA256Mismatch: [400, 'The provided x-amz-content-sha256 header does not match what was computed.'],

@@ -1,3 +1,4 @@
+import { notifyRows } from './notify-rows.ts';
 import { auditRows, identityRows, serverRow as server, upkeepRows } from './server-rows.ts';
 import type { Setting, SettingType } from './setting.ts';
 
@@ -254,6 +255,8 @@ export const settings = [
   ...identityRows,
 
   ...auditRows,
+
+  ...notifyRows,
 
   openid('ENABLE', onOff, 'Whether the provider is used.', { default: 'on' }),
   openid(

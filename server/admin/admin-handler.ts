@@ -19,6 +19,7 @@ import { keyRoutes } from './keys.ts';
 import { idpConfigRoutes, ldapTestRoutes, openIdTestRoutes, userStatusCheckRoutes } from './identity-providers.ts';
 import { infoRoutes } from './info.ts';
 import { ldapRoutes } from './ldap.ts';
+import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
@@ -79,6 +80,7 @@ export const routes: readonly Route[] = [
   ...infoRoutes,
   ...usageRoutes,
   ...quotaRoutes,
+  ...notificationRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,

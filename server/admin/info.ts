@@ -4,6 +4,7 @@ import type { AdminServices, OtherServer } from '../administration/services.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServiceState } from '../administration/keys.ts';
+import { notificationInfo } from './notifications.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
 /** `online` if the directory answers searches. */
@@ -47,19 +48,21 @@ interface InfoSources {
   readonly keyService: KeyServiceState;
   readonly directory: DirectoryState;
   readonly backgroundTasks: readonly BackgroundTask[];
+  readonly notifications: Awaited<ReturnType<typeof notificationInfo>>;
   readonly now: Date;
 }
 
 /** Makes the message for `mc admin info`, with one pool of one set of one drive. */
 function infoMessage(sources: InfoSources): Record<string, unknown> {
   const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
+  const { sqsARN, notifications } = sources.notifications;
   const theDrive = drive(server, space);
   const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
   return {
     mode: 'online',
     domain: [],
     region: server.region,
-    sqsARN: [],
+    sqsARN,
     deploymentID: server.deploymentId,
     buckets: { count: buckets },
     objects: { count: usage?.objects ?? 0, ...notYet },
@@ -71,7 +74,7 @@ function infoMessage(sources: InfoSources): Record<string, unknown> {
       ldap: { status: directory },
       logger: [],
       audit: [],
-      notifications: [],
+      notifications,
     },
     backgroundTasks: backgroundTasks.map(taskInfo),
     backend: {
@@ -161,17 +164,18 @@ export const infoRoutes: readonly Route[] = [
 ];
 
 async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
-  const [buckets, usage, space, keyService, directory, backgroundTasks] = await Promise.all([
+  const [buckets, usage, space, keyService, directory, backgroundTasks, notifications] = await Promise.all([
     services.objects.listBuckets(),
     services.usage?.last(),
     services.space(),
     keyServiceState(services.keys),
     directoryState(services.directory),
     services.backgroundTasks?.() ?? [],
+    notificationInfo(services),
   ]);
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   const { server } = services;
-  const found = { usage, space, keyService, directory, backgroundTasks };
+  const found = { usage, space, keyService, directory, backgroundTasks, notifications };
   return json(infoMessage({ server, others, buckets: buckets.length, ...found, now }));
 }

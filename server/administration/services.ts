@@ -32,6 +32,8 @@ export interface AdminServices {
   readonly usage?: UsageReader;
   /** The state of the background tasks of all servers. */
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
+  /** The queues of notification targets. */
+  readonly notifications?: () => Promise<readonly NotificationQueue[]>;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
   /** Bytes of the blob store; undefined if unknown. */
@@ -58,6 +60,25 @@ export interface AdminServices {
   /** Aborts when endless answers have to end. */
   readonly stopping?: AbortSignal;
   readonly clock?: () => Date;
+}
+
+/** The queue of a notification target. Times are milliseconds since 1970. */
+export interface NotificationQueue {
+  /** `ID:TYPE`. */
+  readonly target: string;
+  /** Undefined for a target that is not set up: its events wait. */
+  readonly type?: string;
+  readonly events: number;
+  readonly bytes: number;
+  /** The time of the oldest event. */
+  readonly oldest?: number;
+  /** The maximum number of events. */
+  readonly limit: number;
+  readonly delivered: number;
+  readonly failures: number;
+  readonly dropped: number;
+  readonly fullSince?: number;
+  readonly failure?: { readonly since: number; readonly error: string };
 }
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';

@@ -4,6 +4,7 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { PendingBlockSums } from './bodies/block-sums-of.ts';
+import type { EventHub } from './events/object-event.ts';
 import type { LockClock } from './attributes/object-lock.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/decide-encryption.ts';
@@ -39,4 +40,5 @@ export interface ObjectContext {
   readonly bufferSlots: BufferSlots | undefined;
   /** Milliseconds of a day of lifecycle rules. */
   readonly lifecycleDayMs: number;
+  readonly events: EventHub;
 }

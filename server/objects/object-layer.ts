@@ -6,6 +6,8 @@ import type {
   CreateBucket,
   ObjectLockConfiguration,
 } from './contract/buckets.ts';
+import type { NotificationRule } from '../../protocol/s3/bucket-notification.ts';
+import type { ByCaller, EventCaller } from './events/event-caller.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
 import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
@@ -59,10 +61,10 @@ export interface ObjectLayer {
    * A bucket with object lock has versioning enabled from the start. Throws `InvalidBucketAclWithObjectOwnership` for an ACL where ACLs do
    * not count.
    */
-  createBucket(bucket: string, options: CreateBucket): Promise<void>;
+  createBucket(bucket: string, options: CreateBucket, by?: EventCaller): Promise<void>;
   headBucket(bucket: string): Promise<Bucket>;
   listBuckets(): Promise<readonly Bucket[]>;
-  deleteBucket(bucket: string): Promise<void>;
+  deleteBucket(bucket: string, by?: EventCaller): Promise<void>;
 
   /** Undefined when the bucket has no default encryption. */
   getBucketEncryption(bucket: string): Promise<BucketEncryption | undefined>;
@@ -109,6 +111,14 @@ export interface ObjectLayer {
   /** Bytes; undefined removes the quota. Resolves when what the bucket holds is counted: then no write goes above it. */
   putBucketQuota(bucket: string, bytes: number | undefined): Promise<void>;
 
+  getBucketNotification(bucket: string): Promise<readonly NotificationRule[]>;
+  /** No rules switch notifications off. With `test`, each target gets a test event. */
+  putBucketNotification(
+    bucket: string,
+    rules: readonly NotificationRule[],
+    options: { readonly test: boolean; readonly by?: EventCaller },
+  ): Promise<void>;
+
   /** Undefined for a bucket that never had versions. */
   getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;
   /** Throws `InvalidBucketState` for a bucket with object lock that would be suspended. */
@@ -148,12 +158,23 @@ export interface ObjectLayer {
     versionId?: string,
   ): Promise<{ readonly tags: ObjectTags; readonly versionId?: string }>;
   /** Replaces the tags; `{}` removes them. */
-  putObjectTags(bucket: string, key: string, tags: ObjectTags, versionId?: string): Promise<VersionResult>;
+  putObjectTags(
+    bucket: string,
+    key: string,
+    tags: ObjectTags,
+    versionId?: string,
+    by?: EventCaller,
+  ): Promise<VersionResult>;
 
   /** Resolves to the full control of the bucket's owner where ACLs do not count. Throws as `headObject`. */
   getObjectAcl(bucket: string, key: string, version?: VersionOptions): Promise<Acl & VersionResult>;
   /** Throws as `putBucketAcl` and `headObject`. */
-  putObjectAcl(bucket: string, key: string, acl: RequestedAcl, version?: VersionOptions): Promise<VersionResult>;
+  putObjectAcl(
+    bucket: string,
+    key: string,
+    acl: RequestedAcl,
+    version?: VersionOptions & ByCaller,
+  ): Promise<VersionResult>;
 
   /** Throws `InvalidRequest` for a bucket without object lock. */
   getObjectLock(bucket: string, key: string, versionId?: string): Promise<ObjectLock>;
@@ -165,7 +186,7 @@ export interface ObjectLayer {
   putObjectLegalHold(
     bucket: string,
     key: string,
-    request: { readonly versionId?: string | undefined; readonly legalHold: boolean },
+    request: { readonly versionId?: string | undefined; readonly legalHold: boolean } & ByCaller,
   ): Promise<{ readonly versionId?: string }>;
 
   /**

@@ -17,6 +17,8 @@ import {
   deleteBucketLifecycle,
   getBucketLifecycle,
   putBucketLifecycle,
+  getBucketNotification,
+  putBucketNotification,
   getBucketCors,
   putBucketCors,
   getBucketVersioning,
@@ -54,6 +56,7 @@ import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from '.
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
 import { listParts, copyPart, putPart } from './multipart/parts.ts';
+import { type EventHub, noEventHub } from './events/object-event.ts';
 import { lockClock } from './attributes/object-lock.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
@@ -85,6 +88,8 @@ export interface ObjectLayerOptions {
   readonly bufferSlots?: BufferSlots;
   /** Milliseconds of a day of lifecycle rules; 24 hours by default. */
   readonly lifecycleDayMs?: number;
+  /** Nobody listens by default. */
+  readonly events?: EventHub;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -112,6 +117,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     blockSumsMutex: options.blockSumsMutex ?? new SharedMutex(),
     bufferSlots: options.bufferSlots,
     lifecycleDayMs: options.lifecycleDayMs ?? 86_400_000,
+    events: options.events ?? noEventHub,
   };
   return {
     createBucket: operation(context, createBucket),
@@ -141,6 +147,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketLifecycle: operation(context, getBucketLifecycle),
     putBucketLifecycle: operation(context, putBucketLifecycle),
     deleteBucketLifecycle: operation(context, deleteBucketLifecycle),
+    getBucketNotification: operation(context, getBucketNotification),
+    putBucketNotification: operation(context, putBucketNotification),
     getBucketVersioning: operation(context, getBucketVersioning),
     putBucketVersioning: operation(context, putBucketVersioning),
     getObjectLockConfiguration: operation(context, getObjectLockConfiguration),

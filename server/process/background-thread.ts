@@ -18,6 +18,8 @@ import { RequestEvents } from '../http/contract/request.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
+import { setHearing } from './heard-events.ts';
+import { runEventDelivery } from './event-delivery.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
@@ -48,6 +50,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let console: Promise<RequestListener> | undefined;
   let periodicTasks: ReturnType<typeof runPeriodicTasks> | undefined;
   let userChecks: ReturnType<typeof runUserChecks> | undefined;
+  let eventDelivery: ReturnType<typeof runEventDelivery> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
@@ -73,6 +76,12 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const connections = new Connections(server);
 
   const endpoint = Promise.withResolvers<string>();
+  let address = '';
+  const eventSource = () => ({
+    region: settings.region,
+    endpoint: settings.serverUrl ?? address,
+    deploymentId: deployment,
+  });
   const replicas = joinReplicas(options, services, log, (view) => {
     send({ kind: 'replicas', view });
     sealing.onReplicasChange(view);
@@ -116,6 +125,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
         }
         case 'endpoint':
           endpoint.resolve(message.endpoint);
+          address = `${options.tls === undefined ? 'http' : 'https'}://${message.endpoint}`;
           return undefined;
         case 'prepare':
           deployment = message.deploymentId;
@@ -130,6 +140,10 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             settings.personCheck.intervalMs,
             tasks,
           );
+          eventDelivery = runEventDelivery(services, replicas.lease, log, {
+            settings: settings.notify,
+            source: eventSource,
+          });
           clockWatch = watchClock({ records: services.records, log });
           void replicas.work();
           void tasks
@@ -147,6 +161,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             console = openConsole(options, services, server, { ...known, events }, log);
           }
           return send({ kind: 'serving' });
+        case 'hear':
+          setHearing(services, options, message.on);
+          return undefined;
         case 'waiting':
         case 'replicas':
         case 'announce':
@@ -162,7 +179,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           stopped.abort();
           await connections.drain(message.drainMs);
           audit?.flush();
-          await Promise.all([periodicTasks?.stop(), userChecks?.stop(), clockWatch?.stop()]);
+          await Promise.all([periodicTasks?.stop(), userChecks?.stop(), clockWatch?.stop(), eventDelivery?.stop()]);
           await replicas.close();
           tls?.close();
           await services.close();

@@ -30,6 +30,8 @@ import { routes } from '../s3/routes.ts';
 import { CrossOrigin, preflightName } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
+import { notificationQueues } from '../notifications/notification-queues.ts';
+import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
@@ -170,7 +172,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           handlers = createHandlers(
             options,
             services,
-            { endpoint, deploymentId, crossOrigin, replicas: () => replicas, ...own },
+            { endpoint, deploymentId, crossOrigin, replicas: () => replicas, send, ...own },
             log,
           );
           handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
@@ -181,6 +183,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           return undefined;
         case 'trace':
           traces.set(message.on);
+          return undefined;
+        case 'hear':
+          setHearing(services, options, message.on);
           return undefined;
         case 'freeze':
           freezer.set(message.on);
@@ -249,6 +254,7 @@ function metricSources(
     integrity: () => integrityOf(stores.records),
     usage: () => createUsageReader(stores.records).last(),
     people: () => readCheckCounts(sealed),
+    notifications: () => notificationQueues(stores.records, settings.notify),
     backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,
@@ -274,6 +280,7 @@ interface StartState {
   readonly replicas: () => ReplicasView;
   readonly process: ServerProcess;
   readonly stopping: AbortSignal;
+  readonly send: SendMessage;
 }
 
 function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
@@ -289,6 +296,16 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       crossOrigin: known.crossOrigin,
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
       servedNames: [...settings.domains, ...ownNames(settings)],
+      listenedEvents: hearEvents(options, services, {
+        source: () => ({
+          region: settings.region,
+          endpoint: settings.serverUrl ?? `${options.tls === undefined ? 'http' : 'https'}://${known.endpoint}`,
+          deploymentId: known.deploymentId,
+        }),
+        ...known,
+        log,
+      }),
+      notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
@@ -317,6 +334,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       stopping: known.stopping,
       usage: createUsageReader(services.records),
       backgroundTasks: () => readBackgroundTasks(services.stores.records),
+      notifications: () => notificationQueues(services.stores.records, settings.notify),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),

@@ -37,10 +37,14 @@ export async function claimPort(address: ListenAddress, setting: string): Promis
 }
 
 /** Sizes in bytes: some thousand log lines, and as many requests with their headers. The system allocates memory when it is written. */
-const sizes = { log: 512 * 1024, requests: 2 * 1024 * 1024 } as const;
+const sizes = { log: 512 * 1024, requests: 2 * 1024 * 1024, events: 4 * 1024 * 1024 } as const;
 
 export function liveMemory(): LiveMemory {
-  return { log: lineRingMemory(sizes.log), requests: lineRingMemory(sizes.requests) };
+  return {
+    log: lineRingMemory(sizes.log),
+    requests: lineRingMemory(sizes.requests),
+    events: lineRingMemory(sizes.events),
+  };
 }
 
 /** The audit log of the process. */

@@ -6,13 +6,23 @@ import type { ToThread, Thread } from './threads.ts';
 /** Runs the service actions of administrators for the whole process. Each HTTP thread may get such a request. */
 export function handleServiceActions(
   http: readonly Pick<Thread, 'on' | 'send' | 'request'>[],
-  { log, askForStop }: { readonly log: Logger; readonly askForStop: AskForStop },
+  {
+    log,
+    askForStop,
+    background,
+  }: { readonly log: Logger; readonly askForStop: AskForStop; readonly background: Pick<Thread, 'send'> },
 ): void {
   let watchers = 0;
+  let listeners = 0;
   for (const thread of http) {
     thread.on('tracing', (message) => {
       watchers += message.watchers;
       for (const thread of http) thread.send({ kind: 'trace', on: watchers > 0 });
+    });
+    // The console writes in the background thread.
+    thread.on('listening-events', (message) => {
+      listeners += message.listeners;
+      for (const one of [...http, background]) one.send({ kind: 'hear', on: listeners > 0 });
     });
     thread.on('service', ({ action }) => {
       log.warn({ action }, `an administrator asks this server to ${action}`);

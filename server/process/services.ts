@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { ThreadEvents } from '../outbox/thread-events.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service/client.ts';
@@ -60,6 +62,8 @@ export interface Services {
   readonly keyAdministration?: KeyAdministration;
   readonly sealed: SealedRecordStore;
   readonly objects: ObjectLayer;
+  /** The events of this thread. */
+  readonly events: ThreadEvents;
   readonly policies: PolicySource;
   readonly access: AccessService;
   readonly authenticate: Authenticate;
@@ -93,6 +97,7 @@ export async function openServices(
   const digests = digestKeys(() => sealed.backendKey());
   // No other server changes records in a folder.
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
+  const events = new ThreadEvents({ records, random: randomBytes, log: logs.main });
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
   const { access, providers, directory, ...people } = openIdentityServices({
@@ -125,6 +130,7 @@ export async function openServices(
     digests,
     ...(keyService === undefined ? {} : { keyAdministration: keyService.administration }),
     sealed,
+    events,
     objects: createObjectLayer({
       records,
       blobs,
@@ -134,6 +140,7 @@ export async function openServices(
       reserve: settings.storageReserve,
       lifecycleDayMs: settings.lifecycle.dayMs,
       blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
+      events,
       ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),
     policies,
@@ -156,6 +163,7 @@ export async function openServices(
     async close() {
       providers.close();
       keyService?.close();
+      await events.flush();
       await stores.close();
     },
   };

@@ -43,6 +43,8 @@ export interface ThreadOptions {
 export interface LiveMemory {
   readonly log: SharedArrayBuffer;
   readonly requests: SharedArrayBuffer;
+  /** Events of objects and buckets, while a client listens. */
+  readonly events: SharedArrayBuffer;
 }
 
 interface StoreOptions {
@@ -73,6 +75,8 @@ export type ToThread =
   | { readonly kind: 'announce' }
   /** Turns the recording of requests on or off. */
   | { readonly kind: 'trace'; readonly on: boolean }
+  /** Turns the reporting of events to listeners on or off. */
+  | { readonly kind: 'hear'; readonly on: boolean }
   | { readonly kind: 'freeze'; readonly on: boolean }
   /** All threads have acknowledged the action of this thread's administrator. */
   | { readonly kind: 'acknowledged' }
@@ -96,6 +100,8 @@ type FromThread =
   | { readonly kind: 'service'; readonly action: ServiceAction }
   /** One more or one less client that follows the trace. */
   | { readonly kind: 'tracing'; readonly watchers: 1 | -1 }
+  /** One more or one less client that listens to events. */
+  | { readonly kind: 'listening-events'; readonly listeners: 1 | -1 }
   /** Entries of the audit log, each a JSON document. */
   | { readonly kind: 'audit'; readonly lines: readonly string[] }
   /** The first large body has arrived. */

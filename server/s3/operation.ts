@@ -36,6 +36,18 @@ export interface Operation {
   handle(call: S3Call): Promise<Answer>;
 }
 
+/** Streams records of events from now on until the client is gone. Throws `NotImplemented` where it cannot hear all of them. */
+export type ListenedEvents = (
+  asked: {
+    /** Undefined for all buckets. */
+    readonly bucket: string | undefined;
+    readonly names: readonly string[];
+    readonly prefix: string;
+    readonly suffix: string;
+  },
+  gone: AbortSignal,
+) => AsyncIterable<readonly object[]>;
+
 /** A request with a valid signature, as an operation gets it. */
 export interface S3Call extends ObjectWriter {
   readonly request: IncomingRequest;
@@ -48,6 +60,9 @@ export interface S3Call extends ObjectWriter {
   readonly region: string;
   /** The host names by which clients reach this server, if known. */
   readonly servedNames: readonly string[];
+  /** The targets of notifications, each `ID:TYPE`. */
+  readonly notificationTargets: readonly string[];
+  readonly listenedEvents: ListenedEvents | undefined;
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
   /** The id of the object whose ACL allows the request: it reads and changes no other one. Undefined where policies allow it. */

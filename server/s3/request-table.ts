@@ -199,12 +199,12 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   DeleteBucketLifecycle: common,
   GetBucketLogging: common,
   GetBucketNotificationConfiguration: common,
+  ListenNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
+  ListenBucketNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
   PutBucketNotificationConfiguration: {
     ...common,
     ...bodyDigests,
-    'x-amz-skip-destination-validation': harmless(
-      'a configuration that names no destination is the only one that is taken',
-    ),
+    'x-amz-skip-destination-validation': honoured,
   },
   GetObjectLockConfiguration: common,
   PutObjectLockConfiguration: {

@@ -36,12 +36,13 @@ import {
 } from './object/object-lock.ts';
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
 import { selectObjectContent } from './object/select-object-content.ts';
+import { listenBucketNotification, listenNotification } from './bucket/listen-notification.ts';
 import { listBuckets } from './bucket/list-buckets.ts';
 import { listMultipartUploads, listParts } from './multipart/list-uploads.ts';
 import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjects, listObjectsV2 } from './bucket/list-objects.ts';
 import { getBucketVersioning, putBucketVersioning } from './configuration/bucket-versioning.ts';
-import { putBucketNotification } from './configuration/unconfigured.ts';
+import { getBucketNotification, putBucketNotification } from './configuration/bucket-notification.ts';
 import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
@@ -57,6 +58,7 @@ export type Level = 'service' | 'bucket' | 'object';
  */
 export const routes: readonly (readonly [method: string, level: Level, flags: string, operation: Operation])[] = [
   ['GET', 'service', '', listBuckets],
+  ['GET', 'service', 'events', listenNotification],
 
   ['PUT', 'bucket', '', createBucket],
   ['HEAD', 'bucket', '', headBucket],
@@ -96,7 +98,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'bucket', 'lifecycle', putBucketLifecycle],
   ['DELETE', 'bucket', 'lifecycle', deleteBucketLifecycle],
   ['GET', 'bucket', 'logging', none.getBucketLogging],
-  ['GET', 'bucket', 'notification', none.getBucketNotification],
+  ['GET', 'bucket', 'events', listenBucketNotification],
+  ['GET', 'bucket', 'notification', getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],
   ['GET', 'bucket', 'ownershipControls', getBucketOwnershipControls],
   ['PUT', 'bucket', 'ownershipControls', putBucketOwnershipControls],
@@ -153,7 +156,7 @@ const subresources: ReadonlySet<string> = new Set(
 const parameters: ReadonlySet<string> = new Set(
   (
     'continuation-token delimiter encoding-type fetch-owner key-marker marker max-buckets max-keys max-parts max-uploads metadata ' +
-    'partNumber part-number-marker prefix select-type start-after upload-id-marker version-id-marker versionId x-id bucket-region'
+    'partNumber part-number-marker ping prefix select-type start-after suffix upload-id-marker version-id-marker versionId x-id bucket-region'
   ).split(' '),
 );
 

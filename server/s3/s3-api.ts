@@ -1,7 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { header, parseQuery, type Query, headersWithPresigned, resourceOf } from './request.ts';
-import type { S3Call, FormObject, Operation, PolicyContext, ExplicitObjectLayer, VersionActions } from './operation.ts';
+import type {
+  ListenedEvents,
+  S3Call,
+  FormObject,
+  Operation,
+  PolicyContext,
+  ExplicitObjectLayer,
+  VersionActions,
+} from './operation.ts';
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
@@ -16,6 +24,7 @@ import {
   requireRight,
   type Right,
 } from '../auth/authorize.ts';
+import type { EventOrigin } from '../objects/events/event-caller.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
@@ -107,6 +116,9 @@ export interface S3Services {
   readonly crossOrigin: CrossOrigin;
   /** The host names by which clients reach this server, if known. */
   readonly servedNames?: readonly string[];
+  /** The targets of notifications, each `ID:TYPE`. */
+  readonly notificationTargets?: readonly string[];
+  readonly listenedEvents?: ListenedEvents;
 }
 
 /** Creates the S3 API over the object layer: it routes, authenticates and authorizes a request, then runs its operation. */
@@ -204,6 +216,25 @@ class Call implements S3Call, AuthorizationContext {
 
   get region(): string {
     return this.#services.region;
+  }
+
+  get notificationTargets(): readonly string[] {
+    return this.#services.notificationTargets ?? [];
+  }
+
+  get listenedEvents(): ListenedEvents | undefined {
+    return this.#services.listenedEvents;
+  }
+
+  eventOrigin(): EventOrigin {
+    const { principal } = this.auth;
+    const { remoteAddress, requestId, headers } = this.request;
+    return {
+      principal: principal.kind === 'anonymous' ? '' : principal.accessKey,
+      address: remoteAddress,
+      requestId,
+      userAgent: header(headers, 'user-agent'),
+    };
   }
 
   get servedNames(): readonly string[] {

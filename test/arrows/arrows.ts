@@ -56,6 +56,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/replicas': ['server/store', 'platform', 'protocol'],
   'server/encryption': ['server/store', 'platform', 'protocol'],
   'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
+  // The queues of events, and their delivery to targets.
+  'server/outbox': ['server/objects', 'server/store', 'platform', 'protocol'],
+  'server/notifications': [
+    'server/outbox',
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
   'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/store-tool': [
@@ -161,6 +171,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'admin',
       'console',
       'observability',
+      'outbox',
+      'notifications',
       'http/contract',
       'auth',
       'administration',

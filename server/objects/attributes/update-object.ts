@@ -1,6 +1,8 @@
 import { type Acl, ownerId, type RequestedAcl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
+import type { ByCaller, EventCaller } from '../events/event-caller.ts';
+import { isObserved, ruledEvent } from '../events/object-event.ts';
 import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../object-layer.ts';
 import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
@@ -14,12 +16,15 @@ interface Version {
   readonly key: string;
   readonly versionId: string | undefined;
   readonly onlyId?: string | undefined;
+  readonly by: EventCaller | undefined;
+  /** The names of the event. */
+  readonly names: readonly string[];
 }
 
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
 function updateObject(
   context: ObjectContext,
-  { bucket, key, versionId, onlyId }: Version,
+  { bucket, key, versionId, onlyId, by, names }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
   return commitChange(context, async () => {
@@ -27,13 +32,18 @@ function updateObject(
     checkIdentity(stored.record, onlyId);
     const bucketRecord = (await getBucket(context.records, bucket)).record;
     const recordKey = objectRecordKey({ bucket, key, order });
-    const value = encodeObject(change(stored.record, bucketRecord));
+    const record = change(stored.record, bucketRecord);
+    const value = encodeObject(record);
+    const shownId = shownVersionId(record);
     return {
       batch: {
         expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }],
         put: [{ key: recordKey, value }],
       },
-      result: bucketRecord.versioning === undefined ? {} : { versionId: shownVersionId(stored.record) },
+      result: bucketRecord.versioning === undefined ? {} : { versionId: shownId },
+      event: isObserved(context, bucketRecord)
+        ? ruledEvent(context, { names, bucket, key, stored: bucketRecord, versionId: shownId, record, by })
+        : undefined,
     };
   });
 }
@@ -57,9 +67,14 @@ export function putObjectTags(
   key: string,
   tags: ObjectTags,
   versionId?: string,
+  by?: EventCaller,
 ): Promise<VersionResult> {
-  return updateObject(context, { bucket, key, versionId }, ({ tags: _tags, ...record }) =>
-    Object.keys(tags).length === 0 ? record : { ...record, tags },
+  const isEmpty = Object.keys(tags).length === 0;
+  const names = isEmpty
+    ? ['s3:ObjectTagging:Delete', 's3:ObjectCreated:DeleteTagging']
+    : ['s3:ObjectTagging:Put', 's3:ObjectCreated:PutTagging'];
+  return updateObject(context, { bucket, key, versionId, by, names }, ({ tags: _tags, ...record }) =>
+    isEmpty ? record : { ...record, tags },
   );
 }
 
@@ -82,9 +97,10 @@ export function putObjectAcl(
   bucket: string,
   key: string,
   requested: RequestedAcl,
-  { versionId, onlyId }: VersionOptions = {},
+  { versionId, onlyId, by }: VersionOptions & ByCaller = {},
 ): Promise<VersionResult> {
-  return updateObject(context, { bucket, key, versionId, onlyId }, (record, bucketRecord) => {
+  const names = ['s3:ObjectAcl:Put'];
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
     if (!countsAcls(bucketRecord)) {
       checkUncounted(requested);
       return record;
@@ -111,9 +127,10 @@ export function putObjectRetention(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, retention, bypassGovernance }: PutRetention,
+  { versionId, retention, bypassGovernance, by }: PutRetention,
 ): Promise<VersionResult> {
-  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+  const names = ['s3:ObjectCreated:PutRetention'];
+  return updateObject(context, { bucket, key, versionId, by, names }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     checkRetentionChange(record, retention, { now: context.lockClock.earliest(), bypassGovernance });
     const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
@@ -128,9 +145,10 @@ export function putObjectLegalHold(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, legalHold }: { readonly versionId?: string | undefined; readonly legalHold: boolean },
+  { versionId, legalHold, by }: { readonly versionId?: string | undefined; readonly legalHold: boolean } & ByCaller,
 ): Promise<VersionResult> {
-  return updateObject(context, { bucket, key, versionId }, (record, bucketRecord) => {
+  const names = ['s3:ObjectCreated:PutLegalHold'];
+  return updateObject(context, { bucket, key, versionId, by, names }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     return withLock(record, { ...record.lock, legalHold });
   });

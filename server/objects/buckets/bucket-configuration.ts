@@ -17,6 +17,10 @@ import { type Acl, isPrivate, ownerId, type RequestedAcl, resolveAcl } from '../
 import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
+import type { EventCaller } from '../events/event-caller.ts';
+import { ruledEvent } from '../events/object-event.ts';
+import { testEvents } from '../events/outbox.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
@@ -248,4 +252,31 @@ export function putBucketAcl(context: ObjectContext, bucket: string, requested: 
 /** Stores nothing for the ACL that a bucket without one has. */
 export function withGrants({ grants: _grants, ...record }: BucketRecord, acl: Acl): BucketRecord {
   return isPrivate(acl) ? record : { ...record, grants: acl.grants };
+}
+
+export async function getBucketNotification(
+  context: ObjectContext,
+  bucket: string,
+): Promise<readonly NotificationRule[]> {
+  return (await getBucket(context.records, bucket)).record.notification ?? [];
+}
+
+/** No rules switch notifications off. The test events are queued by the same commit. */
+export function putBucketNotification(
+  context: ObjectContext,
+  bucket: string,
+  rules: readonly NotificationRule[],
+  { test, by }: { readonly test: boolean; readonly by?: EventCaller },
+): Promise<void> {
+  return commitChange(context, async () => {
+    const stored = await getBucket(context.records, bucket);
+    const { deleting: _deleting, notification: _notification, ...rest } = stored.record;
+    const record: BucketRecord = rules.length === 0 ? rest : { ...rest, notification: rules };
+    const event = ruledEvent(context, { names: [], bucket, key: '', stored: record, by });
+    const put = [
+      { key: recordKeys.bucket(bucket), value: encodeBucket(record) },
+      ...(test ? testEvents(context, event) : []),
+    ];
+    return { batch: { expect: guardBucket(bucket, stored).expect, put }, result: undefined };
+  });
 }

@@ -2,6 +2,8 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { changesNothing, ownerId, resolveAcl } from '../../../protocol/s3/acl.ts';
 import { withGrants } from './bucket-configuration.ts';
 import { decodeKey, within } from '../../store/keys.ts';
+import type { EventCaller } from '../events/event-caller.ts';
+import { ruledEvent } from '../events/object-event.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import type { ObjectContext } from '../context.ts';
 import type { Bucket, CreateBucket } from '../object-layer.ts';
@@ -21,7 +23,12 @@ import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
 /** Throws `BucketAlreadyOwnedByYou`. */
-export async function createBucket(context: ObjectContext, bucket: string, options: CreateBucket): Promise<void> {
+export async function createBucket(
+  context: ObjectContext,
+  bucket: string,
+  options: CreateBucket,
+  by?: EventCaller,
+): Promise<void> {
   await context.checkSpace(0);
   const key = recordKeys.bucket(bucket);
   const { ownership = 'BucketOwnerEnforced' } = options;
@@ -37,8 +44,23 @@ export async function createBucket(context: ObjectContext, bucket: string, optio
   const value = encodeBucket(options.acl === undefined ? record : withGrants(record, resolveAcl(options.acl, ownerId)));
   await commitChange(context, async () => {
     if ((await findBucket(context.records, bucket)) !== undefined) throw new S3Error('BucketAlreadyOwnedByYou');
-    return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined };
+    const event = bucketEvent(context, 's3:BucketCreated:*', { bucket, record, by });
+    return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined, event };
   });
+}
+
+/** Only listeners hear of buckets: a rule belongs to a bucket that exists. */
+function bucketEvent(
+  context: ObjectContext,
+  name: string,
+  {
+    bucket,
+    record,
+    by,
+  }: { readonly bucket: string; readonly record: BucketRecord; readonly by: EventCaller | undefined },
+) {
+  if (!context.events.isHeard) return undefined;
+  return { ...ruledEvent(context, { names: [name], bucket, key: '', stored: record, by }), rules: [] };
 }
 
 export async function headBucket(context: ObjectContext, bucket: string): Promise<Bucket> {
@@ -64,7 +86,7 @@ const MAX_UPLOADS = 10_000;
  * there. A write that read the bucket before the mark fails to commit; a later write removes the mark (`guardBucket`). Throws
  * `NoSuchBucket` and `BucketNotEmpty`.
  */
-export function deleteBucket(context: ObjectContext, bucket: string): Promise<void> {
+export function deleteBucket(context: ObjectContext, bucket: string, by?: EventCaller): Promise<void> {
   const { records, random } = context;
   const key = recordKeys.bucket(bucket);
   return commitChange(context, async () => {
@@ -93,6 +115,7 @@ export function deleteBucket(context: ObjectContext, bucket: string): Promise<vo
         delete: [key, recordKeys.promotions(bucket), ...quota, ...uploads.flatMap((upload) => upload.delete)],
       },
       result: undefined,
+      event: bucketEvent(context, 's3:BucketRemoved:*', { bucket, record, by }),
     };
   });
 }

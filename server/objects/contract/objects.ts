@@ -1,3 +1,4 @@
+import type { ByCaller, EventCaller } from '../events/event-caller.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
@@ -21,7 +22,7 @@ export interface ObjectLock {
   readonly legalHold?: boolean;
 }
 
-export interface PutRetention {
+export interface PutRetention extends ByCaller {
   readonly versionId?: string | undefined;
   readonly retention: Retention | undefined;
   /** The caller has the permission and asked for it. It changes GOVERNANCE alone. */
@@ -129,7 +130,7 @@ export interface ExpectedDigests {
 }
 
 /** The caller of a write, who owns the object where the bucket lets writers own. */
-export interface ObjectWriter {
+export interface ObjectWriter extends EventCaller {
   /** 64 hexadecimal digits; undefined for a caller without credentials. */
   canonicalId(): string | undefined;
 }
@@ -158,9 +159,11 @@ export interface PutObject extends NewAcl {
   readonly tags?: ObjectTags | undefined;
   /** Throws `InvalidRequest` for a bucket without object lock. */
   readonly lock?: ObjectLock | undefined;
+  /** The request that creates the object, for events; `Put` by default. */
+  readonly operation?: 'Put' | 'Post' | 'Copy' | undefined;
 }
 
-export interface ReadOptions {
+export interface ReadOptions extends ByCaller {
   readonly conditions?: ReadConditions | undefined;
   /** The client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
   readonly customerKey?: CustomerKey | undefined;
@@ -170,11 +173,13 @@ export interface ReadOptions {
   readonly onlyId?: string | undefined;
   /** Asks for `limit` parts of a multipart object, from the one after number `after` on: one more read. */
   readonly parts?: { readonly after: number; readonly limit: number } | undefined;
+  /** The read of a client, for events of the current version; none by default. */
+  readonly access?: 'Get' | 'Head' | 'Attributes' | undefined;
 }
 
 export type VersionOptions = Pick<ReadOptions, 'versionId' | 'onlyId'>;
 
-export interface DeleteOptions {
+export interface DeleteOptions extends ByCaller {
   readonly conditions?: DeleteConditions | undefined;
   readonly versionId?: string | undefined;
   /** The caller has the permission to delete a version under GOVERNANCE, and asked for it. */

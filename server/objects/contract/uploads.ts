@@ -1,3 +1,4 @@
+import type { ByCaller } from '../events/event-caller.ts';
 import type {
   Checksum,
   ExpectedDigests,
@@ -43,7 +44,7 @@ export interface PartInfo {
   readonly checksum?: Checksum;
 }
 
-export interface CompleteMultipartUpload {
+export interface CompleteMultipartUpload extends ByCaller {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket } from '../records/bucket-record.ts';
+import { isObserved, ruledEvent } from '../events/object-event.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
 import { newVersion, readPlace, removedBytes, shownVersionId, supersede } from '../operations/versions.ts';
@@ -124,13 +125,18 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   };
   // The bytes of parts that are not listed become free.
   const delta = size - (uploaded?.bytes ?? 0) - removedBytes(place);
+  const versionId = history === 'none' ? undefined : shownVersionId(record);
+  const names = ['s3:ObjectCreated:CompleteMultipartUpload'];
   return {
+    event: isObserved(context, stored.record)
+      ? ruledEvent(context, { names, bucket, key, stored: stored.record, versionId, record, by: request.by })
+      : undefined,
     batch: await countBytes(context, request, stored, delta, batch),
     result: objectInfo(
       {
         bucket,
         key,
-        versionId: history === 'none' ? undefined : shownVersionId(record),
+        versionId,
         expiration: shownExpiration(stored.record, context.lifecycleDayMs, key, record),
       },
       record,

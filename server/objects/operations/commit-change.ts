@@ -8,6 +8,8 @@ import { decodeBody, encodeRecord, recordKeys, type VersionOrder } from '../reco
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitOnce } from '../../store/commits.ts';
 import type { Batch, Key } from '../../store/record-store.ts';
+import type { RuledEvent } from '../events/object-event.ts';
+import { withEvent } from '../events/outbox.ts';
 import { StoredDataError, isUnreadable } from '../stored-data-error.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
@@ -55,6 +57,8 @@ export async function claimBlob(
 export interface Change<T> {
   readonly batch?: Omit<Batch, 'id'>;
   readonly result: T;
+  /** Present where it is observed: the commit queues it, and the listeners get it after the commit. */
+  readonly event?: RuledEvent | undefined;
 }
 
 /** With 12, one of 500 changes of the tags of one object by six clients in four threads gave up. */
@@ -98,10 +102,13 @@ async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change
     if (error instanceof StoredDataError && error.code === 'changed') return { kind: 'conflict', key: undefined };
     throw error;
   }
-  const { batch, result } = change;
+  const { batch, result, event } = change;
   if (batch === undefined) return { kind: 'done', result };
-  const outcome = await commitOnce(context.records, batch, context.random);
-  return outcome.kind === 'committed' ? { kind: 'done', result } : outcome;
+  const whole = event === undefined ? batch : withEvent(context, batch, event);
+  const outcome = await commitOnce(context.records, whole, context.random);
+  if (outcome.kind !== 'committed') return outcome;
+  if (event !== undefined) context.events.hear(event);
+  return { kind: 'done', result };
 }
 
 /** A batch under construction. */

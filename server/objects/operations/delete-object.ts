@@ -2,9 +2,10 @@ import { comparable } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
 import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from '../object-layer.ts';
-import { getBucket, guardBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, getBucket, guardBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
+import { isObserved, type RuledEvent, ruledEvent } from '../events/object-event.ts';
 import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
 import { checkDeleteConditions } from './get-object.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
@@ -75,7 +76,7 @@ async function deleteCurrent(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions }: DeleteOptions,
+  { conditions, by }: DeleteOptions,
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
@@ -86,6 +87,7 @@ async function deleteCurrent(
   checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
   // A bucket that becomes versioned at this moment keeps the object.
   const { expect } = guardBucket(bucket, stored);
+  const removal = { bucket, key, stored: stored.record, by, expires: isDue !== undefined };
   if (history === 'none') {
     if (current === undefined) return { result: undefined };
     checkRemovable(current.record, context.lockClock.earliest(), false);
@@ -94,6 +96,7 @@ async function deleteCurrent(
     return {
       batch: await countBytes(context, place, stored, -current.record.size, batch),
       result: { deleteMarker: false },
+      event: removalEvent(context, removal),
     };
   }
   const marker = deleteMarker(context, newVersion(context, place));
@@ -103,6 +106,7 @@ async function deleteCurrent(
   return {
     batch: await countBytes(context, place, stored, -removedBytes(place), batch),
     result: { versionId: shownVersionId(marker), deleteMarker: true },
+    event: removalEvent(context, { ...removal, versionId: shownVersionId(marker), adds: true }),
   };
 }
 
@@ -110,7 +114,7 @@ async function removeVersion(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, conditions, bypassGovernance }: DeleteOptions & { readonly versionId: string },
+  { versionId, conditions, bypassGovernance, by }: DeleteOptions & { readonly versionId: string },
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
@@ -132,7 +136,42 @@ async function removeVersion(
   return {
     batch: await countBytes(context, { bucket, key }, stored, -record.size, batch),
     result: { versionId, deleteMarker: record.deleteMarker === true },
+    event: removalEvent(context, {
+      bucket,
+      key,
+      stored: stored.record,
+      versionId,
+      by,
+      expires: isDue !== undefined,
+      marker: found.at === 'marker',
+    }),
   };
+}
+
+interface Removal {
+  readonly bucket: string;
+  readonly key: string;
+  readonly stored: BucketRecord;
+  readonly versionId?: string;
+  readonly by: DeleteOptions['by'];
+  /** A lifecycle rule removes it. */
+  readonly expires: boolean;
+  /** A delete marker is added. */
+  readonly adds?: boolean;
+  /** The current delete marker is removed. */
+  readonly marker?: boolean;
+}
+
+/** AWS tells expirations from deletions. MinIO does not, but for delete markers. */
+function removalEvent(
+  context: ObjectContext,
+  { expires, adds = false, marker = false, ...of }: Removal,
+): RuledEvent | undefined {
+  if (!isObserved(context, of.stored)) return undefined;
+  const what = adds ? 'DeleteMarkerCreated' : 'Delete';
+  const expired = marker ? 's3:LifecycleDelMarkerExpiration:Delete' : `s3:LifecycleExpiration:${what}`;
+  const removed = `s3:ObjectRemoved:${what}`;
+  return ruledEvent(context, { ...of, names: expires ? [expired, removed] : [removed] });
 }
 
 async function removalOf(

@@ -9,7 +9,9 @@ import type {
 } from '../object-layer.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
-import { noSuchBucket } from '../records/bucket-record.ts';
+import { isObserved, ruledEvent } from '../events/object-event.ts';
+import { reportAccess } from '../events/report-access.ts';
+import { type BucketRecord, noSuchBucket } from '../records/bucket-record.ts';
 import { arePlain, decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
 import { recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
@@ -125,6 +127,8 @@ interface Found {
   readonly versionId: string | undefined;
   /** Of the current version. */
   readonly expiration?: ObjectInfo['expiration'] | undefined;
+  /** The bucket, where reads of it are observed. */
+  readonly observed?: BucketRecord | undefined;
 }
 
 /** Reads the current version and its inline body at one moment, in one round trip. Throws `NoSuchKey` and `NoSuchBucket`. */
@@ -133,13 +137,15 @@ async function readCurrent(context: ObjectContext, bucket: string, key: string, 
   if (withBody) keys.push(recordKeys.inline(bucket, key));
   const [bucketEntry, object, inline] = await context.records.getAll(keys);
   if (bucketEntry === undefined) throw noSuchBucket(bucket);
-  const { versioning, lifecycle } = context.buckets.decode(bucketEntry, bucket).record;
+  const bucketRecord = context.buckets.decode(bucketEntry, bucket).record;
+  const { versioning, lifecycle } = bucketRecord;
+  const observed = isObserved(context, bucketRecord) ? bucketRecord : undefined;
   if (object === undefined) throw await noSuchKey(context, bucket, key, versioning !== undefined);
   const record = decodeObject(object.value, bucket, key);
   const versionId = versioning === undefined ? record.versionId : shownVersionId(record);
-  if (lifecycle === undefined) return { record, order: undefined, inline, versionId };
+  if (lifecycle === undefined) return { record, order: undefined, inline, versionId, observed };
   const expiration = shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
-  return { record, order: undefined, inline, versionId, expiration };
+  return { record, order: undefined, inline, versionId, expiration, observed };
 }
 
 /** Throws as `readNamedVersion`. */
@@ -156,7 +162,7 @@ async function headObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, onlyId, parts }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts, access, by }: ReadOptions,
 ): Promise<ObjectInfo> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -169,6 +175,7 @@ async function headObject(
       plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
+    if (found.observed !== undefined) await reportRead(context, found, { bucket, key, access, by });
     if (parts === undefined || record.body.kind !== 'parts') return info;
     const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
     if (partPage !== undefined) return { ...info, partPage };
@@ -200,6 +207,17 @@ async function openSealed(
   return { digests: await openDigests(context, { bucket, id, part: 0 }, record, objectKey), objectKey };
 }
 
+/** Reports the read of a client. Reads of the server itself, such as that of a copy, have no `access`. */
+async function reportRead(
+  context: ObjectContext,
+  { observed, record, versionId }: Found,
+  { bucket, key, access, by }: { readonly bucket: string; readonly key: string } & Pick<ReadOptions, 'access' | 'by'>,
+): Promise<void> {
+  if (observed === undefined || access === undefined || record.damage !== undefined) return;
+  const names = [`s3:ObjectAccessed:${access}`];
+  await reportAccess(context, ruledEvent(context, { names, bucket, key, stored: observed, versionId, record, by }));
+}
+
 function replacedTooOften(): S3Error {
   return new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
 }
@@ -209,7 +227,7 @@ async function getObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, onlyId, parts }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts, access, by }: ReadOptions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -224,6 +242,7 @@ async function getObject(
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
+    if (found.observed !== undefined) await reportRead(context, found, { bucket, key, access, by });
     if (parts === undefined || record.body.kind !== 'parts') return { info, ...opened };
     const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
     if (partPage !== undefined) return { info: { ...info, partPage }, ...opened };

@@ -1,6 +1,7 @@
 import { OutcomeUnknown } from '../../store/commits.ts';
 import { type BucketRecord, countsAcls, guardBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
+import { isObserved, ruledEvent } from '../events/object-event.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew } from '../attributes/object-acl.ts';
@@ -157,11 +158,22 @@ function commitObject(
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
     const { lifecycle } = found.stored.record;
     const expiration = lifecycle && shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
+    const event = isObserved(context, bucketRecord)
+      ? ruledEvent(context, {
+          names: [`s3:ObjectCreated:${request.operation ?? 'Put'}`],
+          bucket,
+          key,
+          stored: bucketRecord,
+          versionId,
+          record,
+          by: request.writer,
+        })
+      : undefined;
     const batch = { expect, put, delete: replaced.delete };
     const result = { record, versionId, expiration };
-    if (bucketRecord.quota === undefined) return { batch, result };
+    if (bucketRecord.quota === undefined) return { batch, result, event };
     const delta = record.size - removedBytes(found);
-    return { batch: await countBytes(context, request, found.stored, delta, batch), result };
+    return { batch: await countBytes(context, request, found.stored, delta, batch), result, event };
   });
 }
 

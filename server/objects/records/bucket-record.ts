@@ -4,6 +4,7 @@ import type { Grant } from '../../../protocol/s3/acl.ts';
 import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-format.ts';
@@ -18,6 +19,8 @@ export interface BucketRecord {
   /** The rules for pages of other origins. */
   readonly cors?: readonly CorsRule[];
   readonly lifecycle?: readonly LifecycleRule[];
+  /** The rules that queue events for targets. */
+  readonly notification?: readonly NotificationRule[];
   /** Absent for a bucket that never had versions. */
   readonly versioning?: BucketVersioning;
   /** Present for a bucket with object lock, which is never removed. */

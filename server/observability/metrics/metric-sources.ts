@@ -70,6 +70,8 @@ export interface MetricSources {
   readonly byBucket: () => readonly BucketSums[];
   /** The counters of audit targets; absent without targets. */
   readonly audit?: () => readonly AuditSums[];
+  /** The queues of notification targets. */
+  readonly notifications?: () => Promise<readonly QueueSums[]>;
   readonly ready: () => boolean;
   /** The servers that share the records. `leads` is true where this one does the background work. */
   readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
@@ -98,6 +100,17 @@ interface AuditSums {
   readonly sent: number;
   readonly lost: number;
   readonly waiting: number;
+}
+
+/** The queue of a notification target. */
+interface QueueSums {
+  readonly target: string;
+  readonly events: number;
+  /** Milliseconds since 1970. */
+  readonly oldest?: number;
+  readonly delivered: number;
+  readonly failures: number;
+  readonly dropped: number;
 }
 
 /** The results of user status checks at identity providers, by all servers together. */
@@ -135,6 +148,7 @@ export interface MetricValues {
   /** A function, since only one group shows these many values. */
   readonly byBucket: () => readonly BucketSums[];
   readonly audit: readonly AuditSums[];
+  readonly notifications?: readonly QueueSums[] | undefined;
   readonly healthy: boolean;
   readonly leads: boolean;
   readonly replicas: number;
@@ -160,22 +174,25 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   const healthy = sources.ready();
   const { checkKeyService } = sources;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, usage, people, backgroundTasks, keyService, process] = await Promise.all([
-    inTime(sources.space()),
-    // Before the server is ready, reading the records may wait for the key service.
-    healthy ? inTime(sources.buckets()) : undefined,
-    healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
-    // One row for each bucket: read only for the groups that show it.
-    healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
-    healthy && sources.people ? inTime(sources.people()) : undefined,
-    healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
-    checkKeyService && inTime(checkKeyService().then(() => true)),
-    processFacts(),
-  ]);
+  const [space, buckets, integrity, usage, people, backgroundTasks, notifications, keyService, process] =
+    await Promise.all([
+      inTime(sources.space()),
+      // Before the server is ready, reading the records may wait for the key service.
+      healthy ? inTime(sources.buckets()) : undefined,
+      healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
+      // One row for each bucket: read only for the groups that show it.
+      healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
+      healthy && sources.people ? inTime(sources.people()) : undefined,
+      healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
+      healthy && sources.notifications ? inTime(sources.notifications()) : undefined,
+      checkKeyService && inTime(checkKeyService().then(() => true)),
+      processFacts(),
+    ]);
   return {
     requests: sources.sums(),
     byBucket: sources.byBucket,
     audit: sources.audit?.() ?? [],
+    notifications,
     healthy,
     leads,
     replicas: live.length,

@@ -29,6 +29,7 @@ export async function metricsText(values: MetricValues, group: MetricGroup): Pro
   if (group === 'bucket') addBuckets(registry, values.byBucket());
   else addNode(registry, values);
   if (group === 'cluster' || group === 'node') addAudit(registry, values);
+  if (group === 'cluster') addNotifications(registry, values);
   if (group === 'cluster') addCluster(registry, values);
   if (values.usage !== undefined) addUsage(registry, values.usage, group, values.now);
   return { contentType: registry.contentType, text: await registry.metrics() };
@@ -162,6 +163,27 @@ function addAudit(registry: Registry, { audit }: MetricValues): void {
     counters[0]?.inc(labels, sums.sent);
     counters[1]?.inc(labels, sums.lost);
     gauge.set(labels, sums.waiting);
+  }
+}
+
+/** Adds the queues of notification targets, which all servers share. */
+function addNotifications(registry: Registry, { notifications = [], now }: MetricValues): void {
+  const registers = [registry];
+  const labelNames = ['target_id'];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers });
+  if (notifications.length === 0) return;
+  const waiting = gauge('minio_notify_target_queue_length', 'Events that wait to be delivered');
+  const sent = gauge('minio_notify_target_total_events', 'Events that were delivered since the lease holder began');
+  const failed = gauge('minio_notify_target_failed_events', 'Deliveries that failed since the lease holder began');
+  const dropped = gauge('coffer_notify_target_dropped_events', 'Events that found the queue full');
+  const age = gauge('coffer_notify_target_oldest_event_seconds', 'Age of the oldest event that waits, in seconds');
+  for (const { target, events, delivered, failures, oldest, ...queue } of notifications) {
+    const labels = { target_id: target };
+    waiting.set(labels, events);
+    sent.set(labels, delivered);
+    failed.set(labels, failures);
+    dropped.set(labels, queue.dropped);
+    age.set(labels, oldest === undefined ? 0 : Math.max(0, (now - oldest) / 1_000));
   }
 }
 

@@ -46,7 +46,10 @@ export const putObjectAcl: Operation = {
   async handle(call) {
     const acl = await authorizedAcl(call, { action: 's3:PutObjectAcl', versionAction: 's3:PutObjectVersionAcl' });
     const { objects, bucket, key } = call;
-    return emptyAnswer(200, versionHeader(await objects.putObjectAcl(bucket, key, acl, versionOf(call))));
+    return emptyAnswer(
+      200,
+      versionHeader(await objects.putObjectAcl(bucket, key, acl, { ...versionOf(call), by: call })),
+    );
   },
 };
 

@@ -33,7 +33,7 @@ export const createBucket: Operation = {
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
       );
     }
-    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl });
+    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl }, call);
     return emptyAnswer(200, { location: `/${call.bucket}` });
   },
 };
@@ -128,7 +128,7 @@ export const deleteBucket: Operation = {
   action: 's3:DeleteBucket',
   async handle(call) {
     if (isForceDelete(call)) await emptyBucket(call);
-    await call.objects.deleteBucket(call.bucket);
+    await call.objects.deleteBucket(call.bucket, call);
     return emptyAnswer(204);
   },
 };

@@ -30,6 +30,7 @@ export const completeMultipartUpload: Operation = {
       ...wholeObject(call.request.headers),
       conditions: writeConditions(call.request.headers),
       customerKey,
+      by: call,
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));
   },

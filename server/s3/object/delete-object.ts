@@ -32,6 +32,7 @@ export const deleteObject: Operation = {
       conditions,
       versionId,
       bypassGovernance: await bypassesGovernance(call, call.key, versionId),
+      by: call,
     });
     return emptyAnswer(204, {
       ...(deleted.versionId !== undefined && { 'x-amz-version-id': deleted.versionId }),
@@ -94,6 +95,7 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
       conditions,
       versionId,
       bypassGovernance: await bypassesGovernance(call, key, versionId),
+      by: call,
     });
     return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);
   } catch (error) {

@@ -84,7 +84,7 @@ async function removeVersions(call: S3Call, prefixes: readonly string[]): Promis
         checkProgress(call, until);
         // It may have been written after the first pass.
         await authorize(version);
-        const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false };
+        const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false, by: call };
         await objects.deleteObject(bucket, version.key, options);
       }
     });

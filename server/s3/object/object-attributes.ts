@@ -76,6 +76,8 @@ export const getObjectAttributes: Operation = {
         versionId,
         onlyId: call.grantedObject,
         parts: requested.has('ObjectParts') ? page : undefined,
+        access: 'Attributes',
+        by: call,
       });
       return xmlAnswer(
         xmlDocument(

@@ -48,6 +48,7 @@ export const putObjectRetention: Operation = {
       versionId,
       retention,
       bypassGovernance: await bypassesGovernance(call, call.key, versionId),
+      by: call,
     });
     return emptyAnswer(200);
   },
@@ -79,7 +80,7 @@ export const putObjectLegalHold: Operation = {
       context: (value) => lockContext({ legalHold: value }, call.now),
     });
     const versionId = call.query.get('versionId');
-    await call.objects.putObjectLegalHold(call.bucket, call.key, { versionId, legalHold });
+    await call.objects.putObjectLegalHold(call.bucket, call.key, { versionId, legalHold, by: call });
     return emptyAnswer(200);
   },
 };

@@ -31,7 +31,10 @@ export const putObjectTagging: Operation = {
       context: requestTagContext,
     });
     const { bucket, key, query } = call;
-    return emptyAnswer(200, versionHeader(await call.objects.putObjectTags(bucket, key, tags, query.get('versionId'))));
+    return emptyAnswer(
+      200,
+      versionHeader(await call.objects.putObjectTags(bucket, key, tags, query.get('versionId'), call)),
+    );
   },
 };
 
@@ -40,7 +43,9 @@ export const deleteObjectTagging: Operation = {
   name: 'DeleteObjectTagging',
   action: 's3:DeleteObjectTagging',
   versionAction: 's3:DeleteObjectVersionTagging',
-  async handle({ objects, bucket, key, query }) {
-    return emptyAnswer(204, versionHeader(await objects.putObjectTags(bucket, key, {}, query.get('versionId'))));
+  async handle(call) {
+    const { objects, bucket, key, query } = call;
+    const removed = await objects.putObjectTags(bucket, key, {}, query.get('versionId'), call);
+    return emptyAnswer(204, versionHeader(removed));
   },
 };

@@ -24,6 +24,7 @@ export const putObject: Operation = {
 export async function storeObject(
   call: S3Call,
   sizeOf: (call: S3Call) => PutObject['size'],
+  operation: 'Put' | 'Post' = 'Put',
 ): Promise<Readonly<Record<string, string>> & { readonly etag: string }> {
   const { headers } = call.request;
   const encryption = requestedEncryption(call);
@@ -48,6 +49,7 @@ export async function storeObject(
     lock,
     acl,
     writer: call,
+    operation,
   });
   return {
     etag: quoted(info.etag),

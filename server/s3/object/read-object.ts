@@ -146,6 +146,8 @@ export const getObject: Operation = {
         versionId: call.query.get('versionId'),
         onlyId: call.grantedObject,
         parts,
+        access: 'Get',
+        by: call,
       });
       const { status, headers, start, end } = planFor(object.info);
       const permitted = permittedHeaders(call, object.info);
@@ -171,6 +173,8 @@ export const headObject: Operation = {
         versionId: call.query.get('versionId'),
         onlyId: call.grantedObject,
         parts,
+        access: 'Head',
+        by: call,
       });
       const { status, headers, start, end } = planFor(info);
       const permitted = permittedHeaders(call, info);

@@ -35,7 +35,12 @@ export interface CallOptions {
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
 export async function testCalls(
-  options: Partial<Pick<S3Services, 'authenticate' | 'authenticateForm' | 'customerKeysWithoutTls' | 'servedNames'>> & {
+  options: Partial<
+    Pick<
+      S3Services,
+      'authenticate' | 'authenticateForm' | 'customerKeysWithoutTls' | 'servedNames' | 'notificationTargets'
+    >
+  > & {
     /** The origins that the setting allows; none by default. */
     readonly origins?: readonly string[];
     readonly authorize?: (request: AccessRequest) => boolean | Promise<boolean>;
@@ -70,6 +75,7 @@ export async function testCalls(
     },
     crossOrigin: new CrossOrigin(test.layer, options.origins ?? []),
     ...(options.servedNames && { servedNames: options.servedNames }),
+    ...(options.notificationTargets && { notificationTargets: options.notificationTargets }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
+import type { DigestKeys } from '../encryption/digest-keys.ts';
+import { openDigests } from '../objects/encryption/digests.ts';
+import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
+import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
+import { queuedTargets } from '../outbox/read-queue.ts';
+import { isReadOnly } from '../store/read-only.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { eventMessage, type EventSource, sequencerOf } from './event-message.ts';
+import { nameOfTarget, openTarget } from './open-target.ts';
+import { type NotificationTarget, TargetError } from './target.ts';
+
+interface DeliverEventsOptions {
+  readonly records: RecordStore;
+  readonly digests: DigestKeys;
+  readonly settings: NotifySettings;
+  readonly source: () => EventSource;
+  readonly signal: AbortSignal;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** Reports whether an error ends the work: another server delivers now. */
+  readonly isOver: (error: unknown) => boolean;
+  readonly idleMs?: number;
+}
+
+/** Milliseconds after a failure of the store. */
+const retryMs = 2_000;
+
+/**
+ * Delivers the queues of all targets while this server holds the lease, until the signal aborts it. The commits of `records` are fenced.
+ * A queue whose target has no settings any more waits.
+ */
+export async function deliverEvents(options: DeliverEventsOptions): Promise<void> {
+  const { records, settings, signal, log, isOver } = options;
+  const names = new Set([...settings.targets.map(nameOfTarget), ...(await queuedTargets(records))]);
+  await Promise.all(
+    [...names].map(async (name) => {
+      const target = settings.targets.find((known) => nameOfTarget(known) === name);
+      if (target === undefined)
+        log.warn({ event: 'notify-unknown', target: name }, `events wait for ${name}, which is not set up`);
+      const opened = target && (await openTarget(target));
+      const bounds = { events: target?.queueLimit ?? 100_000, bytes: settings.queueBytes, whenFull: settings.whenFull };
+      const delivery = opened && deliveryTo(opened, options);
+      try {
+        while (!signal.aborted) {
+          try {
+            // What is delivered cannot be removed from the queue.
+            if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
+            else await deliverQueue({ ...options, target: name, delivery, bounds, random: randomBytes });
+          } catch (error) {
+            if (signal.aborted || isOver(error)) return;
+            log.error({ err: error, target: name, retryInMs: retryMs }, `the queue of ${name} could not be delivered`);
+            await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+          }
+        }
+      } finally {
+        await opened?.close();
+      }
+    }),
+  );
+}
+
+function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEventsOptions): Delivery {
+  return {
+    async deliver(entry) {
+      const event = decodeEvent(entry);
+      const details = { sequencer: sequencerOf(entry.revision), etag: await etagOfEvent(event, digests) };
+      await target.send(eventMessage(event, source(), details));
+    },
+    isOfEvent: (error) => error instanceof TargetError && error.code === 'rejected',
+  };
+}
+
+/** Returns the ETag as clients see it. A sealed one needs the key of the backend. */
+export async function etagOfEvent({ bucket, object }: QueuedEvent, digests: DigestKeys): Promise<string | undefined> {
+  if (object === undefined) return undefined;
+  const { id, etag } = object;
+  return (await openDigests({ digests }, { bucket, id, part: 0 }, { etag })).etag;
+}

@@ -1,0 +1,18 @@
+import type { NotifyTargetSettings } from '../../platform/settings/notify-settings.ts';
+import type { NotificationTarget, OpenTarget } from './target.ts';
+
+/** Loads the client of a type only where a target uses it. */
+const types: Readonly<Record<string, () => Promise<OpenTarget>>> = {
+  webhook: async () => (await import('./targets/webhook.ts')).openWebhook,
+};
+
+export async function openTarget({ type, values }: NotifyTargetSettings): Promise<NotificationTarget> {
+  const load = types[type];
+  if (load === undefined) throw new Error(`no notification target has the type ${type}`);
+  return (await load())(values);
+}
+
+/** Returns `ID:TYPE`, by which rules and queues name a target. */
+export function nameOfTarget({ id, type }: Pick<NotifyTargetSettings, 'id' | 'type'>): string {
+  return `${id}:${type}`;
+}

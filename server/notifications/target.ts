@@ -1,0 +1,36 @@
+import type { SettingValue } from '../../platform/settings/parse-value.ts';
+import type { EventMessage } from './event-message.ts';
+
+/** A destination of events. A new type is one file that opens one, and its settings in `protocol/settings/notify-rows.ts`. */
+export interface NotificationTarget {
+  /** Resolves when the target has taken the event for good. Rejects with `TargetError` or the error of the connection. */
+  send(message: EventMessage): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a target. It connects with the first event, so that a broker that is away does not keep the server from starting. */
+export type OpenTarget = (values: TargetValues) => NotificationTarget;
+
+/** The settings of a target, by the end of their name in lower case. */
+export type TargetValues = Readonly<Record<string, SettingValue>>;
+
+export function textOf(values: TargetValues, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberOf(values: TargetValues, name: string): number | undefined {
+  const value = values[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A failure of a target. `rejected`: it refuses this event, and may take others. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError';
+  readonly code: 'rejected' | 'unavailable';
+
+  constructor(code: TargetError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto';
+import { covers } from '../../../protocol/s3/event-names.ts';
+import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
+import type { Batch, Entry, Key } from '../../store/record-store.ts';
+import { decodeKey, key } from '../../store/keys.ts';
+import type { ObjectContext } from '../context.ts';
+import { decodeRecord, encodeRecord } from '../records/record-format.ts';
+import type { ObjectEvent, RuledEvent } from './object-event.ts';
+
+/** An event in the queue of a target. */
+export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
+  /** The name that the rule asked for, or `s3:TestEvent`. */
+  readonly name: string;
+  /** The id of the rule. */
+  readonly rule: string;
+}
+
+/**
+ * The keys of queued events: target, object, random part. The object's part is a digest, so that no key is too long; two objects that share
+ * it are delivered in the order of both. The order of events is that of the revisions of their records (docs/decisions/0045-outbox.md).
+ */
+export const outboxKeys = {
+  event: (target: string, { bucket, key: objectKey }: Pick<ObjectEvent, 'bucket' | 'key'>, unique: Buffer): Key =>
+    key('outbox', target, hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8), unique),
+  /** What the deliverer knows of a queue. */
+  state: (target: string): Key => key('outbox-state', target),
+  /** A counter of the events that found the queue full. */
+  dropped: (target: string): Key => key('outbox-dropped', target),
+} as const;
+
+/** Makes the last part of a key: 6 bytes of milliseconds, 10 random ones. */
+function uniquePart({ time }: Pick<ObjectEvent, 'time'>, random: ObjectContext['random']): Buffer {
+  const unique = Buffer.alloc(16);
+  unique.writeUIntBE(time, 0, 6);
+  random(10).copy(unique, 6);
+  return unique;
+}
+
+/** The part of the key that the events of an object share. */
+export function groupOfEvent(recordKey: Key): string {
+  return String(decodeKey(recordKey)[2]?.toString('hex'));
+}
+
+export function decodeEvent({ value }: Entry): QueuedEvent {
+  return decodeRecord(value, 'a queued event') as QueuedEvent;
+}
+
+/** Returns the records that queue an event, one for each target that a rule names for it. A full queue gets none, and counts it. */
+export function queueEvent(
+  { events, random }: Pick<ObjectContext, 'events' | 'random'>,
+  event: RuledEvent,
+): NonNullable<Batch['put']> {
+  const { rules, names, ...rest } = event;
+  const put: { readonly key: Key; readonly value: Buffer }[] = [];
+  const done = new Set<string>();
+  for (const rule of rules) {
+    const name = nameFor(rule, names, event.key);
+    // Two groups of one rule, or two rules, may have a name of the same event.
+    if (name === undefined || done.has(rule.target)) continue;
+    done.add(rule.target);
+    if (events.isFull(rule.target)) {
+      events.countDropped(rule.target);
+      continue;
+    }
+    const queued: QueuedEvent = { ...rest, name, rule: rule.id };
+    put.push({ key: outboxKeys.event(rule.target, event, uniquePart(event, random)), value: encodeRecord(queued) });
+  }
+  return put;
+}
+
+function nameFor(
+  { events, prefix = '', suffix = '' }: NotificationRule,
+  names: readonly string[],
+  objectKey: string,
+): string | undefined {
+  if (!objectKey.startsWith(prefix) || !objectKey.endsWith(suffix)) return undefined;
+  return names.find((name) => events.some((asked) => covers(asked, name)));
+}
+
+/** Adds the records of an event to the commit that causes it. */
+export function withEvent(
+  context: Pick<ObjectContext, 'events' | 'random'>,
+  batch: Omit<Batch, 'id'>,
+  event: RuledEvent,
+): Omit<Batch, 'id'> {
+  if (event.rules.length === 0) return batch;
+  return { ...batch, put: [...(batch.put ?? []), ...queueEvent(context, event)] };
+}
+
+/** The name of the event that a target gets when a configuration names it. */
+export const testEventName = 's3:TestEvent';
+
+/** Returns the records of a test event for each target of the rules. */
+export function testEvents({ random }: Pick<ObjectContext, 'random'>, event: RuledEvent): NonNullable<Batch['put']> {
+  const { rules, names: _names, ...rest } = event;
+  return [...new Set(rules.map(({ target }) => target))].map((target) => ({
+    key: outboxKeys.event(target, event, uniquePart(event, random)),
+    value: encodeRecord({ ...rest, name: testEventName, rule: '' } satisfies QueuedEvent),
+  }));
+}

@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { put, testLayer } from '../../test/support/objects/test-layer.ts';
+import type { NotificationRule } from '../../protocol/s3/bucket-notification.ts';
+import { decodeEvent } from '../objects/events/outbox.ts';
+import type { Entry } from '../store/record-store.ts';
+import { deliverQueue, type Delivery } from './deliver-queue.ts';
+import { fullSince, readQueues, readState } from './queue-state.ts';
+import { measureQueue, queuedTargets, readWindow } from './read-queue.ts';
+
+const target = '_:webhook';
+const rule: NotificationRule = {
+  id: 'all',
+  arn: 'arn:minio:sqs::_:webhook',
+  target,
+  events: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'],
+};
+
+async function observed(rules: readonly NotificationRule[] = [rule]) {
+  const test = testLayer();
+  await test.layer.createBucket('bucket', { location: '' });
+  await test.layer.putBucketNotification('bucket', rules, { test: false });
+  return test;
+}
+
+const silent = { info: () => undefined, warn: () => undefined };
+const bounds = { events: 1_000, bytes: 1_000_000, whenFull: 'drop' } as const;
+
+/** Delivers until `until` holds. */
+async function deliver(
+  records: Parameters<typeof deliverQueue>[0]['records'],
+  delivery: Delivery,
+  until: () => void | Promise<void>,
+) {
+  const ended = new AbortController();
+  const running = deliverQueue({
+    records,
+    target,
+    delivery,
+    bounds,
+    signal: ended.signal,
+    random: randomBytes,
+    log: silent,
+    idleMs: 1,
+  });
+  await vi.waitFor(until, { timeout: 10_000, interval: 5 });
+  ended.abort(new Error('the test is over'));
+  await running.catch(() => undefined);
+}
+
+describe('the queue of a target', () => {
+  it('gets an event in the commit that causes it, with the version and the ETag', async () => {
+    const { layer, records } = await observed();
+    const { etag } = await layer.putObject(put('bucket', 'a b', 'text'));
+    const { groups } = await readWindow(records, target, { from: undefined, limit: 10 });
+    expect(groups.flat().map(decodeEvent)).toEqual([
+      expect.objectContaining({
+        name: 's3:ObjectCreated:Put',
+        rule: 'all',
+        bucket: 'bucket',
+        key: 'a b',
+        object: expect.objectContaining({ size: 4, etag }) as object,
+      }),
+    ]);
+  });
+
+  it.each([
+    ['another prefix', { ...rule, prefix: 'b' }],
+    ['another suffix', { ...rule, suffix: 'b' }],
+    ['other events', { ...rule, events: ['s3:ObjectAccessed:*'] }],
+  ])('gets nothing of a rule with %s', async (_what, other) => {
+    const { layer, records } = await observed([other]);
+    await layer.putObject(put('bucket', 'a', 'text'));
+    expect(await queuedTargets(records)).toEqual([]);
+  });
+
+  it('gets nothing for a write that is refused', async () => {
+    const { layer, records } = await observed();
+    await layer.putObject(put('bucket', 'a', 'text'));
+    const refused = layer.putObject(put('bucket', 'a', 'more', { conditions: { ifNoneMatch: ['*'] } }));
+    await expect(refused).rejects.toThrow();
+    expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 1 });
+  });
+
+  it('is delivered in the order of the revisions of each object, through deletions', async () => {
+    const { layer, records } = await observed();
+    const expected: string[] = [];
+    for (let round = 0; round < 40; round += 1) {
+      await layer.putObject(put('bucket', 'one', 'x'.repeat(round)));
+      expected.push(`Put ${round}`);
+      if (round % 3 === 0) {
+        await layer.deleteObject('bucket', 'one');
+        expected.push('Delete');
+      }
+    }
+    const got: string[] = [];
+    await deliver(
+      records,
+      {
+        deliver(entry) {
+          const { name, object } = decodeEvent(entry);
+          got.push(object === undefined ? 'Delete' : `${name.slice(-3)} ${object.size}`);
+          return Promise.resolve();
+        },
+        isOfEvent: () => false,
+      },
+      async () => expect(await queuedTargets(records)).toEqual([]),
+    );
+    expect(got).toEqual(expected);
+  });
+
+  it('delivers again what a target that was away did not take, and names the failure', async () => {
+    const { layer, records } = await observed();
+    for (const key of ['a', 'b', 'c']) await layer.putObject(put('bucket', key, key));
+    let isAway = true;
+    const got = new Set<string>();
+    const delivery: Delivery = {
+      deliver(entry) {
+        if (isAway) return Promise.reject(new Error('connection refused'));
+        got.add(decodeEvent(entry).key);
+        return Promise.resolve();
+      },
+      isOfEvent: () => false,
+    };
+    await deliver(records, delivery, async () => {
+      const state = await readState(records, target);
+      if (isAway) expect(state).toMatchObject({ events: 3, failure: { error: 'connection refused' } });
+      isAway = false;
+      expect([...got].sort()).toEqual(['a', 'b', 'c']);
+      expect(await queuedTargets(records)).toEqual([]);
+    });
+  });
+
+  it('delivers the events of other objects while one is rejected', async () => {
+    const { layer, records } = await observed();
+    for (const key of ['bad', 'bad', 'good']) await layer.putObject(put('bucket', key, key));
+    const got: string[] = [];
+    const delivery: Delivery = {
+      deliver(entry: Entry) {
+        const { key } = decodeEvent(entry);
+        if (key === 'bad') return Promise.reject(new Error('rejected'));
+        got.push(key);
+        return Promise.resolve();
+      },
+      isOfEvent: () => true,
+    };
+    await deliver(records, delivery, () => expect(got).toEqual(['good']));
+    expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 2 });
+  });
+
+  it('is read in windows that hold all events of an object', async () => {
+    const { layer, records } = await observed();
+    for (let at = 0; at < 60; at += 1) await layer.putObject(put('bucket', `key ${at % 7}`, 'x'.repeat(at)));
+    const sizes = new Map<string, number[]>();
+    let from: Buffer | undefined;
+    do {
+      const window = await readWindow(records, target, { from, limit: 10 });
+      for (const event of window.groups.flat().map(decodeEvent)) {
+        sizes.set(event.key, [...(sizes.get(event.key) ?? []), event.object?.size ?? -1]);
+      }
+      from = window.next;
+    } while (from !== undefined);
+    expect(sizes.size).toBe(7);
+    for (const [key, found] of sizes) {
+      const first = Number(key.slice(4));
+      expect(found).toEqual(Array.from({ length: found.length }, (_, at) => first + 7 * at));
+    }
+  });
+
+  it('never returns an event without the earlier ones that a scan has missed', async () => {
+    const { layer, records } = await observed();
+    for (let at = 0; at < 20; at += 1) await layer.putObject(put('bucket', 'one', 'x'.repeat(at)));
+    let scans = 0;
+    const racing = new Proxy(records, {
+      get(store, name) {
+        if (name !== 'scan') return Reflect.get(store, name) as unknown;
+        return async function* (range: Parameters<typeof records.scan>[0]) {
+          scans += 1;
+          // The first scan misses the events of even sizes.
+          for await (const item of store.scan(range)) {
+            if (scans > 1 || item.kind !== 'entry' || (decodeEvent(item).object?.size ?? 0) % 2 === 1) yield item;
+          }
+          if (scans === 1) await layer.putObject(put('bucket', 'one', 'x'.repeat(20)));
+        };
+      },
+    });
+    const { groups } = await readWindow(racing, target, { from: undefined, limit: 100 });
+    expect(groups.flat().map((entry) => decodeEvent(entry).object?.size)).toEqual(
+      Array.from({ length: 20 }, (_, at) => at),
+    );
+  });
+
+  it('counts what a full queue drops', async () => {
+    const test = testLayer({
+      events: {
+        isHeard: false,
+        hear: () => undefined,
+        isFull: () => true,
+        countDropped: (name) => void dropped.push(name),
+      },
+    });
+    const dropped: string[] = [];
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putBucketNotification('bucket', [rule], { test: false });
+    await test.layer.putObject(put('bucket', 'a', 'text'));
+    expect(dropped).toEqual([target]);
+    expect(await queuedTargets(test.records)).toEqual([]);
+  });
+
+  it('has a state for administrators', async () => {
+    const { layer, records } = await observed();
+    await layer.putObject(put('bucket', 'a', 'text'));
+    const delivery: Delivery = { deliver: () => Promise.resolve(), isOfEvent: () => false };
+    await deliver(records, delivery, async () => {
+      expect(await readQueues(records)).toEqual([
+        expect.objectContaining({ target, dropped: 0, failures: 0, events: expect.any(Number) as number }),
+      ]);
+    });
+  });
+});
+
+const size = (events: number) => ({ events, bytes: events * 10 });
+
+describe('a full queue', () => {
+  it.each([
+    ['takes events below its bounds', undefined, 9, 'drop', undefined],
+    ['is full at its bound', undefined, 10, 'drop', 5],
+    ['stays full since the same time', 3, 11, 'drop', 3],
+    ['takes events again below the bound', 3, 9, 'drop', undefined],
+    ['stays parked until it is empty', 3, 1, 'park', 3],
+    ['is not parked below its bounds', undefined, 9, 'park', undefined],
+    ['takes events again when it is empty', 3, 0, 'park', undefined],
+  ] as const)('%s', (_what, before, events, whenFull, expected) => {
+    expect(fullSince(before, size(events), { events: 10, bytes: 1_000, whenFull }, 5)).toBe(expected);
+  });
+
+  it('is full by bytes too', () => {
+    expect(fullSince(undefined, size(5), { events: 10, bytes: 50, whenFull: 'drop' }, 5)).toBe(5);
+  });
+});

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../../platform/backoff.ts';
+import { forEachLimit } from '../../platform/concurrency.ts';
+import { outboxKeys } from '../objects/events/outbox.ts';
+import { commitOnce } from '../store/batch.ts';
+import type { Entry, Key, RecordStore } from '../store/record-store.ts';
+import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
+import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
+
+/** The consumer of a queue. */
+export interface Delivery {
+  /**
+   * Delivers one event. It rejects where the event must be delivered again. The events of an object come one after the other.
+   */
+  deliver(event: Entry): Promise<void>;
+  /** Reports whether this failure is of one event alone, so that the events of other objects may go on. */
+  isOfEvent(error: unknown): boolean;
+}
+
+interface DeliverQueueOptions {
+  readonly records: RecordStore;
+  readonly target: string;
+  /** Undefined for a target without settings: its events wait. */
+  readonly delivery: Delivery | undefined;
+  readonly bounds: QueueBounds;
+  /** Ends the delivery. */
+  readonly signal: AbortSignal;
+  readonly random: (size: number) => Buffer;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+  readonly clock?: () => number;
+  /** Milliseconds between two looks at an empty queue. */
+  readonly idleMs?: number;
+}
+
+/** Events that are read at a time. */
+const windowSize = 1_000;
+/** Objects whose events are delivered at a time. */
+const concurrency = 16;
+/** Keys that a commit deletes. */
+const deletedAtOnce = 500;
+const defaultIdleMs = 250;
+/** Milliseconds between two measurements of a short queue. A measurement takes at most a tenth of the time. */
+const measureMs = 1_000;
+const backoff = { firstMs: 250, maxMs: 10_000, jitter: 0.5 };
+
+/**
+ * Delivers a queue until the signal aborts it: at least once, and the events of an object in the order of its revisions. Rejects with the
+ * error of the store.
+ */
+export async function deliverQueue(options: DeliverQueueOptions): Promise<void> {
+  const queue = new DeliveredQueue(options);
+  await queue.begin();
+  await Promise.all([queue.deliverAll(), queue.measureAll()]);
+}
+
+class DeliveredQueue {
+  readonly #options: DeliverQueueOptions;
+  readonly #clock: () => number;
+  #delivered = 0;
+  #failures = 0;
+  #failure: QueueState['failure'];
+  #fullSince: number | undefined;
+  #written = '';
+
+  constructor(options: DeliverQueueOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  /** Takes over from the server that delivered before. */
+  async begin(): Promise<void> {
+    const { records, target } = this.#options;
+    this.#fullSince = (await readState(records, target))?.fullSince;
+  }
+
+  async deliverAll(): Promise<void> {
+    const { records, target, delivery, signal, idleMs = defaultIdleMs } = this.#options;
+    if (delivery === undefined) return;
+    let from: Key | undefined;
+    let failed = 0;
+    while (!signal.aborted) {
+      const window = await readWindow(records, target, { from, limit: windowSize });
+      const done = await this.#deliver(window.groups, delivery);
+      const isEmpty = window.groups.length === 0;
+      if (done > 0 || isEmpty) failed = 0;
+      else failed += 1;
+      if (failed > 0) await pause(backoffMs(failed, backoff), signal);
+      else if (isEmpty && from === undefined) await pause(idleMs, signal);
+      from = window.next;
+    }
+  }
+
+  /** Returns the count of events that the target accepted. Their records are deleted. */
+  async #deliver(groups: readonly (readonly Entry[])[], delivery: Delivery): Promise<number> {
+    const { signal } = this.#options;
+    const done: Key[] = [];
+    let isAway = false;
+    await forEachLimit(groups, concurrency, async (group) => {
+      for (const event of group) {
+        if (isAway || signal.aborted) return;
+        try {
+          await delivery.deliver(event);
+        } catch (error) {
+          isAway ||= !delivery.isOfEvent(error);
+          this.#onFailure(error);
+          // Later events of this object wait.
+          return;
+        }
+        done.push(event.key);
+      }
+    });
+    if (done.length > 0) this.#onDelivered(done.length, isAway);
+    for (let at = 0; at < done.length; at += deletedAtOnce)
+      await this.#commit({ delete: done.slice(at, at + deletedAtOnce) });
+    return done.length;
+  }
+
+  #onFailure(error: unknown): void {
+    const { target, log } = this.#options;
+    const text = error instanceof Error ? error.message : String(error);
+    this.#failures += 1;
+    if (this.#failure === undefined) {
+      log.warn(
+        { event: 'notify-away', target, err: error },
+        `events cannot be delivered to ${target}: ${text}; they wait`,
+      );
+    }
+    this.#failure = { since: this.#failure?.since ?? this.#clock(), error: text.slice(0, 500) };
+  }
+
+  #onDelivered(count: number, isAway: boolean): void {
+    const { target, log } = this.#options;
+    this.#delivered += count;
+    if (this.#failure === undefined || isAway) return;
+    this.#failure = undefined;
+    log.info({ event: 'notify-back', target }, `${target} takes events again`);
+  }
+
+  async measureAll(): Promise<void> {
+    const { records, target, signal } = this.#options;
+    while (!signal.aborted) {
+      const began = performance.now();
+      await this.#save(await measureQueue(records, target, signal));
+      await pause(Math.max(measureMs, 9 * (performance.now() - began)), signal);
+    }
+  }
+
+  async #save(size: QueueSize): Promise<void> {
+    const { target, bounds, delivery, log } = this.#options;
+    const since = fullSince(this.#fullSince, size, bounds, this.#clock());
+    if (since !== undefined && this.#fullSince === undefined) {
+      log.warn({ event: 'notify-full', target, ...size }, `the queue of ${target} is full: new events are dropped`);
+    }
+    this.#fullSince = since;
+    const state: QueueState = {
+      ...size,
+      ...(delivery === undefined && { unknown: true }),
+      ...(since !== undefined && { fullSince: since }),
+      delivered: this.#delivered,
+      failures: this.#failures,
+      ...(this.#failure && { failure: this.#failure }),
+    };
+    const text = JSON.stringify(state);
+    if (text === this.#written) return;
+    await this.#commit({ put: [{ key: outboxKeys.state(target), value: encodeState(state) }] });
+    this.#written = text;
+  }
+
+  async #commit(batch: Parameters<typeof commitOnce>[1]): Promise<void> {
+    await commitOnce(this.#options.records, batch, this.#options.random);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

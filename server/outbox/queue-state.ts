@@ -1,0 +1,70 @@
+import { decodeCounter } from '../store/batch.ts';
+import { decodeKey, within } from '../store/keys.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { outboxKeys } from '../objects/events/outbox.ts';
+import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
+import type { QueueSize } from './read-queue.ts';
+
+/** What the deliverer knows of the queue of a target. Times are milliseconds since 1970. */
+export interface QueueState extends QueueSize {
+  /** The server has no settings of the target: nothing is delivered. */
+  readonly unknown?: true;
+  /** New events are dropped since this time. */
+  readonly fullSince?: number;
+  /** Events that the target accepted, since the lease holder began. */
+  readonly delivered: number;
+  /** Attempts that failed, since the lease holder began. */
+  readonly failures: number;
+  /** Present while the last attempt has failed. */
+  readonly failure?: { readonly since: number; readonly error: string };
+}
+
+/** The bounds of a queue. */
+export interface QueueBounds {
+  readonly events: number;
+  readonly bytes: number;
+  /** `park` takes no event until the queue is empty again, `drop` none that finds the queue full. */
+  readonly whenFull: 'park' | 'drop';
+}
+
+/**
+ * Decides whether a queue takes events. A parked queue has one gap, from `fullSince` until it is empty again, instead of many.
+ */
+export function fullSince(
+  before: number | undefined,
+  { events, bytes }: QueueSize,
+  bounds: QueueBounds,
+  now: number,
+): number | undefined {
+  if (events >= bounds.events || bytes >= bounds.bytes) return before ?? now;
+  return bounds.whenFull === 'park' && events > 0 ? before : undefined;
+}
+
+export function encodeState(state: QueueState): Buffer {
+  return encodeRecord(state);
+}
+
+export async function readState(records: Pick<RecordStore, 'get'>, target: string): Promise<QueueState | undefined> {
+  const entry = await records.get(outboxKeys.state(target));
+  return entry && (decodeRecord(entry.value, `the queue of ${target}`) as QueueState);
+}
+
+/** The state of a queue for administrators. */
+export interface ShownQueue extends QueueState {
+  readonly target: string;
+  /** Events that found the queue full. */
+  readonly dropped: number;
+}
+
+/** Reads the states of all queues, by the name of the target. */
+export async function readQueues(records: RecordStore): Promise<readonly ShownQueue[]> {
+  const queues: ShownQueue[] = [];
+  for await (const item of records.scan(within('outbox-state'))) {
+    if (item.kind !== 'entry') continue;
+    const target = String(decodeKey(item.key)[1]);
+    const dropped = await records.get(outboxKeys.dropped(target));
+    const state = decodeRecord(item.value, `the queue of ${target}`) as QueueState;
+    queues.push({ ...state, target, dropped: Number(decodeCounter(dropped?.value)) });
+  }
+  return queues;
+}

@@ -1,0 +1,103 @@
+import { groupOfEvent } from '../objects/events/outbox.ts';
+import { endOf, prefixOf, within, decodeKey } from '../store/keys.ts';
+import { type Entry, type Key, type RecordStore, scanPages, type ScanRange } from '../store/record-store.ts';
+
+/** Queued events of several objects. */
+interface QueueWindow {
+  /** The events of each object, in the order of its revisions. */
+  readonly groups: readonly (readonly Entry[])[];
+  /** The start of the next window. Undefined where this one reached the end of the queue. */
+  readonly next: Key | undefined;
+}
+
+/**
+ * Reads about `limit` events from `from` on, all of an object together, so that they can be delivered in order.
+ *
+ * A scan is no snapshot: it may miss an event and see a later one of the same object, which was committed while it ran. So the range is
+ * read twice. The second scan sees every event that is older than one of the first scan, and only those up to the newest event of the
+ * first scan are returned.
+ */
+export async function readWindow(
+  records: RecordStore,
+  target: string,
+  { from, limit }: { readonly from: Key | undefined; readonly limit: number },
+): Promise<QueueWindow> {
+  const queue = within('outbox', target);
+  const start = from ?? queue.start;
+  const newest = new Map<string, number>();
+  let seen = 0;
+  let last: Key | undefined;
+  for await (const entry of entries(records, { start, end: queue.end, limit })) {
+    const group = groupOfEvent(entry.key);
+    newest.set(group, Math.max(newest.get(group) ?? 0, entry.revision));
+    seen += 1;
+    last = entry.key;
+  }
+  if (last === undefined) return { groups: [], next: undefined };
+  const next = seen < limit ? undefined : endOfGroup(target, last);
+  const groups = new Map<string, Entry[]>();
+  for await (const entry of entries(records, { start, end: next ?? queue.end })) {
+    const group = groupOfEvent(entry.key);
+    if (entry.revision > (newest.get(group) ?? 0)) continue;
+    const known = groups.get(group);
+    if (known === undefined) groups.set(group, [entry]);
+    // An object that is written again and again may have more events than memory.
+    else if (known.push(entry) >= 2 * limit) groups.set(group, inOrder(known).slice(0, limit));
+  }
+  const ordered = [...groups.values()].map(inOrder);
+  return { groups: ordered.sort(([a], [b]) => (a?.revision ?? 0) - (b?.revision ?? 0)), next };
+}
+
+function inOrder(events: readonly Entry[]): Entry[] {
+  return events.toSorted((a, b) => a.revision - b.revision);
+}
+
+function endOfGroup(target: string, last: Key): Key {
+  const group = decodeKey(last)[2] ?? Buffer.alloc(0);
+  return endOf(prefixOf('outbox', target, group));
+}
+
+async function* entries(records: RecordStore, range: ScanRange): AsyncGenerator<Entry> {
+  for await (const page of scanPages(records, range)) {
+    for (const item of page) if (item.kind === 'entry') yield item;
+  }
+}
+
+/** The size of a queue. */
+export interface QueueSize {
+  readonly events: number;
+  /** Bytes of keys and values. */
+  readonly bytes: number;
+  /** The time of the oldest event, in milliseconds since 1970. */
+  readonly oldest?: number;
+}
+
+/** Counts a queue. It reads all of it. */
+export async function measureQueue(records: RecordStore, target: string, signal: AbortSignal): Promise<QueueSize> {
+  let [events, bytes, oldest] = [0, 0, Infinity];
+  for await (const entry of entries(records, within('outbox', target))) {
+    signal.throwIfAborted();
+    events += 1;
+    bytes += entry.key.length + entry.value.length;
+    oldest = Math.min(oldest, timeOf(entry.key));
+  }
+  return { events, bytes, ...(events > 0 && { oldest }) };
+}
+
+/** The random part of the key begins with 6 bytes of milliseconds. */
+function timeOf(recordKey: Key): number {
+  return decodeKey(recordKey)[3]?.readUIntBE(0, 6) ?? 0;
+}
+
+/** Lists the targets that have queued events. */
+export async function queuedTargets(records: RecordStore): Promise<readonly string[]> {
+  const { start: first, end } = within('outbox');
+  const targets: string[] = [];
+  for (let start: Key | undefined = first; start !== undefined;) {
+    let found: string | undefined;
+    for await (const { key } of entries(records, { start, end, limit: 1 })) found = String(decodeKey(key)[1]);
+    if (found !== undefined) targets.push(found);
+    start = found === undefined ? undefined : endOf(prefixOf('outbox', found));
+  }
+  return targets;
+}

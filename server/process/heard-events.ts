@@ -1,0 +1,67 @@
+import { openLineRing } from '../../platform/line-ring.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { etagOfEvent } from '../notifications/deliver-events.ts';
+import type { EventSource } from '../notifications/event-message.ts';
+import { listenedEvents, writeHeard } from '../notifications/listened-events.ts';
+import type { ReplicasView } from '../replicas/replicas.ts';
+import type { ListenedEvents } from '../s3/operation.ts';
+import type { Services } from './services.ts';
+import type { SendMessage, ThreadOptions } from './threads.ts';
+
+interface HeardEventsOptions {
+  readonly source: () => EventSource;
+  readonly replicas: () => ReplicasView;
+  readonly stopping: AbortSignal;
+  readonly send: SendMessage;
+  readonly log: Logger;
+}
+
+/** Starts or stops reporting the events of this thread to the listeners of the process. */
+export function setHearing(
+  { events }: Pick<Services, 'events'>,
+  { live }: Pick<ThreadOptions, 'live'>,
+  on: boolean,
+): void {
+  const ring = openLineRing(live.events);
+  events.listen(on ? (event) => writeHeard(ring, event) : undefined);
+}
+
+/** Returns the function that streams events to a client of this thread. The events of other servers cannot be heard. */
+export function hearEvents(
+  { live }: Pick<ThreadOptions, 'live'>,
+  { digests }: Pick<Services, 'digests'>,
+  { source, replicas, stopping, send, log }: HeardEventsOptions,
+): ListenedEvents {
+  const ring = openLineRing(live.events);
+  const onLost = (count: number) => {
+    log.warn(
+      { event: 'listener-slow', lost: count },
+      'a client that listens to events is too slow, and was disconnected',
+    );
+  };
+  const etagOf = (event: Parameters<typeof etagOfEvent>[0]) => etagOfEvent(event, digests);
+  return (asked, gone) => {
+    const servers = replicas().live.length;
+    if (servers > 1) {
+      throw new S3Error(
+        'NotImplemented',
+        `Listening hears the events of one server, and ${servers} servers share this store: configure a notification target.`,
+      );
+    }
+    const signal = AbortSignal.any([gone, stopping]);
+    return counted(listenedEvents(asked, { ring, source, etagOf, signal, onLost }), send);
+  };
+}
+
+async function* counted(
+  events: AsyncIterable<readonly object[]>,
+  send: SendMessage,
+): AsyncGenerator<readonly object[]> {
+  send({ kind: 'listening-events', listeners: 1 });
+  try {
+    yield* events;
+  } finally {
+    send({ kind: 'listening-events', listeners: -1 });
+  }
+}
