@@ -6,7 +6,7 @@ import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
 import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
-import { isReadOnly } from '../store/read-only.ts';
+import { isReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { eventMessage, type EventSource, sequencerOf } from './event-message.ts';
 import { nameOfTarget, openTarget } from './open-target.ts';

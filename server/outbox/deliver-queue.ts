@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../../platform/backoff.ts';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';

@@ -1,4 +1,4 @@
-import { decodeCounter } from '../store/batch.ts';
+import { decodeCounter } from '../store/commits.ts';
 import { decodeKey, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';

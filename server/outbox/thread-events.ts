@@ -1,6 +1,6 @@
 import { outboxKeys } from '../objects/events/outbox.ts';
 import type { EventHub, ObjectEvent } from '../objects/events/object-event.ts';
-import { commitOnce } from '../store/batch.ts';
+import { commitOnce } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { readState } from './queue-state.ts';
 

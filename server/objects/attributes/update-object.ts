@@ -2,9 +2,9 @@ import { type Acl, ownerId, type RequestedAcl } from '../../../protocol/s3/acl.t
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ByCaller, EventCaller } from '../events/event-caller.ts';
-import { isObserved, ruledEvent } from '../events/object-event.ts';
+import { ruledEvent } from '../events/object-event.ts';
 import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../object-layer.ts';
-import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, countsAcls, getBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
 import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
 import { allowedAcl, checkUncounted, shownAcl, storedAcl } from './object-acl.ts';

@@ -53,11 +53,6 @@ export const noEventHub: EventHub = {
   countDropped: () => undefined,
 };
 
-/** Reports whether anyone asks for events of the bucket. It is the only cost of an operation without observers. */
-export function isObserved({ events }: { readonly events: EventHub }, { notification }: BucketRecord): boolean {
-  return notification !== undefined || events.isHeard;
-}
-
 interface Happened {
   readonly names: readonly string[];
   readonly bucket: string;

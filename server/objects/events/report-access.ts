@@ -1,4 +1,4 @@
-import { commitOnce } from '../../store/batch.ts';
+import { commitOnce } from '../../store/commits.ts';
 import type { ObjectContext } from '../context.ts';
 import type { RuledEvent } from './object-event.ts';
 import { queueEvent } from './outbox.ts';

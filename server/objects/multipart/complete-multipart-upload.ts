@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { type BucketRecord, guardBucket, getBucket } from '../records/bucket-record.ts';
-import { isObserved, ruledEvent } from '../events/object-event.ts';
+import { type BucketRecord, guardBucket, getBucket, isObserved } from '../records/bucket-record.ts';
+import { ruledEvent } from '../events/object-event.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
 import { newVersion, readPlace, removedBytes, shownVersionId, supersede } from '../operations/versions.ts';

@@ -9,9 +9,9 @@ import type {
 } from '../object-layer.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
-import { isObserved, ruledEvent } from '../events/object-event.ts';
+import { ruledEvent } from '../events/object-event.ts';
 import { reportAccess } from '../events/report-access.ts';
-import { type BucketRecord, noSuchBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, noSuchBucket, isObserved } from '../records/bucket-record.ts';
 import { arePlain, decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
 import { recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';

@@ -1,7 +1,7 @@
 import { OutcomeUnknown } from '../../store/commits.ts';
-import { type BucketRecord, countsAcls, guardBucket } from '../records/bucket-record.ts';
+import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
-import { isObserved, ruledEvent } from '../events/object-event.ts';
+import { ruledEvent } from '../events/object-event.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew } from '../attributes/object-acl.ts';

@@ -93,6 +93,14 @@ export function encodeBucket(record: BucketRecord): Buffer {
     : encodeRecord(record, VERSIONS);
 }
 
+/** Reports whether anyone asks for events of the bucket. It is the only cost of an operation without observers. */
+export function isObserved(
+  { events }: { readonly events: { readonly isHeard: boolean } },
+  { notification }: BucketRecord,
+): boolean {
+  return notification !== undefined || events.isHeard;
+}
+
 /** Reports whether the ACLs of the bucket and of its objects count. */
 export function countsAcls({ ownership }: Pick<BucketRecord, 'ownership'>): boolean {
   return ownership !== undefined && ownership !== 'BucketOwnerEnforced';
