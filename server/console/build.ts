@@ -4,8 +4,11 @@
  */
 import type * as Vite from 'vite';
 import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 
 const web = fileURLToPath(new URL('web', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/console', import.meta.url));
@@ -19,7 +22,21 @@ export async function buildConsole(): Promise<boolean> {
   const vite = await importVite();
   if (vite === undefined) return false;
   await vite.build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'error' });
+  await compressAll(built);
   return true;
+}
+
+const brotliOf = promisify(brotliCompress);
+const gzipOf = promisify(gzip);
+
+/** Writes `FILE.br` and `FILE.gz` next to each text file, so that the server compresses nothing. */
+async function compressAll(folder: string): Promise<void> {
+  const files = (await readdir(folder, { recursive: true })).filter((name) => /\.(?:js|css|html|svg)$/.test(name));
+  for (const name of files) {
+    const bytes = await readFile(join(folder, name));
+    await writeFile(join(folder, `${name}.br`), await brotliOf(bytes));
+    await writeFile(join(folder, `${name}.gz`), await gzipOf(bytes, { level: 9 }));
+  }
 }
 
 async function importVite(): Promise<typeof Vite | undefined> {

@@ -3,9 +3,11 @@ import type { ConfiguredDirectory } from '../federation/ldap/configured-director
 import type { AdminServices } from '../administration/services.ts';
 import type { OpenIdProviders } from '../federation/openid-providers.ts';
 import type { PolicySource } from '../auth/access.ts';
-import type { Access } from '../auth/principal.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Access, Principal } from '../auth/principal.ts';
+import type { RequestOrigin } from '../auth/condition-keys.ts';
 import type { FindSource } from '../http/contract/source-address.ts';
-import type { RequestEvents } from '../http/contract/request.ts';
+import type { AuditContext, RequestEvents } from '../http/contract/request.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
@@ -24,6 +26,8 @@ export interface ConsoleServices {
   /** Sessions and pending sign-ins are secrets, and so their records are sealed. */
   readonly records: ConsoleRecords;
   readonly administration: Administration;
+  /** Runs operations of the S3 API with the rights of a session. */
+  readonly s3: SessionS3;
   /** Reports the state of the removal of expired sessions. */
   readonly tasks?: ConsoleTasks;
   readonly settings: ConsoleSettings;
@@ -35,6 +39,36 @@ export interface ConsoleServices {
   readonly bodies?: BodyMemory;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
+}
+
+/** Runs operations of the S3 API with the rights of a session, which takes the place of a signature. */
+export interface SessionS3 {
+  /**
+   * Answers the request. Rejects with an `S3Error` where no byte of the answer was sent; a refusal has the message of `explain`.
+   */
+  serve(message: IncomingMessage, response: ServerResponse, call: SessionS3Call): Promise<void>;
+}
+
+export interface SessionS3Call {
+  readonly principal: Principal;
+  readonly origin: RequestOrigin;
+  readonly requestId: string;
+  readonly bucket: string;
+  /** Undefined for an operation on the bucket. */
+  readonly key: string | undefined;
+  /** The query of the operation, percent-encoded. */
+  readonly rawQuery: string;
+  /** Headers that replace those of the answer; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly audit: AuditContext | undefined;
+  /** Returns the message for the user about a refused right. */
+  explain(refused: RefusedRight): Promise<string>;
+}
+
+export interface RefusedRight {
+  readonly action: string;
+  /** `bucket/key` or `bucket`. */
+  readonly resource: string;
 }
 
 /** Runs a background task and records its outcome. Rejects with its error. */

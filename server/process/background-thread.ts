@@ -229,6 +229,8 @@ async function openConsole(
   log: Logger,
 ): Promise<RequestListener> {
   const { createConsole } = await import('../console/create-console.ts');
+  const { createSessionS3 } = await import('../http/session-s3.ts');
+  const bodies = new BodyMemory(options.bodies);
   const { settings, tls } = options;
   const { browser } = settings;
   const bound = server.address();
@@ -247,7 +249,15 @@ async function openConsole(
     assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
     records: services.sealed,
     tasks: known.tasks,
-    bodies: new BodyMemory(options.bodies),
+    bodies,
+    s3: createSessionS3({
+      objects: services.objects,
+      access: services.access,
+      region: settings.region,
+      clock: () => new Date(),
+      customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      bodies,
+    }),
     events: known.events,
     findSource: createSourceFinder(settings.proxies),
     administration: {

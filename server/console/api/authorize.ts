@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AuthorizationContext, authorizeRequest, type Right } from '../../auth/authorize.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
-import type { ConsoleLog, ConsoleServices } from '../services.ts';
+import type { ConsoleLog, ConsoleServices, RefusedRight } from '../services.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocumentBytes } from './limit-body-memory.ts';
 import { originOf } from './request-source.ts';
@@ -28,6 +28,17 @@ export class Authorizer {
   /** Reports whether the user has the right. It records nothing, because pages ask for the state of their buttons. */
   allows(exchange: Exchange, action: string, resource: string, conditions?: Context): Promise<boolean> {
     return this.#allows(exchange, { action, resource, conditions });
+  }
+
+  /** Reports whether the user may do this with some object below the prefix, for example `bucket/folder/`. */
+  async allowsSome(exchange: Exchange, action: string, prefix: string): Promise<boolean> {
+    return this.#allows(exchange, { action, resource: prefix, unknown: { below: true, keys: [] } });
+  }
+
+  /** Returns the message for the user about a right that was refused. */
+  async explain({ response }: Exchange, { action, resource }: RefusedRight): Promise<string> {
+    const { principal } = currentSession(response).credentials;
+    return refusal(await this.#policyNames(principal), action, resource);
   }
 
   /** Reports whether the user may do this for the own account, which is allowed by default. */

@@ -9,6 +9,8 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
+  "media-src 'self'",
+  "frame-src 'self'",
   "font-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
@@ -18,6 +20,13 @@ const contentSecurityPolicy = [
 
 /** The policy of stored objects. Scripts in them do not run in the console's origin. */
 export const objectSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+/**
+ * The policy of a PDF that the page shows in a frame. Chromium opens its viewer, which is a program of its own, in no sandboxed document.
+ * The content type is fixed, so that nothing else is interpreted.
+ */
+export const framedSecurityPolicy =
+  "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
 /** One year in seconds. */
 const strictTransport = 'max-age=31536000';
@@ -46,7 +55,7 @@ const headers = {
 };
 
 /** The web application sends this header with every change. A page of another site cannot add it without a preflight request. */
-const guardHeader = 'x-coffer-console';
+export const guardHeader = 'x-coffer-console';
 
 interface Sent {
   readonly method: string;
@@ -73,14 +82,20 @@ function crossSiteReason(sent: Sent, browserUrl: string | undefined): string | u
   );
 }
 
+/** A form starts a download. It changes nothing and cannot carry the header; browsers send the origin of each form. */
+function isDownloadForm({ method, path }: Request): boolean {
+  return method === 'POST' && /^\/buckets\/[^/]+\/archive$/.test(path);
+}
+
 /** Refuses changes that a page of another site may have sent with the user's cookie. */
 export function refuseCrossSite(browserUrl: string | undefined): RequestHandler {
   return (request, _response, next) => {
+    const origin = request.get('origin');
     const problem = crossSiteReason(
       {
         method: request.method,
-        guard: request.get(guardHeader),
-        origin: request.get('origin'),
+        guard: request.get(guardHeader) ?? (isDownloadForm(request) ? origin : undefined),
+        origin,
         fetchSite: request.get('sec-fetch-site'),
         host: request.get('host'),
       },

@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { tagLimits } from '../../../protocol/s3/tagging.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
 import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
 import type { BucketUsage } from '../../observability/usage/usage.ts';
@@ -15,7 +16,14 @@ const encryptionForm = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('SSE-KMS'), keyName: z.string().trim().min(1).max(80).optional() }),
 ]);
 
-const bucketForm = z.strictObject({ name: z.string().min(1).max(255), encryption: encryptionForm.optional() });
+const bucketForm = z.strictObject({
+  name: z.string().min(1).max(255),
+  encryption: encryptionForm.optional(),
+  versioning: z.boolean().optional(),
+  /** Object lock turns versioning on. */
+  objectLock: z.boolean().optional(),
+  tags: z.record(z.string().min(1).max(128), z.string().max(256)).optional(),
+});
 
 /** The number of buckets that are read concurrently. */
 const bucketConcurrency = 16;
@@ -56,13 +64,25 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
   router.post('/buckets', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.requireForSome(exchange, 's3:CreateBucket');
-    const { name, encryption } = await readForm(exchange, bucketForm);
+    const { name, encryption, versioning, objectLock = false, tags = {} } = await readForm(exchange, bucketForm);
+    if (Object.keys(tags).length > tagLimits.bucket) {
+      throw new ConsoleError('BadRequest', `A bucket has at most ${tagLimits.bucket} tags.`, { field: 'tags' });
+    }
     checkBucketName(name);
     await authorizer.require(exchange, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
-    // Both rights are checked first, so that no bucket is created without its encryption.
-    if (encryption !== undefined) await authorizer.require(exchange, 's3:PutEncryptionConfiguration', name);
-    await objects.createBucket(name, { location: settings.region });
+    const hasTags = Object.keys(tags).length > 0;
+    const needed = [
+      ...(encryption === undefined ? [] : ['s3:PutEncryptionConfiguration']),
+      ...(versioning === true || objectLock ? ['s3:PutBucketVersioning'] : []),
+      ...(objectLock ? ['s3:PutBucketObjectLockConfiguration'] : []),
+      ...(hasTags ? ['s3:PutBucketTagging'] : []),
+    ];
+    // All rights are checked first, so that no bucket is created without its encryption.
+    for (const action of needed) await authorizer.require(exchange, action, name);
+    await objects.createBucket(name, { location: settings.region, objectLock });
     if (encryption !== undefined) await objects.putBucketEncryption(name, asBucketEncryption(encryption));
+    if (versioning === true && !objectLock) await objects.putBucketVersioning(name, { status: 'Enabled' });
+    if (hasTags) await objects.putBucketTags(name, tags);
     response.status(201).json(await summary(exchange, await objects.headBucket(name)));
   });
 

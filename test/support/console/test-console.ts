@@ -8,6 +8,7 @@ import { ldapUserPolicies } from '../../../server/federation/ldap/ldap-user.ts';
 import { createOpenIdProviders } from '../../../server/federation/openid-providers.ts';
 import { createSourceFinder, type ProxySettings } from '../../../server/http/contract/source-address.ts';
 import type { RequestEvents } from '../../../server/http/contract/request.ts';
+import { createSessionS3 } from '../../../server/http/session-s3.ts';
 import type { Identities } from '../../../server/auth/identities/identities.ts';
 import { openIdentities } from '../../../server/auth/identities/open-identities.ts';
 import { ldapConfigurations, storedDirectory } from '../../../server/federation/configurations/ldap-configurations.ts';
@@ -116,6 +117,12 @@ export class TestConsole {
       'request',
       createConsole({
         objects: stores.layer,
+        s3: createSessionS3({
+          objects: stores.layer,
+          access,
+          region: 'us-east-1',
+          clock,
+        }),
         access,
         policies,
         providers,

@@ -1,26 +1,37 @@
 import { Center, Loader, Anchor } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
 import { useSession } from './api/session.ts';
-import { AccessKeysPage } from './access-keys/access-keys-page.tsx';
-import { AccountPage } from './account/account-page.tsx';
-import { BucketsPage } from './buckets/buckets-page.tsx';
-import { ExplainPage } from './explain/explain-page.tsx';
-import { GroupPage } from './groups/group-page.tsx';
-import { GroupsPage } from './groups/groups-page.tsx';
-import { ObjectsPage } from './objects/objects-page.tsx';
-import { NewPolicyPage } from './policies/new-policy-page.tsx';
-import { PoliciesPage } from './policies/policies-page.tsx';
-import { PolicyPage } from './policies/policy-page.tsx';
-import { NewProviderPage } from './providers/new-provider-page.tsx';
-import { ProviderPage } from './providers/provider-page.tsx';
-import { ProvidersPage } from './providers/providers-page.tsx';
 import { Failure, Empty } from './components/feedback.tsx';
+import { LoadingRows } from './components/list-page.tsx';
 import { Shell } from './shell.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
-import { StatusPage } from './status/status-page.tsx';
-import { UserPage } from './users/user-page.tsx';
-import { UsersPage } from './users/users-page.tsx';
 import { IconMapOff } from '@tabler/icons-react';
+
+/* Each page is loaded when it is opened. */
+const AccessKeysPage = lazy(async () => ({
+  default: (await import('./access-keys/access-keys-page.tsx')).AccessKeysPage,
+}));
+const AccountPage = lazy(async () => ({ default: (await import('./account/account-page.tsx')).AccountPage }));
+const BucketsPage = lazy(async () => ({ default: (await import('./buckets/buckets-page.tsx')).BucketsPage }));
+const ExplainPage = lazy(async () => ({ default: (await import('./explain/explain-page.tsx')).ExplainPage }));
+const GroupPage = lazy(async () => ({ default: (await import('./groups/group-page.tsx')).GroupPage }));
+const GroupsPage = lazy(async () => ({ default: (await import('./groups/groups-page.tsx')).GroupsPage }));
+const ObjectsPage = lazy(async () => ({ default: (await import('./objects/objects-page.tsx')).ObjectsPage }));
+const NewPolicyPage = lazy(async () => ({ default: (await import('./policies/new-policy-page.tsx')).NewPolicyPage }));
+const PoliciesPage = lazy(async () => ({ default: (await import('./policies/policies-page.tsx')).PoliciesPage }));
+const PolicyPage = lazy(async () => ({ default: (await import('./policies/policy-page.tsx')).PolicyPage }));
+const NewProviderPage = lazy(async () => ({
+  default: (await import('./providers/new-provider-page.tsx')).NewProviderPage,
+}));
+const ProviderPage = lazy(async () => ({ default: (await import('./providers/provider-page.tsx')).ProviderPage }));
+const ProvidersPage = lazy(async () => ({ default: (await import('./providers/providers-page.tsx')).ProvidersPage }));
+const StatusPage = lazy(async () => ({ default: (await import('./status/status-page.tsx')).StatusPage }));
+const UserPage = lazy(async () => ({ default: (await import('./users/user-page.tsx')).UserPage }));
+const UsersPage = lazy(async () => ({ default: (await import('./users/users-page.tsx')).UsersPage }));
+const BucketSettingsPage = lazy(async () => ({
+  default: (await import('./bucket-settings/settings-page.tsx')).BucketSettingsPage,
+}));
 
 export function App() {
   return (
@@ -55,26 +66,29 @@ function SignedIn() {
   }
   return (
     <Shell session={session.data}>
-      <Routes>
-        <Route path="/" element={<Navigate replace to="/buckets" />} />
-        <Route path="/buckets" element={<BucketsPage />} />
-        <Route path="/buckets/:bucket" element={<ObjectsPage />} />
-        <Route path="/access-keys" element={<AccessKeysPage />} />
-        <Route path="/users" element={<UsersPage />} />
-        <Route path="/user" element={<UserPage />} />
-        <Route path="/groups" element={<GroupsPage />} />
-        <Route path="/group" element={<GroupPage />} />
-        <Route path="/policies" element={<PoliciesPage />} />
-        <Route path="/policies/new" element={<NewPolicyPage />} />
-        <Route path="/policy" element={<PolicyPage />} />
-        <Route path="/explain" element={<ExplainPage />} />
-        <Route path="/identity-providers" element={<ProvidersPage />} />
-        <Route path="/identity-providers/new" element={<NewProviderPage />} />
-        <Route path="/identity-provider" element={<ProviderPage />} />
-        <Route path="/status" element={<StatusPage />} />
-        <Route path="/account" element={<AccountPage session={session.data} />} />
-        <Route path="*" element={<NotFoundPage />} />
-      </Routes>
+      <Suspense fallback={<LoadingRows />}>
+        <Routes>
+          <Route path="/" element={<Navigate replace to="/buckets" />} />
+          <Route path="/buckets" element={<BucketsPage />} />
+          <Route path="/buckets/:bucket" element={<ObjectsPage />} />
+          <Route path="/buckets/:bucket/settings" element={<BucketSettingsPage />} />
+          <Route path="/access-keys" element={<AccessKeysPage />} />
+          <Route path="/users" element={<UsersPage />} />
+          <Route path="/user" element={<UserPage />} />
+          <Route path="/groups" element={<GroupsPage />} />
+          <Route path="/group" element={<GroupPage />} />
+          <Route path="/policies" element={<PoliciesPage />} />
+          <Route path="/policies/new" element={<NewPolicyPage />} />
+          <Route path="/policy" element={<PolicyPage />} />
+          <Route path="/explain" element={<ExplainPage />} />
+          <Route path="/identity-providers" element={<ProvidersPage />} />
+          <Route path="/identity-providers/new" element={<NewProviderPage />} />
+          <Route path="/identity-provider" element={<ProviderPage />} />
+          <Route path="/status" element={<StatusPage />} />
+          <Route path="/account" element={<AccountPage session={session.data} />} />
+          <Route path="*" element={<NotFoundPage />} />
+        </Routes>
+      </Suspense>
     </Shell>
   );
 }

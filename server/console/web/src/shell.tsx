@@ -25,13 +25,15 @@ import {
   IconMoon,
   IconSun,
 } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { SessionAnswer } from '../../contract/answers.ts';
 import { useSignOut, useRights } from './api/session.ts';
 import { signedInBy } from './text/signed-in-by.ts';
-import { UploadTray } from './uploads/upload-tray.tsx';
 import { notifyFailure } from './components/feedback.tsx';
+
+/** Not needed for the first picture of a page. */
+const WorkTray = lazy(async () => ({ default: (await import('./uploads/work-tray.tsx')).WorkTray }));
 
 interface ShellProps {
   readonly session: SessionAnswer;
@@ -49,6 +51,9 @@ export function Shell({ session, children }: ShellProps) {
       padding={0}
       withBorder={false}
     >
+      <a className="skip-link" href="#content">
+        Skip to the content
+      </a>
       <AppShell.Header hiddenFrom="sm" px="md">
         <Group h="100%" gap="sm">
           <Burger opened={open} onClick={toggle} size="sm" aria-label="Menu" />
@@ -70,10 +75,12 @@ export function Shell({ session, children }: ShellProps) {
         </Stack>
         <Person session={session} />
       </AppShell.Navbar>
-      <AppShell.Main>
+      <AppShell.Main id="content" tabIndex={-1}>
         <div style={{ maxWidth: 1240, padding: '22px clamp(16px, 3vw, 36px) 96px' }}>{children}</div>
       </AppShell.Main>
-      <UploadTray />
+      <Suspense>
+        <WorkTray />
+      </Suspense>
     </AppShell>
   );
 }

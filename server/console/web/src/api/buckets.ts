@@ -33,7 +33,10 @@ export function useBucket(bucket: string, prefix = '') {
 
 export interface BucketForm {
   readonly name: string;
-  readonly encryption?: BucketEncryptionAnswer;
+  readonly encryption?: BucketEncryptionAnswer | undefined;
+  readonly versioning: boolean;
+  readonly objectLock: boolean;
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 export function useCreateBucket() {

@@ -1,17 +1,9 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ObjectDetails, ObjectPage, PrefixDeletion } from '../../../contract/answers.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ObjectDetails, PrefixDeletion } from '../../../contract/answers.ts';
 import { bucketPath } from './buckets.ts';
 import { apiUrl, ApiError, call } from './call.ts';
-
-export function useObjects(bucket: string, prefix: string) {
-  return useInfiniteQuery({
-    queryKey: ['objects', bucket, prefix],
-    queryFn: ({ pageParam, signal }) =>
-      call<ObjectPage>('GET', `${bucketPath(bucket)}/objects`, { query: { prefix, after: pageParam }, signal }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
-}
+import { objectsChanged } from './changes.ts';
+import { s3 } from './s3.ts';
 
 export function useObject(bucket: string, key: string) {
   return useQuery({
@@ -20,17 +12,50 @@ export function useObject(bucket: string, key: string) {
   });
 }
 
-export function contentUrl(bucket: string, key: string): string {
-  return apiUrl(`${bucketPath(bucket)}/content`, { key });
+/** With `view`, a content type, the page can show the object in an element; without it the browser saves it. */
+export function contentUrl(bucket: string, key: string, query: { versionId?: string; view?: string } = {}): string {
+  return apiUrl(`${bucketPath(bucket)}/content`, { key, ...query });
 }
 
 /** Downloads an object. It reads the metadata first, so that the page shows a refusal instead of a failed download. */
-export async function download(bucket: string, key: string): Promise<void> {
-  await call<ObjectDetails>('GET', `${bucketPath(bucket)}/object`, { query: { key } });
+export async function download(bucket: string, key: string, versionId?: string): Promise<void> {
+  await s3('HEAD', bucket, { key, query: { versionId } });
   const link = document.createElement('a');
-  link.href = contentUrl(bucket, key);
+  link.href = contentUrl(bucket, key, versionId === undefined ? {} : { versionId });
   link.download = '';
   link.click();
+}
+
+interface ArchiveChoice {
+  /** The folder of the page, which names in the archive leave out. */
+  readonly prefix: string;
+  readonly keys: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** Downloads objects as one zip archive, which the server streams. The browser saves it as it comes. */
+export function downloadArchive(bucket: string, { prefix, keys, folders }: ArchiveChoice): void {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = apiUrl(`${bucketPath(bucket)}/archive`);
+  // A refusal shows there, and the page stays.
+  form.target = 'archive';
+  const fields = [
+    ['prefix', prefix],
+    ...keys.map((key) => ['key', key]),
+    ...folders.map((folder) => ['folder', folder]),
+  ];
+  for (const [name = '', value = ''] of fields) {
+    // A text field would lose line breaks.
+    const field = document.createElement('textarea');
+    field.name = name;
+    field.value = value;
+    form.append(field);
+  }
+  form.hidden = true;
+  document.body.append(form);
+  form.submit();
+  form.remove();
 }
 
 export interface Deletion {
@@ -41,7 +66,6 @@ export interface Deletion {
 
 /** Deletes objects and folders. It tries all, and then fails with the first refusal. */
 export function useDelete(bucket: string, progress: (deleted: number) => void) {
-  const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ keys, folders }: Deletion) => {
       let deleted = 0;
@@ -66,9 +90,7 @@ export function useDelete(bucket: string, progress: (deleted: number) => void) {
       if (refused.length > 0) throw new ApiError(403, 'AccessDenied', refusalOf(refused, deleted));
       return deleted;
     },
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['objects', bucket] });
-    },
+    onSettled: () => objectsChanged(bucket),
   });
 }
 

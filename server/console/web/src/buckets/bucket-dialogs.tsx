@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Modal, Stack, TextInput, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Input, Modal, Stack, TextInput, Text } from '@mantine/core';
 import { useState, type SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useCreateBucket, useDeleteBucket } from '../api/buckets.ts';
 import { EncryptionFields, encryptionOf, type EncryptionChoice } from './bucket-encryption.tsx';
 import { notifyDone } from '../components/feedback.tsx';
+import { PairEditor, type EditedPair } from '../components/pair-editor.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 
 interface CreateBucketDialogProps {
@@ -24,12 +25,21 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [choice, setChoice] = useState<EncryptionChoice>({ scheme: 'none', keyName: '' });
+  const [versioning, setVersioning] = useState(false);
+  const [objectLock, setObjectLock] = useState(false);
+  const [tags, setTags] = useState<readonly EditedPair[]>([]);
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
     const encryption = encryptionOf(choice);
     create.mutate(
-      { name, encryption },
+      {
+        name,
+        encryption,
+        versioning: versioning || objectLock,
+        objectLock,
+        tags: Object.fromEntries(tags.filter((tag) => tag.name !== '').map((tag) => [tag.name, tag.value])),
+      },
       {
         onSuccess: () => {
           onClose();
@@ -55,7 +65,25 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
+        <Stack gap={8}>
+          <Checkbox
+            label="Keep versions"
+            description="Each change of an object keeps what was there before."
+            checked={versioning || objectLock}
+            disabled={objectLock}
+            onChange={(event) => setVersioning(event.currentTarget.checked)}
+          />
+          <Checkbox
+            label="Object lock"
+            description="Versions can be protected from deletion until a date. It needs versions, and stays on."
+            checked={objectLock}
+            onChange={(event) => setObjectLock(event.currentTarget.checked)}
+          />
+        </Stack>
         <EncryptionFields choice={choice} onChange={setChoice} />
+        <Input.Wrapper label="Tags" labelElement="div">
+          <PairEditor one="tag" pairs={tags} onChange={setTags} max={50} />
+        </Input.Wrapper>
         {create.isError && (
           <Alert color="red" role="alert">
             {create.error.message}

@@ -28,6 +28,10 @@ export function folderUrl(bucket: string, prefix: string): string {
   return `/buckets/${encodeURIComponent(bucket)}${query}`;
 }
 
+export function settingsUrl(bucket: string): string {
+  return `/buckets/${encodeURIComponent(bucket)}/settings`;
+}
+
 export function objectUrl(bucket: string, prefix: string, key: string): string {
   const query = new URLSearchParams({ ...(prefix === '' ? {} : { prefix }), object: key });
   return `/buckets/${encodeURIComponent(bucket)}?${query}`;

@@ -1,134 +1,269 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
-import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
-import { useState, type SubmitEvent } from 'react';
+import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { IconFolderOpen, IconSearch } from '@tabler/icons-react';
+import { useCallback, useMemo, useRef, useState, type SubmitEvent } from 'react';
+import { useNavigate, useSearchParams } from 'react-router';
 import { ApiError } from '../api/call.ts';
-import { useObjects, type Deletion } from '../api/objects.ts';
+import type { FolderRights } from '../api/rights.ts';
 import { Empty, Failure } from '../components/feedback.tsx';
-import { LoadingRows, MoreRows } from '../components/list-page.tsx';
-import { keyOf, uploads } from '../uploads/uploads.ts';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { ObjectTable } from './object-table.tsx';
-import { useNavigate } from 'react-router';
+import { LoadingRows } from '../components/list-page.tsx';
 import { objectUrl } from '../components/urls.ts';
+import { MarkedActions, useRowActions } from './folder-actions.tsx';
+import { useListing } from './rows/listing.ts';
+import { ObjectTable, type TableRows } from './object-table.tsx';
+import type { PageStore } from './rows/page-store.ts';
+import { RowActions } from './row-menu.tsx';
+import { arrangedRows, idOf, type Row, type Sort } from './rows/rows.ts';
+import { DropArea } from './drop-area.tsx';
 
 interface ObjectBrowserProps {
   readonly bucket: string;
   readonly prefix: string;
   /** The key of the object whose details are open. */
   readonly selected: string | null;
+  readonly rights: FolderRights;
 }
 
-/** The rows of a folder, which are loaded page by page as the user scrolls. It uploads files that are dropped on the page. */
-export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) {
-  const listing = useObjects(bucket, prefix);
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const [deletion, setDeletion] = useState<Deletion>();
-  const folders = listing.data?.pages.flatMap((page) => page.folders) ?? [];
-  const objects = listing.data?.pages.flatMap((page) => page.objects) ?? [];
-  const empty = listing.isSuccess && folders.length + objects.length === 0;
+/** Rows up to which a folder is loaded whole, so that it can be sorted and filtered by any part of a name. */
+const maxArranged = 5_000;
 
-  if (listing.isPending) return <LoadingRows />;
-  if (listing.isError && listing.data === undefined) {
-    return (
-      <Stack gap="md" maw={640}>
-        <Failure what="This folder cannot be listed" error={listing.error} retry={listing.refetch} />
-        {listing.error instanceof ApiError && listing.error.status === 403 && (
-          <OpenByKey bucket={bucket} prefix={prefix} />
-        )}
-      </Stack>
-    );
+/** The rows of a folder, which are loaded page by page as the user scrolls. It uploads files that are dropped on the page. */
+export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowserProps) {
+  const view = useFolderView(bucket, prefix);
+  const { listing, arranged, rows, contains, versions } = view;
+  const [marked, setMarked] = useState<ReadonlyMap<string, Row>>(new Map());
+  const { perform, dialogs } = useRowActions({ bucket, prefix, onDone: () => setMarked(new Map()) });
+
+  function mark(chosen: readonly Row[], on: boolean): void {
+    const next = new Map(marked);
+    for (const row of chosen) {
+      if (on) next.set(idOf(row), row);
+      else next.delete(idOf(row));
+    }
+    setMarked(next);
   }
+
+  if (listing.error !== undefined && listing.count === 0) {
+    return <NotListed bucket={bucket} prefix={prefix} error={listing.error} retry={() => listing.retry()} />;
+  }
+  const loading = listing.count === 0 && !listing.complete;
+  const markable = !versions && (rights.some('s3:DeleteObject') || rights.some('s3:GetObject'));
   return (
     <Stack gap="sm">
+      <FolderTools {...{ prefix, view, rights }} onChange={() => setMarked(new Map())} />
       {marked.size > 0 && (
-        <Group gap="xs" role="toolbar" aria-label="Marked rows">
-          <Text size="sm" fw={550}>
-            {marked.size} marked
-          </Text>
-          <Button
-            size="compact-sm"
-            variant="light"
-            color="red"
-            leftSection={<IconTrash size={14} />}
-            onClick={() => setDeletion(deletionOf(marked))}
-          >
-            Delete…
-          </Button>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            color="gray"
-            leftSection={<IconX size={14} />}
-            onClick={() => setMarked(new Set())}
-          >
-            Clear
-          </Button>
-        </Group>
+        <MarkedActions
+          {...{ bucket, prefix, rights }}
+          rows={[...marked.values()]}
+          onAction={perform}
+          onClear={() => setMarked(new Map())}
+        />
       )}
-      {empty ? (
-        <div className="rows">
-          <Empty icon={<IconFolderOpen size={34} stroke={1.3} />} title="Nothing in here">
-            Drop files or folders anywhere on this page, or use Upload.
-          </Empty>
-        </div>
-      ) : (
+      {loading && <LoadingRows />}
+      {!loading && rows.count === 0 && <NothingHere filtered={contains !== ''} versions={versions} rights={rights} />}
+      {rows.count > 0 && (
         <ObjectTable
-          bucket={bucket}
-          prefix={prefix}
-          folders={folders}
-          objects={objects}
-          selected={selected}
-          marked={marked}
-          onMark={setMarked}
-          onDelete={setDeletion}
+          {...{ bucket, prefix, selected, rows, marked, markable }}
+          onMark={mark}
+          sort={arranged ? view.sort : undefined}
+          onSort={view.setSort}
+          actions={(row) => (
+            <RowActions {...{ bucket, prefix, row, rights }} onAction={(action) => perform(action, [row])} />
+          )}
         />
       )}
-      <MoreRows list={listing} shown={folders.length + objects.length} />
-      <Dropzone.FullScreen
-        active
-        multiple
-        onDrop={(files) =>
-          uploads.add(
-            bucket,
-            files.map((file) => ({ key: keyOf(prefix, file), file })),
-          )
-        }
-      >
-        <Group justify="center" mih={220} gap="md" style={{ pointerEvents: 'none' }}>
-          <IconUpload size={36} stroke={1.4} aria-hidden />
-          <div>
-            <Text fw={600}>Drop to upload</Text>
-            <Text size="sm" c="dimmed">
-              into {bucket}/{prefix}
-            </Text>
-          </div>
-        </Group>
-      </Dropzone.FullScreen>
-      {deletion !== undefined && (
-        <DeleteDialog
-          bucket={bucket}
-          deletion={deletion}
-          onClose={() => setDeletion(undefined)}
-          onDeleted={() => setMarked(new Set())}
-        />
+      {listing.error !== undefined && (
+        <Failure what="The next rows cannot be shown" error={listing.error} retry={() => listing.retry()} />
       )}
+      {rights.some('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
+      {dialogs}
     </Stack>
   );
 }
 
-function deletionOf(marked: ReadonlySet<string>): Deletion {
-  const names = [...marked];
-  return { keys: names.filter((name) => !name.endsWith('/')), folders: names.filter((name) => name.endsWith('/')) };
+type FolderView = ReturnType<typeof useFolderView>;
+
+/** What of a folder is shown: the search, the order, versions, and the key to begin with. */
+function useFolderView(bucket: string, prefix: string) {
+  const [search] = useSearchParams();
+  const versions = search.get('versions') === '1';
+  const from = search.get('from') ?? '';
+  const [text, setText] = useState('');
+  const [contains] = useDebouncedValue(text, 150);
+  const [sort, setSort] = useState<Sort>({ by: 'name', descending: false });
+  const whole = useListing({ bucket, prefix, folder: prefix, versions, from });
+  const arranged = whole.complete && whole.count <= maxArranged && from === '';
+  // In a longer folder the server searches by the beginning of the name.
+  const searching = !arranged && contains !== '';
+  const searched = searching ? `${prefix}${contains}` : prefix;
+  const found = useListing({ bucket, prefix: searched, folder: prefix, versions, from: searching ? '' : from });
+  const listing = searching ? found : whole;
+  const rows = useTableRows(listing, arranged, { prefix, contains, sort });
+  return { versions, from, text, setText, contains, sort, setSort, arranged, listing, rows };
 }
 
-interface OpenByKeyProps {
+interface FolderToolsProps {
+  readonly prefix: string;
+  readonly view: FolderView;
+  readonly rights: FolderRights;
+  /** Called when other rows will be shown. */
+  readonly onChange: () => void;
+}
+
+/** Search, versions and jump, above the rows. */
+function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
+  const { arranged, versions, from, listing, rows } = view;
+  const [search, setSearch] = useSearchParams();
+  const field = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => field.current?.focus()]]);
+
+  function change(name: string, value: string | undefined): void {
+    const next = new URLSearchParams(search);
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+    onChange();
+    setSearch(next);
+  }
+
+  return (
+    <Group gap="sm" justify="space-between">
+      <Group gap="sm" flex={1} miw={220}>
+        <TextInput
+          ref={field}
+          flex={1}
+          maw={360}
+          aria-label={arranged ? 'Filter this folder' : 'Search names that begin with'}
+          placeholder={arranged ? 'Filter' : 'Names that begin with…'}
+          leftSection={<IconSearch size={15} />}
+          value={view.text}
+          onChange={(event) => view.setText(event.currentTarget.value)}
+        />
+        {rights.bucket('s3:ListBucketVersions') && (
+          <Switch
+            size="xs"
+            label="Versions"
+            checked={versions}
+            onChange={(event) => change('versions', event.currentTarget.checked ? '1' : undefined)}
+          />
+        )}
+        {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
+      </Group>
+      <Text size="sm" c="dimmed" role="status">
+        {rows.count.toLocaleString()}
+        {listing.complete ? '' : '+'} {rows.count === 1 ? 'entry' : 'entries'}
+      </Text>
+    </Group>
+  );
+}
+
+interface Arrangement {
+  readonly prefix: string;
+  readonly contains: string;
+  readonly sort: Sort;
+}
+
+function useTableRows(listing: PageStore<Row>, arranged: boolean, { prefix, contains, sort }: Arrangement): TableRows {
+  const version = listing.version();
+  const sorted = useMemo(
+    () => (arranged ? arrangedRows(listing.rows(), prefix, contains, sort) : undefined),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the store has new rows with each version
+    [listing, version, arranged, prefix, contains, sort],
+  );
+  const onVisible = useCallback(
+    (first: number, last: number) => {
+      // A short folder is loaded to its end, because then it can be sorted.
+      const wanted = sorted === undefined && listing.count < maxArranged ? listing.count : last;
+      listing.ensure(first, wanted);
+    },
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- each version may need the next page
+    [listing, version, sorted],
+  );
+  if (sorted !== undefined) return { count: sorted.length, at: (index) => sorted[index], onVisible };
+  return { count: listing.count, at: (index) => listing.row(index), onVisible };
+}
+
+interface JumpToProps {
+  readonly prefix: string;
+  readonly from: string;
+  readonly onJump: (key: string | undefined) => void;
+}
+
+/** Starts a long folder at a name. */
+function JumpTo({ prefix, from, onJump }: JumpToProps) {
+  const [name, setName] = useState('');
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onJump(name === '' ? undefined : `${prefix}${name}`);
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Group gap={6} wrap="nowrap">
+        <TextInput
+          w={170}
+          aria-label="Jump to a name"
+          placeholder="Jump to…"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {from !== '' && (
+          <Button size="compact-sm" variant="default" onClick={() => onJump(undefined)}>
+            From the beginning
+          </Button>
+        )}
+      </Group>
+    </form>
+  );
+}
+
+interface NothingHereProps {
+  readonly filtered: boolean;
+  readonly versions: boolean;
+  readonly rights: FolderRights;
+}
+
+function NothingHere({ filtered, versions, rights }: NothingHereProps) {
+  if (filtered) {
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        No name fits.
+      </Text>
+    );
+  }
+  const writes = rights.some('s3:PutObject');
+  return (
+    <div className="rows">
+      <Empty
+        icon={<IconFolderOpen size={34} stroke={1.3} />}
+        title={versions ? 'No versions in here' : 'Nothing in here'}
+      >
+        {writes
+          ? 'Drop files or folders anywhere on this page, or use Upload.'
+          : 'To add objects here you need the right s3:PutObject, which an administrator can give you.'}
+      </Empty>
+    </div>
+  );
+}
+
+interface NotListedProps {
   readonly bucket: string;
   readonly prefix: string;
+  readonly error: Error;
+  readonly retry: () => void;
+}
+
+function NotListed({ bucket, prefix, error, retry }: NotListedProps) {
+  return (
+    <Stack gap="md" maw={640}>
+      <Failure what="This folder cannot be listed" error={error} retry={retry} />
+      {error instanceof ApiError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
+    </Stack>
+  );
 }
 
 /** Opens an object for a user who may read objects and not list them, as with the policy `readonly`. */
-function OpenByKey({ bucket, prefix }: OpenByKeyProps) {
+function OpenByKey({ bucket, prefix }: Pick<NotListedProps, 'bucket' | 'prefix'>) {
   const navigate = useNavigate();
   const [key, setKey] = useState(prefix);
 

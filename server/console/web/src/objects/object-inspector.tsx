@@ -1,15 +1,24 @@
-import { Badge, Button, CloseButton, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, CloseButton, Drawer, Group, Menu, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconDownload, IconLock, IconTrash } from '@tabler/icons-react';
+import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
-import { contentUrl, download, useObject } from '../api/objects.ts';
+import { ApiError } from '../api/call.ts';
+import { download, useObject } from '../api/objects.ts';
+import { useBucketRights, useObjectRights, type KeyRights } from '../api/rights.ts';
+import { useSession } from '../api/session.ts';
 import { Fact, Facts } from '../components/detail-page.tsx';
 import { CopyText } from '../components/copy-text.tsx';
-import { Failure, notifyFailure } from '../components/feedback.tsx';
+import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { NameText } from '../components/name-text.tsx';
 import { formatBytes, formatExactTime } from '../text/format.ts';
+import { copyAs } from './copy-as.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
+import { ObjectProperties } from './object-properties.tsx';
+import { Preview } from './preview/preview.tsx';
+import { ShareDialog } from './share-dialog.tsx';
+import { VersionList } from './version-list.tsx';
 
 interface ObjectInspectorProps {
   readonly bucket: string;
@@ -22,10 +31,16 @@ interface ObjectInspectorProps {
 export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectInspectorProps) {
   const beside = useMediaQuery('(min-width: 68em)', window.innerWidth >= 1088);
   const name = nameIn(prefix, objectKey);
-  const details = <Details key={objectKey} bucket={bucket} objectKey={objectKey} onClose={onClose} />;
+  const details = <Inspected key={objectKey} bucket={bucket} objectKey={objectKey} onClose={onClose} />;
   if (!beside) {
     return (
-      <Drawer opened onClose={onClose} size={460} title={<Name text={name} />}>
+      <Drawer
+        opened
+        onClose={onClose}
+        size={460}
+        title={<Name text={name} />}
+        closeButtonProps={{ 'aria-label': 'Close details' }}
+      >
         {details}
       </Drawer>
     );
@@ -44,77 +59,136 @@ export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectIn
 function Name({ text }: { readonly text: string }) {
   return (
     <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-      {text}
+      <NameText name={text} max={200} />
     </Text>
   );
 }
 
-interface DetailsProps {
+interface InspectedProps {
   readonly bucket: string;
   readonly objectKey: string;
   readonly onClose: () => void;
 }
 
-function Details({ bucket, objectKey, onClose }: DetailsProps) {
+function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
   const object = useObject(bucket, objectKey);
-  const [deleting, setDeleting] = useState(false);
+  const rights = useObjectRights(bucket, objectKey);
+  const listsVersions = useBucketRights(bucket).bucket('s3:ListBucketVersions');
+  // A key whose newest version is a delete marker has no details, and has versions.
+  const isDeleted = object.error instanceof ApiError && object.error.status === 404;
+  const [tab, setTab] = useState<string | null>('details');
   if (object.isPending) return <Skeleton h={220} />;
-  if (object.isError) return <Failure what="This object cannot be shown" error={object.error} retry={object.refetch} />;
+  const versions = <VersionList bucket={bucket} objectKey={objectKey} rights={rights} />;
+  if (object.isError) {
+    return (
+      <Stack gap="md">
+        {isDeleted && listsVersions ? (
+          <>
+            <Text size="sm">There is no current object with this key. Its versions, if it has any:</Text>
+            {versions}
+          </>
+        ) : (
+          <Failure what="This object cannot be shown" error={object.error} retry={object.refetch} />
+        )}
+      </Stack>
+    );
+  }
   return (
-    <Stack gap="md">
-      <Preview bucket={bucket} object={object.data} />
-      <Group gap="xs">
+    <Tabs value={tab} onChange={setTab} keepMounted={false}>
+      <Tabs.List mb="md">
+        <Tabs.Tab value="details">Details</Tabs.Tab>
+        <Tabs.Tab value="properties">Properties</Tabs.Tab>
+        {listsVersions && <Tabs.Tab value="versions">Versions</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="details">
+        <Stack gap="md">
+          <Preview bucket={bucket} object={object.data} />
+          <Actions bucket={bucket} object={object.data} rights={rights} onClose={onClose} />
+          <ObjectFacts bucket={bucket} object={object.data} />
+        </Stack>
+      </Tabs.Panel>
+      <Tabs.Panel value="properties">
+        <ObjectProperties bucket={bucket} object={object.data} rights={rights} />
+      </Tabs.Panel>
+      <Tabs.Panel value="versions">{versions}</Tabs.Panel>
+    </Tabs>
+  );
+}
+
+interface ActionsProps {
+  readonly bucket: string;
+  readonly object: ObjectDetails;
+  readonly rights: KeyRights;
+  readonly onClose: () => void;
+}
+
+function Actions({ bucket, object, rights, onClose }: ActionsProps) {
+  const [dialog, setDialog] = useState<'delete' | 'share'>();
+  const { s3Url } = useSession().data ?? {};
+  const { key } = object;
+
+  return (
+    <Group gap="xs">
+      {rights.may('s3:GetObject') && (
         <Button
           leftSection={<IconDownload size={16} />}
           onClick={() => {
-            download(bucket, objectKey).catch((error: Error) => {
+            download(bucket, key).catch((error: Error) => {
               notifyFailure('The object cannot be downloaded', error);
             });
           }}
         >
           Download
         </Button>
-        <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
+      )}
+      {rights.may('s3:GetObject') && (
+        <Button variant="default" leftSection={<IconShare size={16} />} onClick={() => setDialog('share')}>
+          Share…
+        </Button>
+      )}
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button variant="default" rightSection={<IconChevronDown size={14} />}>
+            Copy as
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {copyAs(bucket, key, s3Url).map(({ name, text }) => (
+            <Menu.Item key={name} onClick={() => void copy(text, name)}>
+              {name}
+            </Menu.Item>
+          ))}
+          {rights.may('s3:GetObject') && <Menu.Item onClick={() => setDialog('share')}>curl with a link…</Menu.Item>}
+        </Menu.Dropdown>
+      </Menu>
+      {rights.may('s3:DeleteObject') && (
+        <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
           Delete…
         </Button>
-      </Group>
-      <ObjectFacts bucket={bucket} object={object.data} />
-      {Object.keys(object.data.metadata).length > 0 && (
-        <section>
-          <Title order={2} mb="xs">
-            Metadata
-          </Title>
-          <Facts>
-            {Object.entries(object.data.metadata).map(([name, value]) => (
-              <Fact key={name} name={name} mono>
-                {value}
-              </Fact>
-            ))}
-          </Facts>
-        </section>
       )}
-      {deleting && (
+      {dialog === 'delete' && (
         <DeleteDialog
           bucket={bucket}
-          deletion={{ keys: [objectKey], folders: [] }}
-          onClose={() => setDeleting(false)}
+          deletion={{ keys: [key], folders: [] }}
+          onClose={() => setDialog(undefined)}
           onDeleted={onClose}
         />
       )}
-    </Stack>
+      {dialog === 'share' && <ShareDialog bucket={bucket} objectKey={key} onClose={() => setDialog(undefined)} />}
+    </Group>
   );
 }
 
+async function copy(text: string, name: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notifyDone(`Copied: ${name}`);
+  } catch {
+    notifyFailure('The browser does not let this page copy', new Error(text));
+  }
+}
+
 function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
-  const headers = [
-    ['Content type', object.contentType],
-    ['Content encoding', object.contentEncoding],
-    ['Content language', object.contentLanguage],
-    ['Content disposition', object.contentDisposition],
-    ['Cache control', object.cacheControl],
-    ['Expires', object.expires],
-    ['Storage class', object.storageClass],
-  ] as const;
   return (
     <Facts>
       <Fact name="Key">
@@ -135,6 +209,7 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
       <Fact name="Modified">
         <time dateTime={object.lastModified}>{formatExactTime(object.lastModified)}</time>
       </Fact>
+      <Fact name="Content type">{object.contentType}</Fact>
       <Fact name="Encryption">
         {object.encryption === undefined ? (
           'none'
@@ -151,36 +226,12 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
         <CopyText text={object.etag} />
       </Fact>
       {object.checksum !== undefined && (
-        <Fact name={object.checksum.algorithm} mono>
-          {object.checksum.value}
+        <Fact name={object.checksum.algorithm}>
+          <CopyText text={object.checksum.value} />
         </Fact>
       )}
       <Fact name="Parts">{object.parts}</Fact>
-      {headers.map(([name, value]) => (
-        <Fact key={name} name={name}>
-          {value}
-        </Fact>
-      ))}
+      <Fact name="Storage class">{object.storageClass}</Fact>
     </Facts>
-  );
-}
-
-const previewTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
-const previewLimit = 20 * 1024 * 1024;
-
-/** Shows images alone: an image element runs no script. */
-function Preview({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
-  const [broken, setBroken] = useState(false);
-  if (broken || object.size > previewLimit || !previewTypes.has(object.contentType ?? '')) return null;
-  return (
-    <Image
-      src={`${contentUrl(bucket, object.key)}&etag=${encodeURIComponent(object.etag)}`}
-      alt={`Preview of ${object.key}`}
-      fit="contain"
-      mah={220}
-      radius="sm"
-      bg="var(--coffer-surface)"
-      onError={() => setBroken(true)}
-    />
   );
 }

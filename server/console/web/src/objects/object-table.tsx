@@ -1,136 +1,231 @@
-import { ActionIcon, Checkbox, Group, Text, Tooltip } from '@mantine/core';
-import { IconDownload, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
-import { Link } from 'react-router';
-import type { ObjectRow } from '../../../contract/answers.ts';
-import { download, type Deletion } from '../api/objects.ts';
-import { notifyFailure } from '../components/feedback.tsx';
-import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
+import { Badge, Checkbox, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconEraser,
+  IconFile,
+  IconFolder,
+  IconHistory,
+  IconLock,
+} from '@tabler/icons-react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { NameText } from '../components/name-text.tsx';
+import { TimeText } from '../components/row-table.tsx';
+import { folderUrl, nameIn } from '../components/urls.ts';
 import { formatBytes } from '../text/format.ts';
-import { folderUrl, nameIn, objectUrl } from '../components/urls.ts';
+import { idOf, modifiedOf, sizeOf, type Row, type Sort } from './rows/rows.ts';
+
+/** Pixels. A million rows of this height fit into the largest element of Chromium, of 33 million pixels. */
+const rowHeight = 32;
+
+/** The rows, of which some may not be in memory. */
+export interface TableRows {
+  readonly count: number;
+  readonly at: (index: number) => Row | undefined;
+  /** Called with the rows that are visible. */
+  readonly onVisible: (first: number, last: number) => void;
+}
 
 interface ObjectTableProps {
   readonly bucket: string;
   readonly prefix: string;
-  readonly folders: readonly string[];
-  readonly objects: readonly ObjectRow[];
+  readonly rows: TableRows;
   readonly selected: string | null;
-  /** Keys, and prefixes that end in `/`. */
-  readonly marked: ReadonlySet<string>;
-  readonly onMark: (marked: ReadonlySet<string>) => void;
-  readonly onDelete: (deletion: Deletion) => void;
+  /** By `idOf`. */
+  readonly marked: ReadonlyMap<string, Row>;
+  readonly onMark: (rows: readonly Row[], marked: boolean) => void;
+  readonly markable: boolean;
+  /** Undefined where the folder is too long to be sorted. */
+  readonly sort: Sort | undefined;
+  readonly onSort: (sort: Sort) => void;
+  readonly actions: (row: Row) => ReactNode;
 }
 
-type Row = { readonly kind: 'folder'; readonly key: string } | { readonly kind: 'object'; readonly object: ObjectRow };
-
-const keyOfRow = (row: Row) => (row.kind === 'folder' ? row.key : row.object.key);
-
-export function ObjectTable({
-  bucket,
-  prefix,
-  folders,
-  objects,
-  selected,
-  marked,
-  onMark,
-  onDelete,
-}: ObjectTableProps) {
-  const rows: readonly Row[] = [
-    ...folders.map((key) => ({ kind: 'folder' as const, key })),
-    ...objects.map((object) => ({ kind: 'object' as const, object })),
-  ];
-  const keys = rows.map(keyOfRow);
-  const some = keys.some((key) => marked.has(key));
-  const every = keys.every((key) => marked.has(key));
-
-  function toggle(key: string): void {
-    const next = new Set(marked);
-    if (!next.delete(key)) next.add(key);
-    onMark(next);
-  }
-
-  const columns: readonly Column<Row>[] = [
-    {
-      head: (
-        <Checkbox
-          size="xs"
-          aria-label="Mark all rows"
-          checked={every}
-          indeterminate={some && !every}
-          onChange={() => onMark(every ? new Set() : new Set(keys))}
-        />
-      ),
-      width: 36,
-      cell: (row) => {
-        const key = keyOfRow(row);
-        const label = `Mark ${nameIn(prefix, key)}`;
-        return <Checkbox size="xs" aria-label={label} checked={marked.has(key)} onChange={() => toggle(key)} />;
-      },
+/** The table of a folder. It renders the visible rows only. */
+export function ObjectTable(props: ObjectTableProps) {
+  const { bucket, prefix, rows, selected, marked, onMark, markable, sort, onSort, actions } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const virtual = useWindowVirtualizer({
+    count: rows.count,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: list.current?.offsetTop ?? 0,
+    getItemKey: (index) => {
+      const row = rows.at(index);
+      return row === undefined ? index : idOf(row);
     },
-    { head: 'Name', cell: (row) => <NameCell bucket={bucket} prefix={prefix} row={row} /> },
-    {
-      head: 'Size',
-      width: 100,
-      align: 'right',
-      cell: (row) =>
-        row.kind === 'object' && (
-          <Text size="sm" title={`${row.object.size} bytes`} style={{ whiteSpace: 'nowrap' }}>
-            {formatBytes(row.object.size)}
-          </Text>
-        ),
-    },
-    {
-      head: 'Modified',
-      width: 190,
-      wideOnly: true,
-      cell: (row) => row.kind === 'object' && <TimeText at={row.object.lastModified} />,
-    },
-    {
-      head: undefined,
-      width: 92,
-      cell: (row) => {
-        const key = keyOfRow(row);
-        const name = nameIn(prefix, key);
-        const deletion = row.kind === 'folder' ? { keys: [], folders: [key] } : { keys: [key], folders: [] };
-        return (
-          <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
-            {row.kind === 'object' && <DownloadButton bucket={bucket} objectKey={key} name={name} />}
-            <DeleteButton label={name} onClick={() => onDelete(deletion)} />
-          </Group>
-        );
-      },
-    },
-  ];
+  });
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const { onVisible } = rows;
+  useEffect(() => onVisible(first, last), [onVisible, first, last]);
+  const known = items.flatMap(({ index }) => rows.at(index) ?? []);
+  const every = known.length > 0 && known.every((row) => marked.has(idOf(row)));
+  const head = { sort, onSort };
   return (
-    <RowTable
-      rows={rows}
-      rowKey={keyOfRow}
-      columns={columns}
-      isOpen={(row) => row.kind === 'object' && row.object.key === selected}
-    />
+    <div className="rows" role="table" aria-label="Objects" aria-rowcount={rows.count + 1}>
+      <div role="rowgroup" className="grid-head">
+        <div role="row" className="grid-row" data-markable={markable || undefined} aria-rowindex={1}>
+          {markable && (
+            <span role="columnheader">
+              <Checkbox
+                size="xs"
+                aria-label="Mark all rows"
+                checked={every}
+                indeterminate={marked.size > 0 && !every}
+                onChange={() => onMark(allOf(rows), !every)}
+              />
+            </span>
+          )}
+          <SortHead name="Name" by="name" {...head} />
+          <SortHead name="Size" by="size" right {...head} />
+          <SortHead name="Modified" by="modified" wideOnly {...head} />
+          <span role="columnheader" aria-label="Actions" />
+        </div>
+      </div>
+      <div role="rowgroup" ref={list} style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {items.map((item) => {
+          const row = rows.at(item.index);
+          const style = { transform: `translateY(${item.start - virtual.options.scrollMargin}px)`, height: rowHeight };
+          return (
+            <div
+              key={item.key}
+              role="row"
+              className="grid-row"
+              data-markable={markable || undefined}
+              data-open={(row?.kind !== 'folder' && row?.key === selected) || undefined}
+              data-past={(row?.kind === 'version' && !row.version.isLatest) || undefined}
+              aria-rowindex={item.index + 2}
+              style={style}
+            >
+              {row === undefined ? (
+                <span role="cell" className="grid-loading" />
+              ) : (
+                <Cells
+                  {...{ bucket, prefix, row, markable, actions }}
+                  marked={marked.has(idOf(row))}
+                  onMark={(on) => onMark([row], on)}
+                />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
   );
 }
 
-interface NameCellProps {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly row: Row;
+/** The rows in memory. */
+function allOf({ count, at }: TableRows): readonly Row[] {
+  return Array.from({ length: count }, (_, index) => at(index)).filter((row) => row !== undefined);
 }
 
-function NameCell({ bucket, prefix, row }: NameCellProps) {
+interface SortHeadProps extends Pick<ObjectTableProps, 'sort' | 'onSort'> {
+  readonly name: string;
+  readonly by: Sort['by'];
+  readonly right?: boolean;
+  readonly wideOnly?: boolean;
+}
+
+function SortHead({ name, by, right = false, wideOnly = false, sort, onSort }: SortHeadProps) {
+  const active = sort?.by === by;
+  const Arrow = sort?.descending === true ? IconArrowDown : IconArrowUp;
+  const className = `${right ? 'grid-right' : ''} ${wideOnly ? 'wide-only' : ''}`;
+  if (sort === undefined) {
+    return (
+      <span role="columnheader" className={className}>
+        {name}
+      </span>
+    );
+  }
+  return (
+    <span
+      role="columnheader"
+      className={className}
+      aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+    >
+      <UnstyledButton className="sort-head" onClick={() => onSort({ by, descending: active && !sort.descending })}>
+        {name}
+        {active && <Arrow size={12} aria-hidden />}
+      </UnstyledButton>
+    </span>
+  );
+}
+
+interface CellsProps extends Pick<ObjectTableProps, 'bucket' | 'prefix' | 'markable' | 'actions'> {
+  readonly row: Row;
+  readonly marked: boolean;
+  readonly onMark: (marked: boolean) => void;
+}
+
+function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: CellsProps) {
+  return (
+    <>
+      {markable && (
+        <span role="cell">
+          <Checkbox
+            size="xs"
+            aria-label={`Mark ${nameIn(prefix, row.key)}`}
+            checked={marked}
+            onChange={(event) => onMark(event.currentTarget.checked)}
+          />
+        </span>
+      )}
+      <span role="cell" className="grid-name">
+        <NameCell bucket={bucket} prefix={prefix} row={row} />
+      </span>
+      <span role="cell" className="grid-right">
+        {row.kind !== 'folder' && !(row.kind === 'version' && row.version.kind === 'marker') && (
+          <Text size="sm" span title={`${sizeOf(row)} bytes`}>
+            {formatBytes(sizeOf(row))}
+          </Text>
+        )}
+      </span>
+      <span role="cell" className="wide-only">
+        {row.kind !== 'folder' && <TimeText at={modifiedOf(row)} />}
+      </span>
+      <span role="cell" className="row-actions grid-actions">
+        {actions(row)}
+      </span>
+    </>
+  );
+}
+
+function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' | 'row'>) {
+  const name = <NameText name={nameIn(prefix, row.key)} max={70} />;
+  const [search] = useSearchParams();
+  const toObject = { pathname: `/buckets/${encodeURIComponent(bucket)}`, search: withObject(search, row.key) };
   if (row.kind === 'folder') {
     return (
       <Link className="row-name" to={folderUrl(bucket, row.key)}>
         <IconFolder size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
-        <span>{nameIn(prefix, row.key)}</span>
+        <span>{name}</span>
       </Link>
     );
   }
-  const { key, encrypted } = row.object;
+  if (row.kind === 'version') {
+    const marker = row.version.kind === 'marker';
+    const Icon = marker ? IconEraser : row.version.isLatest ? IconFile : IconHistory;
+    return (
+      <Link className="row-name" to={toObject}>
+        <Icon size={18} stroke={1.4} className="row-icon" aria-hidden />
+        <span>{name}</span>
+        {marker && (
+          <Badge size="sm" color="gray">
+            delete marker
+          </Badge>
+        )}
+        {row.version.isLatest && <Badge size="sm">current</Badge>}
+      </Link>
+    );
+  }
   return (
-    <Link className="row-name" to={objectUrl(bucket, prefix, key)}>
+    <Link className="row-name" to={toObject}>
       <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
-      <span>{nameIn(prefix, key)}</span>
-      {encrypted && (
+      <span>{name}</span>
+      {row.object.encrypted && (
         <Tooltip label="Encrypted at rest">
           <IconLock size={13} className="row-icon" aria-label="Encrypted at rest" role="img" />
         </Tooltip>
@@ -139,33 +234,9 @@ function NameCell({ bucket, prefix, row }: NameCellProps) {
   );
 }
 
-interface DownloadButtonProps {
-  readonly bucket: string;
-  readonly objectKey: string;
-  readonly name: string;
-}
-
-function DownloadButton({ bucket, objectKey, name }: DownloadButtonProps) {
-  function start(): void {
-    download(bucket, objectKey).catch((error: Error) => {
-      notifyFailure(`${name} cannot be downloaded`, error);
-    });
-  }
-  return (
-    <Tooltip label="Download">
-      <ActionIcon size="sm" aria-label={`Download ${name}`} onClick={start}>
-        <IconDownload size={16} />
-      </ActionIcon>
-    </Tooltip>
-  );
-}
-
-function DeleteButton({ label, onClick }: { readonly label: string; readonly onClick: () => void }) {
-  return (
-    <Tooltip label="Delete…">
-      <ActionIcon size="sm" aria-label={`Delete ${label}`} onClick={onClick}>
-        <IconTrash size={16} />
-      </ActionIcon>
-    </Tooltip>
-  );
+/** Opens the details of an object and leaves all else of the page as it is. */
+function withObject(search: URLSearchParams, key: string): string {
+  const next = new URLSearchParams(search);
+  next.set('object', key);
+  return next.toString();
 }

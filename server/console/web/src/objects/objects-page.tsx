@@ -1,15 +1,18 @@
 import { Badge, Button, Group, Menu, Stack, Tooltip } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import { IconChevronDown, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
-import { useState, Fragment } from 'react';
-import { useNavigate, useParams, useSearchParams, Link } from 'react-router';
+import { IconChevronDown, IconFile, IconFolder, IconFolderPlus, IconLink, IconSettings } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
-import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
-import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
+import { useBucketRights, type FolderRights } from '../api/rights.ts';
+import { EncryptionBadge } from '../buckets/bucket-encryption.tsx';
 import { Failure } from '../components/feedback.tsx';
+import { settingsUrl } from '../components/urls.ts';
+import { FolderDialog } from './folder-dialog.tsx';
 import { ObjectBrowser } from './object-browser.tsx';
 import { ObjectInspector } from './object-inspector.tsx';
-import { folderUrl } from '../components/urls.ts';
+import { PathBar } from './path-bar.tsx';
+import { ShareDialog } from './share-dialog.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 
 /** A folder of a bucket. If the URL names an object, its details are open. */
@@ -20,8 +23,63 @@ export function ObjectsPage() {
   const object = search.get('object');
   const navigate = useNavigate();
   const details = useBucket(bucket, prefix);
-  const [dialog, setDialog] = useState<'delete' | 'encryption'>();
+  const rights = useBucketRights(bucket, prefix);
   useDocumentTitle(`${bucket}/${prefix} · Coffer`);
+
+  function closeDetails(): void {
+    const next = new URLSearchParams(search);
+    next.delete('object');
+    void navigate(`/buckets/${encodeURIComponent(bucket)}${next.size === 0 ? '' : `?${next}`}`);
+  }
+
+  const looksOnly = rights.known && !rights.some('s3:PutObject') && !rights.some('s3:DeleteObject');
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start" mih={36}>
+        <Group gap="sm" mih={36} miw={0} flex={1}>
+          <PathBar key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} />
+          {details.data?.encryption !== undefined && details.data.encryption.scheme !== 'unknown' && (
+            <EncryptionBadge encryption={details.data.encryption} />
+          )}
+          {looksOnly && (
+            <Tooltip label="To change objects here you need s3:PutObject or s3:DeleteObject. An administrator can give them to you.">
+              <Badge color="gray" tabIndex={0}>
+                look only
+              </Badge>
+            </Tooltip>
+          )}
+        </Group>
+        <FolderButtons bucket={bucket} prefix={prefix} rights={rights} />
+      </Group>
+      {details.isError ? (
+        <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
+      ) : (
+        <div className="with-inspector">
+          <ObjectBrowser
+            key={`${bucket}/${prefix}`}
+            bucket={bucket}
+            prefix={prefix}
+            selected={object}
+            rights={rights}
+          />
+          {object !== null && (
+            <ObjectInspector bucket={bucket} prefix={prefix} objectKey={object} onClose={closeDetails} />
+          )}
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+interface FolderButtonsProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly rights: FolderRights;
+}
+
+/** The buttons of a folder: those that the user may press. */
+function FolderButtons({ bucket, prefix, rights }: FolderButtonsProps) {
+  const [dialog, setDialog] = useState<'folder' | 'request'>();
 
   async function upload(kind: 'files' | 'folder'): Promise<void> {
     const files = await pickFiles(kind);
@@ -31,37 +89,16 @@ export function ObjectsPage() {
     );
   }
 
-  const may = details.data?.may;
   return (
-    <Stack gap="md">
-      <Group justify="space-between" wrap="nowrap" align="flex-start" mih={36}>
-        <Group gap="sm" mih={36} miw={0}>
-          <Crumbs bucket={bucket} prefix={prefix} />
-          {details.data?.encryption !== undefined && details.data.encryption.scheme !== 'unknown' && (
-            <EncryptionBadge encryption={details.data.encryption} />
-          )}
-          {may !== undefined && !may.write && !may.delete && (
-            <Tooltip label="Your policies do not allow s3:PutObject or s3:DeleteObject on everything in here.">
-              <Badge color="gray">look only</Badge>
-            </Tooltip>
-          )}
-        </Group>
-        <Group gap="xs" wrap="nowrap">
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button variant="default" rightSection={<IconChevronDown size={15} />}>
-                Bucket
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setDialog('encryption')}>
-                Default encryption…
-              </Menu.Item>
-              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => setDialog('delete')}>
-                Delete bucket…
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+    <Group gap="xs" wrap="nowrap">
+      <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
+        Settings
+      </Button>
+      {rights.some('s3:PutObject') && (
+        <>
+          <Button variant="default" leftSection={<IconFolderPlus size={15} />} onClick={() => setDialog('folder')}>
+            Folder…
+          </Button>
           <Menu position="bottom-end">
             <Menu.Target>
               <Button rightSection={<IconChevronDown size={15} />}>Upload</Button>
@@ -73,68 +110,18 @@ export function ObjectsPage() {
               <Menu.Item leftSection={<IconFolder size={15} />} onClick={() => void upload('folder')}>
                 A folder…
               </Menu.Item>
+              <Menu.Item leftSection={<IconLink size={15} />} onClick={() => setDialog('request')}>
+                A link for an upload…
+              </Menu.Item>
             </Menu.Dropdown>
           </Menu>
-        </Group>
-      </Group>
-      {details.isError ? (
-        <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
-      ) : (
-        <div className="with-inspector">
-          <ObjectBrowser key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} selected={object} />
-          {object !== null && (
-            <ObjectInspector
-              bucket={bucket}
-              prefix={prefix}
-              objectKey={object}
-              onClose={() => void navigate(folderUrl(bucket, prefix))}
-            />
-          )}
-        </div>
+        </>
       )}
-      {dialog === 'delete' && (
-        <DeleteBucketDialog
-          bucket={bucket}
-          onClose={() => setDialog(undefined)}
-          onDeleted={() => void navigate('/buckets')}
-        />
+      {dialog === 'folder' && <FolderDialog bucket={bucket} prefix={prefix} onClose={() => setDialog(undefined)} />}
+      {dialog === 'request' && (
+        <ShareDialog bucket={bucket} objectKey={prefix} uploadOnly onClose={() => setDialog(undefined)} />
       )}
-      {dialog === 'encryption' && details.data !== undefined && (
-        <EncryptionDialog bucket={details.data} onClose={() => setDialog(undefined)} />
-      )}
-    </Stack>
-  );
-}
-
-interface CrumbsProps {
-  readonly bucket: string;
-  readonly prefix: string;
-}
-
-/** The path of the folder with a link to each parent. The last part is the title of the page. */
-function Crumbs({ bucket, prefix }: CrumbsProps) {
-  const steps = [{ name: bucket, prefix: '' }];
-  for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
-    const here = prefix.slice(0, at + 1);
-    // A key may have empty parts, which need a visible name.
-    steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || '(empty)', prefix: here });
-  }
-  return (
-    <nav className="crumbs" aria-label="Folder">
-      <Link to="/buckets">Buckets</Link>
-      {steps.map((step, index) => (
-        <Fragment key={step.prefix}>
-          <span className="slash" aria-hidden>
-            /
-          </span>
-          {index === steps.length - 1 ? (
-            <h1 aria-current="page">{step.name}</h1>
-          ) : (
-            <Link to={folderUrl(bucket, step.prefix)}>{step.name}</Link>
-          )}
-        </Fragment>
-      ))}
-    </nav>
+    </Group>
   );
 }
 

@@ -1,19 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
-import { UploadQueue } from './upload-queue.ts';
+import { inOrder, UploadQueue } from './upload-queue.ts';
 import type { SendRequest } from './upload-queue.ts';
 
 /** A queue whose uploads end when the test ends them. */
 function queue() {
   const sending: (SendRequest & { readonly arrive: () => void; readonly fail: (error: unknown) => void })[] = [];
   const finished = vi.fn();
+  const abandoned = vi.fn();
   const uploads = new UploadQueue(
     (request) =>
       new Promise((resolve, reject) => {
         sending.push({ ...request, arrive: resolve, fail: reject });
       }),
-    finished,
+    { finished, abandoned },
   );
-  return { uploads, sending, finished, states: () => uploads.list().map(({ state }) => state.kind) };
+  return { uploads, sending, finished, abandoned, states: () => uploads.list().map(({ state }) => state.kind) };
 }
 
 const file = (text = 'abc') => new Blob([text]);
@@ -53,6 +54,65 @@ describe('UploadQueue', () => {
     await settled();
     expect(states()).toEqual(['cancelled']);
     expect(finished).not.toHaveBeenCalled();
+  });
+
+  it('goes on behind the parts of a paused upload', async () => {
+    const { uploads, sending, states, abandoned } = queue();
+    uploads.add('docs', [{ key: 'a', file: file() }]);
+    sending[0]!.multipart.uploadId = 'u1';
+    sending[0]!.multipart.etags.set(1, 'e1');
+    uploads.pause(uploads.list()[0]!.id);
+    expect([states(), sending[0]!.signal.aborted]).toEqual([['paused'], true]);
+    uploads.resume(uploads.list()[0]!.id);
+    expect(sending[1]!.multipart).toMatchObject({ uploadId: 'u1', etags: new Map([[1, 'e1']]) });
+    expect(abandoned).not.toHaveBeenCalled();
+  });
+
+  it('gives up the parts of a cancelled upload', () => {
+    const { uploads, sending, abandoned } = queue();
+    uploads.add('docs', [{ key: 'a', file: file() }]);
+    sending[0]!.multipart.uploadId = 'u1';
+    uploads.cancel(uploads.list()[0]!.id);
+    expect(abandoned).toHaveBeenCalledWith(expect.objectContaining({ key: 'a' }), 'u1');
+  });
+
+  it.each([
+    ['replace', ['sending', 'sending'], ['a.txt', 'b']],
+    ['skip', ['skipped', 'skipped'], ['a.txt', 'b']],
+    ['rename', ['sending', 'sending'], ['a (1).txt', 'b (1)']],
+  ] as const)('decides for all taken keys: %s', async (decision, states_, keys) => {
+    const { uploads, sending, states } = queue();
+    uploads.add(
+      'docs',
+      ['a.txt', 'b'].map((key) => ({ key, file: file() })),
+    );
+    for (const one of sending) one.fail({ code: 'PreconditionFailed', message: 'there is one' });
+    await settled();
+    uploads.decideAll(decision);
+    expect([states(), uploads.list().map(({ key }) => key)]).toEqual([states_, keys]);
+  });
+
+  it('counts on where the new name is taken too', async () => {
+    const { uploads, sending } = queue();
+    uploads.add('docs', [{ key: 'a.txt', file: file() }]);
+    for (const at of [0, 1]) {
+      sending[at]!.fail({ code: 'PreconditionFailed', message: 'there is one' });
+      await settled();
+      uploads.rename(uploads.list()[0]!.id);
+    }
+    expect(sending.map(({ key }) => key)).toEqual(['a.txt', 'a (1).txt', 'a (2).txt']);
+  });
+
+  it('shows failed uploads first', async () => {
+    const { uploads, sending } = queue();
+    uploads.add(
+      'docs',
+      ['a', 'b'].map((key) => ({ key, file: file() })),
+    );
+    sending[0]!.arrive();
+    sending[1]!.fail({ code: 'AccessDenied', message: 'no' });
+    await settled();
+    expect(inOrder(uploads.list()).map(({ key }) => key)).toEqual(['b', 'a']);
   });
 
   it('keeps the message of a refusal', async () => {

@@ -1,13 +1,40 @@
 import { useSyncExternalStore } from 'react';
+import { objectsChanged } from '../api/changes.ts';
 import { queryClient } from '../api/queries.ts';
-import { isUnderWay, UploadQueue, type SendRequest } from './upload-queue.ts';
-import { bucketPath } from '../api/buckets.ts';
-import { apiUrl, errorOf, guard, unreachable } from '../api/call.ts';
+import type { SessionAnswer } from '../../../contract/answers.ts';
+import { abortUpload, sendFile } from './send-file.ts';
+import { isUnderWay, UploadQueue } from './upload-queue.ts';
+import { uploadRecords } from './upload-records.ts';
+
+/** Milliseconds. The rows of a folder are read again once for many small files. */
+const refreshMs = 800;
+const changed = new Map<string, ReturnType<typeof setTimeout>>();
 
 /** The queue of the application. */
-export const uploads = new UploadQueue(sendFile, ({ bucket }) => {
-  void queryClient.invalidateQueries({ queryKey: ['objects', bucket] });
+export const uploads = new UploadQueue(sendFile, {
+  finished({ bucket }) {
+    if (changed.has(bucket)) return;
+    const timer = setTimeout(() => {
+      changed.delete(bucket);
+      objectsChanged(bucket);
+    }, refreshMs);
+    changed.set(bucket, timer);
+  },
+  async begun({ bucket, key }, file, { uploadId, partSize }, replace) {
+    if (!(file instanceof File) || uploadId === undefined) return;
+    const { name, size, lastModified } = file;
+    const by = owner();
+    await uploadRecords.put({ uploadId, partSize, bucket, key, replace, owner: by, name, size, lastModified });
+  },
+  abandoned({ bucket, key }, uploadId) {
+    void abortUpload(bucket, key, uploadId);
+  },
 });
+
+/** The name of the user, by which the browser keeps uploads that a reload interrupts. */
+export function owner(): string {
+  return queryClient.getQueryData<SessionAnswer>(['session'])?.name ?? '';
+}
 
 window.addEventListener('beforeunload', (event) => {
   if (uploads.list().some(isUnderWay)) event.preventDefault();
@@ -21,24 +48,4 @@ export function useUploads() {
 export function keyOf(prefix: string, file: File & { readonly path?: string }): string {
   const place = file.webkitRelativePath === '' ? (file.path ?? file.name) : file.webkitRelativePath;
   return `${prefix}${place.replace(/^\.?\/+/, '')}`;
-}
-
-/** Uses XMLHttpRequest, because fetch does not report the progress of an upload. */
-function sendFile({ bucket, key, file, replace, signal, progress }: SendRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('PUT', apiUrl(`${bucketPath(bucket)}/content`, { key }));
-    for (const [name, value] of Object.entries(guard)) request.setRequestHeader(name, value);
-    request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type);
-    if (!replace) request.setRequestHeader('if-none-match', '*');
-    request.upload.addEventListener('progress', ({ loaded }) => progress(loaded));
-    request.addEventListener('load', () => {
-      if (request.status >= 200 && request.status < 300) resolve();
-      else reject(errorOf(request.status, request.responseText));
-    });
-    request.addEventListener('error', () => reject(unreachable()));
-    request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
-    signal.addEventListener('abort', () => request.abort(), { once: true });
-    request.send(file);
-  });
 }

@@ -1,13 +1,13 @@
 import { Router, type Request } from 'express';
 import { z } from 'zod';
-import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ListedObject, ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
-import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../contract/answers.ts';
-import type { Authorizer, Exchange } from './authorize.ts';
-import { bucketOf } from './bucket-routes.ts';
-import { ConsoleError } from './console-error.ts';
-import { checkObjectKey } from '../../../protocol/s3/names.ts';
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { S3Error } from '../../../../protocol/s3/s3-error.ts';
+import type { ListedObject, ObjectInfo, ObjectLayer } from '../../../objects/object-layer.ts';
+import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../../contract/answers.ts';
+import type { Authorizer, Exchange } from '../authorize.ts';
+import { bucketOf } from '../bucket-routes.ts';
+import { ConsoleError } from '../console-error.ts';
+import { checkObjectKey } from '../../../../protocol/s3/names.ts';
+import { mapLimit } from '../../../../platform/concurrency.ts';
 
 const listQuery = z.object({
   prefix: z.string().max(1024).default(''),

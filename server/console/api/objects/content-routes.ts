@@ -1,0 +1,98 @@
+import { Router, type Request, type Response } from 'express';
+import { S3Error } from '../../../../protocol/s3/s3-error.ts';
+import type { ConsoleServices } from '../../services.ts';
+import type { Authorizer } from '../authorize.ts';
+import { objectPlace, detailsOf } from './object-routes.ts';
+import { framedSecurityPolicy } from '../browser-security.ts';
+import { ConsoleError } from '../console-error.ts';
+import { answerByS3 } from './s3-routes.ts';
+import { bodyFrom } from '../../../objects/bodies/body-source.ts';
+
+/** A longer content type is not stored. */
+const maxContentTypeLength = 255;
+
+/** The types that a page shows in an element, which runs none of their scripts: images, media, and PDF in the viewer of the browser. */
+const viewedTypes: ReadonlySet<string> = new Set([
+  ...['png', 'jpeg', 'gif', 'webp', 'avif', 'bmp', 'svg+xml', 'x-icon'].map((type) => `image/${type}`),
+  ...['mpeg', 'mp4', 'ogg', 'wav', 'webm', 'flac', 'aac'].map((type) => `audio/${type}`),
+  ...['mp4', 'webm', 'ogg', 'quicktime'].map((type) => `video/${type}`),
+  'application/pdf',
+]);
+
+/** Streams the bytes of objects in both directions. */
+export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>, authorizer: Authorizer): Router {
+  const { objects } = services;
+  const router = Router();
+
+  /** `view` is the content type under which a preview shows the object. Without it the browser saves the object. */
+  router.get('/buckets/:bucket/content', async (request: Request, response: Response) => {
+    const { key } = objectPlace(request);
+    const { view } = request.query;
+    if (view !== undefined && (typeof view !== 'string' || !viewedTypes.has(view))) {
+      throw new ConsoleError('BadRequest', 'There is no preview for this content type.');
+    }
+    const shown: Record<string, string> =
+      view === undefined
+        ? { 'content-disposition': attachment(fileNameOf(key)) }
+        : { 'content-disposition': 'inline', 'content-type': view };
+    if (view === 'application/pdf') response.set('x-frame-options', 'SAMEORIGIN');
+    const policy: Record<string, string> =
+      view === 'application/pdf' ? { 'content-security-policy': framedSecurityPolicy } : {};
+    await answerByS3(services, authorizer, { request, response, headers: { ...shown, ...policy }, own: ['view'] });
+  });
+
+  router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    const size = declaredSize(request);
+    await authorizer.require({ request, response }, 's3:PutObject', resource);
+    const info = await objects.putObject({
+      bucket,
+      key,
+      body: bodyFrom(request),
+      size,
+      digests: {},
+      headers: { contentType: contentTypeOf(request), metadata: {} },
+      conditions: request.get('if-none-match') === '*' ? { ifNoneMatch: ['*'] } : undefined,
+    });
+    response.status(201).json(detailsOf(info));
+  });
+
+  return router;
+}
+
+function declaredSize(request: Request): number {
+  const length = request.get('content-length');
+  if (length === undefined || !/^\d{1,15}$/.test(length)) throw new S3Error('MissingContentLength');
+  return Number(length);
+}
+
+function contentTypeOf(request: Request): string {
+  const type = request.get('content-type');
+  return type === undefined || type.length > maxContentTypeLength ? 'application/octet-stream' : type;
+}
+
+export function isPrematureClose(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/**
+ * `Content-Disposition` that saves under this name: the plain form for old readers, the extended form for every character.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6266 and RFC 8187
+ */
+export function attachment(name: string): string {
+  const file = name.toWellFormed() || 'download';
+  // The plain form has no characters outside of printable ASCII, no quotes and no escapes.
+  const plain = file.replaceAll(/[^ -~]|["\\%]/g, '_');
+  const extended = encodeURIComponent(file).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
+}
+
+/** Returns the last part of a key that is not empty. */
+export function fileNameOf(key: string): string {
+  return key.split('/').findLast((part) => part !== '') ?? 'download';
+}

@@ -1,0 +1,70 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { presignUrl } from '../../../../protocol/sigv4/sign-request.ts';
+import type { ShareAnswer } from '../../contract/rights.ts';
+import type { ConsoleServices } from '../../services.ts';
+import type { Authorizer } from '../authorize.ts';
+import { ConsoleError } from '../console-error.ts';
+import { objectPlace } from './object-routes.ts';
+import { isSecure } from '../request-source.ts';
+import { currentSession } from '../sign-in/current-session.ts';
+
+/** Seconds: the limit of S3 for a presigned URL. */
+const maxSeconds = 7 * 24 * 3600;
+
+const shareQuery = z.object({
+  method: z.enum(['GET', 'PUT']).default('GET'),
+  seconds: z.coerce.number().int().min(1).max(maxSeconds).default(3600),
+  versionId: z.string().min(1).max(64).optional(),
+});
+
+type Services = Pick<ConsoleServices, 'settings' | 'clock' | 'administration'>;
+
+/** Makes presigned URLs with the credentials of the session. Who has the link has this one right of the user until it expires. */
+export function shareRoutes(services: Services, authorizer: Authorizer): Router {
+  const router = Router();
+  router.get('/buckets/:bucket/share', async (request, response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    const { method, seconds, versionId } = shareQuery.parse(request.query);
+    if (method === 'PUT' && versionId !== undefined) {
+      throw new ConsoleError('BadRequest', 'An upload makes a new version: leave out versionId.');
+    }
+    const read = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion';
+    const conditions = versionId === undefined ? undefined : { 's3:versionid': [versionId] };
+    await authorizer.require({ request, response }, method === 'PUT' ? 's3:PutObject' : read, resource, conditions);
+    const { credentials } = currentSession(response);
+    const now = services.clock();
+    const left = expiryOf(credentials.principal) - now.getTime();
+    const lifetime = Math.max(1, Math.min(seconds, Math.floor(left / 1000)));
+    const base = endpointOf(services, request.hostname, isSecure(request, services.settings));
+    const url = objectUrl(base, bucket, key, versionId);
+    const { region } = services.settings;
+    const signed = presignUrl(url, credentials, { region, service: 's3', now, expires: lifetime, method });
+    const expires = new Date(now.getTime() + lifetime * 1000).toISOString();
+    response.json({ url: signed.href, expires } satisfies ShareAnswer);
+  });
+  return router;
+}
+
+/** Milliseconds since 1970; infinite for permanent credentials. */
+function expiryOf(principal: object): number {
+  return 'expiration' in principal && principal.expiration instanceof Date ? principal.expiration.getTime() : Infinity;
+}
+
+/** `SVC_SERVER_URL`; without it the S3 port under the name by which the browser reaches the console. */
+function endpointOf({ settings, administration }: Services, hostname: string, secure: boolean): string {
+  if (settings.s3Url !== undefined) return settings.s3Url;
+  const port = administration.server.endpoint.split(':').at(-1);
+  return `${secure ? 'https' : 'http'}://${hostname}:${port}`;
+}
+
+/** @throws ConsoleError BadRequest for a key that URLs cannot have */
+export function objectUrl(base: string, bucket: string, key: string, versionId: string | undefined): URL {
+  const path = `/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`;
+  const url = new URL(base.replace(/\/+$/, '') + path);
+  if (versionId !== undefined) url.searchParams.set('versionId', versionId);
+  if (!url.pathname.endsWith(path)) {
+    throw new ConsoleError('BadRequest', 'No link can have this key: programs leave "." and ".." out of addresses.');
+  }
+  return url;
+}

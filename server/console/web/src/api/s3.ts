@@ -1,0 +1,98 @@
+import { ApiError, errorOf, guard, unreachable } from './call.ts';
+
+interface S3Request {
+  /** Undefined for an operation on the bucket. */
+  readonly key?: string | undefined;
+  /** Parameters of the operation; undefined ones are left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends an operation of the S3 API, with the rights of the session. Rejects with an `ApiError`. */
+export async function s3(
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE',
+  bucket: string,
+  { key, query = {}, headers = {}, body, signal }: S3Request = {},
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(s3Url(bucket, key, query), {
+      method,
+      headers: { ...guard, ...headers },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw unreachable();
+  }
+  if (!response.ok) throw errorOf(response.status, await response.text());
+  return response;
+}
+
+/** Sends an operation that answers a document. An error may come in it, after the status 200. */
+export async function s3Document(...request: Parameters<typeof s3>): Promise<Element> {
+  return documentOf(await (await s3(...request)).text());
+}
+
+export function s3Url(
+  bucket: string,
+  key: string | undefined,
+  query: Readonly<Record<string, string | undefined>>,
+): string {
+  const parameters = new URLSearchParams();
+  if (key !== undefined) parameters.set('key', key);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
+  return `/api/s3/${encodeURIComponent(bucket)}?${parameters}`;
+}
+
+/** Undefined instead of the error where nothing is configured, for example `NoSuchTagSet`. */
+export async function unlessAbsent<Answer>(
+  codes: readonly string[],
+  answer: Promise<Answer>,
+): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+function documentOf(text: string): Element {
+  const root = new DOMParser().parseFromString(text, 'application/xml').documentElement;
+  if (root.localName === 'Error') {
+    throw new ApiError(500, textIn(root, 'Code') ?? 'InternalError', textIn(root, 'Message') ?? 'The server failed.');
+  }
+  return root;
+}
+
+/** The child elements of this name. */
+export function childrenOf(element: Element, name: string): readonly Element[] {
+  return [...element.children].filter(({ localName }) => localName === name);
+}
+
+/** The text of the first child element of this name; undefined without one. */
+export function textIn(element: Element, name: string): string | undefined {
+  return childrenOf(element, name)[0]?.textContent ?? undefined;
+}
+
+/** Decodes a name of a listing with `encoding-type=url`. */
+export function decoded(text: string | undefined): string {
+  return decodeURIComponent((text ?? '').replaceAll('+', ' '));
+}
+
+/** A header is Latin-1. Other characters are written as S3 writes them: encoded words of RFC 2047. */
+export function headerText(value: string): string {
+  if (/^[\u0020-\u007E]*$/.test(value)) return value;
+  const bytes = new TextEncoder().encode(value);
+  return `=?UTF-8?B?${btoa(String.fromCodePoint(...bytes))}?=`;
+}
+
+/** The value of `x-amz-copy-source`. */
+export function copySource(bucket: string, key: string, versionId?: string): string {
+  const path = `/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`;
+  return versionId === undefined ? path : `${path}?versionId=${encodeURIComponent(versionId)}`;
+}

@@ -1,0 +1,202 @@
+import { Alert, Badge, Checkbox, Group, Radio, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { FolderRights } from '../api/rights.ts';
+import { Loaded, Section } from '../components/detail-page.tsx';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { FormDialog, FormError } from '../components/form-dialog.tsx';
+import { EditButton } from '../components/edit-buttons.tsx';
+import { PolicyEditor } from '../policies/policy-editor.tsx';
+import { anonymousAccess, withAnonymousAccess, type AnonymousAccess } from './anonymous-access.ts';
+import { blockFields, usePolicy, usePublicBlock, useSetPolicy, useSetPublicBlock } from './settings-queries.ts';
+
+interface AccessSectionsProps {
+  readonly bucket: string;
+  readonly rights: FolderRights;
+}
+
+/** Who reaches the bucket without an account, its policy, and the block above both. */
+export function AccessSections({ bucket, rights }: AccessSectionsProps) {
+  const may = rights.bucket;
+  const mayEdit = may('s3:PutBucketPolicy') && may('s3:DeleteBucketPolicy');
+  return (
+    <>
+      {may('s3:GetBucketPolicy') && <AnonymousSection bucket={bucket} mayEdit={mayEdit} />}
+      {may('s3:GetBucketPolicy') && <PolicySection bucket={bucket} mayEdit={mayEdit} />}
+      {may('s3:GetBucketPublicAccessBlock') && (
+        <BlockSection bucket={bucket} mayEdit={may('s3:PutBucketPublicAccessBlock')} />
+      )}
+    </>
+  );
+}
+
+interface SectionProps {
+  readonly bucket: string;
+  readonly mayEdit: boolean;
+}
+
+const choices = [
+  ['none', 'Nobody', 'People without an account reach nothing.'],
+  ['download', 'Read', 'Everybody can list the bucket and download its objects.'],
+  ['upload', 'Write', 'Everybody can upload and delete objects, and not list or read them.'],
+  ['public', 'Read and write', 'Everybody can list, download, upload and delete.'],
+] as const;
+
+function AnonymousSection({ bucket, mayEdit }: SectionProps) {
+  const policy = usePolicy(bucket);
+  const set = useSetPolicy(bucket);
+
+  function choose(choice: Exclude<AnonymousAccess, 'other'>, before: string | null): void {
+    set.mutate(withAnonymousAccess(before ?? undefined, bucket, choice), {
+      onSuccess: () => notifyDone('The access without an account is saved.'),
+      onError: (error) => notifyFailure('The access stays as it is', error),
+    });
+  }
+
+  return (
+    <Section title="Access without an account">
+      <Loaded name="The policy" query={policy}>
+        {(document) => {
+          const current = anonymousAccess(document ?? undefined, bucket);
+          return (
+            <Stack gap="sm">
+              {current === 'other' && (
+                <Alert color="yellow">The policy below gives everybody rights that are none of these choices.</Alert>
+              )}
+              <Radio.Group
+                aria-label="Access without an account"
+                value={current}
+                onChange={(value) => {
+                  const chosen = choices.find(([choice]) => choice === value);
+                  if (chosen !== undefined) choose(chosen[0], document);
+                }}
+              >
+                <Stack gap={8}>
+                  {choices.map(([value, label, description]) => (
+                    <Radio
+                      key={value}
+                      value={value}
+                      label={label}
+                      description={description}
+                      disabled={!mayEdit || set.isPending || current === 'other'}
+                    />
+                  ))}
+                </Stack>
+              </Radio.Group>
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+function PolicySection({ bucket, mayEdit }: SectionProps) {
+  const policy = usePolicy(bucket);
+  const set = useSetPolicy(bucket);
+  const [edited, setEdited] = useState<string>();
+
+  function save(): void {
+    set.mutate(edited?.trim() === '' ? undefined : edited, {
+      onSuccess: () => {
+        setEdited(undefined);
+        notifyDone('The policy of the bucket is saved.');
+      },
+    });
+  }
+
+  return (
+    <Section
+      title="Policy"
+      words="Who may do what in this bucket, in addition to the policies of users."
+      action={
+        mayEdit &&
+        policy.isSuccess && (
+          <EditButton label="Edit the policy" onClick={() => setEdited(indented(policy.data) ?? example(bucket))} />
+        )
+      }
+    >
+      <Loaded name="The policy" query={policy}>
+        {(document) =>
+          document === null ? (
+            <Text size="sm" c="dimmed">
+              none
+            </Text>
+          ) : (
+            <pre className="document" tabIndex={0} aria-label="Policy">
+              {indented(document)}
+            </pre>
+          )
+        }
+      </Loaded>
+      {edited !== undefined && (
+        <FormDialog
+          title={`Policy of ${bucket}`}
+          submit="Save policy"
+          wide
+          pending={set.isPending}
+          error={set.error}
+          onSubmit={save}
+          onClose={() => setEdited(undefined)}
+        >
+          <PolicyEditor value={edited} onChange={setEdited} required={false} />
+          <Text size="sm" c="dimmed">
+            An empty document removes the policy.
+          </Text>
+        </FormDialog>
+      )}
+    </Section>
+  );
+}
+
+function indented(document: string | null): string | undefined {
+  return document === null ? undefined : JSON.stringify(JSON.parse(document), null, 2);
+}
+
+function example(bucket: string): string {
+  const statement = {
+    Effect: 'Allow',
+    Principal: { AWS: ['arn:aws:iam:::user/NAME'] },
+    Action: ['s3:GetObject'],
+    Resource: [`arn:aws:s3:::${bucket}/*`],
+  };
+  return JSON.stringify({ Version: '2012-10-17', Statement: [statement] }, null, 2);
+}
+
+const blockWords = {
+  BlockPublicAcls: 'Refuse new public ACLs',
+  IgnorePublicAcls: 'Ignore the public ACLs that are there',
+  BlockPublicPolicy: 'Refuse a public policy',
+  RestrictPublicBuckets: 'Ignore a public policy that is there',
+} as const;
+
+function BlockSection({ bucket, mayEdit }: SectionProps) {
+  const block = usePublicBlock(bucket);
+  const set = useSetPublicBlock(bucket);
+  return (
+    <Section title="Public access block" words="A second lock: it holds whatever policies and ACLs say.">
+      <Loaded name="The public access block" query={block}>
+        {(shown) => (
+          <Stack gap="xs">
+            {blockFields.map((field) =>
+              mayEdit ? (
+                <Checkbox
+                  key={field}
+                  label={blockWords[field]}
+                  checked={shown[field]}
+                  disabled={set.isPending}
+                  onChange={(event) => set.mutate({ ...shown, [field]: event.currentTarget.checked })}
+                />
+              ) : (
+                <Group key={field} gap="xs">
+                  <Badge color={shown[field] ? undefined : 'gray'}>{shown[field] ? 'on' : 'off'}</Badge>
+                  <Text size="sm">{blockWords[field]}</Text>
+                </Group>
+              ),
+            )}
+            <FormError error={set.error} />
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

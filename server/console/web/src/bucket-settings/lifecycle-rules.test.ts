@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { parseLifecycle } from '../../../../../protocol/s3/bucket-lifecycle.ts';
+import { describeRule, emptyRule, lifecycleDocument, ruleProblem } from './lifecycle-rules.ts';
+
+const whole = {
+  ...emptyRule,
+  id: 'a<b',
+  prefix: 'logs/',
+  expireDays: 30,
+  noncurrentDays: 7,
+  keepVersions: 3,
+  abortDays: 1,
+};
+
+it('writes a document that the server reads', () => {
+  const markers = { ...emptyRule, id: 'markers', enabled: false, removeLoneMarkers: true };
+  expect(parseLifecycle(Buffer.from(lifecycleDocument([whole, markers])))).toMatchObject([
+    {
+      id: 'a<b',
+      enabled: true,
+      filter: { prefix: 'logs/' },
+      expiration: { days: 30 },
+      noncurrent: { days: 7, keep: 3 },
+      abortUploadsDays: 1,
+    },
+    { id: 'markers', enabled: false, expiration: { loneMarkers: true } },
+  ]);
+});
+
+it('keeps a rule that it cannot edit', () => {
+  const markup = '<Rule><ID>x</ID></Rule>';
+  expect(lifecycleDocument([{ kind: 'other', id: 'x', enabled: true, markup }])).toContain(markup);
+});
+
+it('describes a rule in sentences', () => {
+  expect(describeRule(whole)).toEqual([
+    'Objects whose keys begin with “logs/” are deleted 30 days after they were stored.',
+    'Old versions are removed 7 days after they were replaced, except the newest 3 of each key.',
+    'Unfinished uploads are removed 1 day after their start.',
+  ]);
+});
+
+describe('ruleProblem', () => {
+  it.each([
+    [whole, undefined],
+    [emptyRule, 'Choose at least one thing that the rule does.'],
+    [{ ...emptyRule, expireDays: 0 }, 'Days and counts are whole numbers from 1 on.'],
+    [{ ...emptyRule, keepVersions: 2 }, 'Say after how many days old versions go.'],
+    [{ ...emptyRule, noncurrentDays: 1, keepVersions: 101 }, 'At most 100 old versions can be kept.'],
+    [
+      { ...emptyRule, expireDays: 1, removeLoneMarkers: true },
+      'A rule cannot both expire objects and remove delete markers: make two rules.',
+    ],
+  ])('of %j', (rule, problem) => {
+    expect(ruleProblem(rule)).toBe(problem);
+  });
+});

@@ -1,0 +1,113 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useNavigate, useParams } from 'react-router';
+import { useBucket } from '../api/buckets.ts';
+import { useBucketRights, type FolderRights } from '../api/rights.ts';
+import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
+import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
+import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { EditButton } from '../components/edit-buttons.tsx';
+import { TagSection } from '../objects/tag-section.tsx';
+import { folderUrl } from '../components/urls.ts';
+import { formatBytes, formatExactTime } from '../text/format.ts';
+import { AccessSections } from './access-sections.tsx';
+import { CorsSection } from './cors-section.tsx';
+import { LifecycleSection } from './lifecycle-section.tsx';
+import { DefaultRetention, VersioningSection } from './versioning-section.tsx';
+
+/** The settings of a bucket: those that the user may read, with the buttons that the user may press. */
+export function BucketSettingsPage() {
+  const { bucket = '' } = useParams();
+  const details = useBucket(bucket);
+  const rights = useBucketRights(bucket);
+  const navigate = useNavigate();
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <DetailPage
+      title="Settings"
+      parent={{ name: bucket, to: folderUrl(bucket, '') }}
+      width={760}
+      actions={
+        rights.bucket('s3:DeleteBucket') && (
+          <Button variant="default" c="red" onClick={() => setDeleting(true)}>
+            Delete bucket…
+          </Button>
+        )
+      }
+    >
+      <Loaded name={bucket} query={details}>
+        {(answer) => (
+          <Stack gap="xl">
+            <Section title="Bucket">
+              <Facts>
+                <Fact name="Created">
+                  <time dateTime={answer.created}>{formatExactTime(answer.created)}</time>
+                </Fact>
+                <Fact name="Region">{answer.location}</Fact>
+                <Fact name="Objects">{answer.usage?.objects.toLocaleString()}</Fact>
+                <Fact name="Size">{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
+              </Facts>
+            </Section>
+            <Encryption bucket={answer} mayEdit={rights.bucket('s3:PutEncryptionConfiguration')} />
+            <Settings bucket={bucket} rights={rights} />
+          </Stack>
+        )}
+      </Loaded>
+      {deleting && (
+        <DeleteBucketDialog
+          bucket={bucket}
+          onClose={() => setDeleting(false)}
+          onDeleted={() => void navigate('/buckets')}
+        />
+      )}
+    </DetailPage>
+  );
+}
+
+function Settings({ bucket, rights }: { readonly bucket: string; readonly rights: FolderRights }) {
+  const may = rights.bucket;
+  const shown = [
+    may('s3:GetBucketVersioning') && (
+      <VersioningSection key="versioning" bucket={bucket} mayEdit={may('s3:PutBucketVersioning')} />
+    ),
+    may('s3:GetBucketObjectLockConfiguration') && (
+      <DefaultRetention key="lock" bucket={bucket} mayEdit={may('s3:PutBucketObjectLockConfiguration')} />
+    ),
+    may('s3:GetBucketTagging') && <TagSection key="tags" bucket={bucket} mayEdit={may('s3:PutBucketTagging')} />,
+    may('s3:GetLifecycleConfiguration') && (
+      <LifecycleSection key="lifecycle" bucket={bucket} mayEdit={may('s3:PutLifecycleConfiguration')} />
+    ),
+    (may('s3:GetBucketPolicy') || may('s3:GetBucketPublicAccessBlock')) && (
+      <AccessSections key="access" bucket={bucket} rights={rights} />
+    ),
+    may('s3:GetBucketCORS') && <CorsSection key="cors" bucket={bucket} mayEdit={may('s3:PutBucketCORS')} />,
+  ].filter(Boolean);
+  if (!rights.known) return null;
+  if (shown.length > 0) return shown;
+  return (
+    <Text size="sm" c="dimmed">
+      To see the other settings of this bucket you need rights such as s3:GetBucketVersioning or s3:GetBucketPolicy. An
+      administrator can give them to you.
+    </Text>
+  );
+}
+
+interface EncryptionProps {
+  readonly bucket: Parameters<typeof EncryptionDialog>[0]['bucket'];
+  readonly mayEdit: boolean;
+}
+
+function Encryption({ bucket, mayEdit }: EncryptionProps) {
+  const [editing, setEditing] = useState(false);
+  return (
+    <Section
+      title="Default encryption"
+      action={mayEdit && <EditButton label="Edit the default encryption" onClick={() => setEditing(true)} />}
+    >
+      <Group>
+        <EncryptionBadge encryption={bucket.encryption} />
+      </Group>
+      {editing && <EncryptionDialog bucket={bucket} onClose={() => setEditing(false)} />}
+    </Section>
+  );
+}

@@ -1,0 +1,217 @@
+import { useQuery } from '@tanstack/react-query';
+import { useApiMutation } from '../api/queries.ts';
+import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
+import { each, xml, xmlDocument } from '../text/xml.ts';
+import { lifecycleDocument, type Rule } from './lifecycle-rules.ts';
+
+export type Versioning = 'Enabled' | 'Suspended' | 'Off';
+
+export function useVersioning(bucket: string) {
+  return useQuery({
+    queryKey: ['versioning', bucket],
+    queryFn: async (): Promise<Versioning> => {
+      const status = textIn(await s3Document('GET', bucket, { query: { versioning: '' } }), 'Status');
+      return status === 'Enabled' || status === 'Suspended' ? status : 'Off';
+    },
+  });
+}
+
+export function useSetVersioning(bucket: string) {
+  return useApiMutation(
+    async (status: Exclude<Versioning, 'Off'>) => {
+      const body = xmlDocument('VersioningConfiguration', each('Status', [status]));
+      await s3('PUT', bucket, { query: { versioning: '' }, body });
+    },
+    ['versioning', 'rights'],
+  );
+}
+
+/** Undefined where the bucket has none, as the body that S3 answered. */
+export function usePolicy(bucket: string) {
+  return useQuery({
+    queryKey: ['bucket-policy', bucket],
+    queryFn: async () => {
+      const answer = await unlessAbsent(['NoSuchBucketPolicy'], s3('GET', bucket, { query: { policy: '' } }));
+      return answer === undefined ? null : answer.text();
+    },
+  });
+}
+
+/** Undefined removes the policy. */
+export function useSetPolicy(bucket: string) {
+  return useApiMutation(
+    async (policy: string | undefined) => {
+      const query = { policy: '' };
+      if (policy === undefined) await s3('DELETE', bucket, { query });
+      else await s3('PUT', bucket, { query, body: policy });
+    },
+    ['bucket-policy', 'rights', 'object-rights'],
+  );
+}
+
+export const blockFields = [
+  'BlockPublicAcls',
+  'IgnorePublicAcls',
+  'BlockPublicPolicy',
+  'RestrictPublicBuckets',
+] as const;
+export type PublicBlock = Readonly<Record<(typeof blockFields)[number], boolean>>;
+
+export function usePublicBlock(bucket: string) {
+  return useQuery({
+    queryKey: ['public-block', bucket],
+    queryFn: async (): Promise<PublicBlock> => {
+      const root = await unlessAbsent(
+        ['NoSuchPublicAccessBlockConfiguration'],
+        s3Document('GET', bucket, { query: { publicAccessBlock: '' } }),
+      );
+      const is = (field: string) => root !== undefined && textIn(root, field) === 'true';
+      return {
+        BlockPublicAcls: is('BlockPublicAcls'),
+        IgnorePublicAcls: is('IgnorePublicAcls'),
+        BlockPublicPolicy: is('BlockPublicPolicy'),
+        RestrictPublicBuckets: is('RestrictPublicBuckets'),
+      };
+    },
+  });
+}
+
+export function useSetPublicBlock(bucket: string) {
+  return useApiMutation(
+    async (block: PublicBlock) => {
+      const query = { publicAccessBlock: '' };
+      if (blockFields.every((field) => !block[field])) await s3('DELETE', bucket, { query });
+      else {
+        const fields = blockFields.map((field) => xml(field, block[field]));
+        await s3('PUT', bucket, { query, body: xmlDocument('PublicAccessBlockConfiguration', fields) });
+      }
+    },
+    ['public-block'],
+  );
+}
+
+export interface CorsRule {
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  readonly headers: readonly string[];
+  readonly exposed: readonly string[];
+  readonly maxAge?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+export function useCors(bucket: string) {
+  return useQuery({
+    queryKey: ['cors', bucket],
+    queryFn: async (): Promise<readonly CorsRule[]> => {
+      const root = await unlessAbsent(['NoSuchCORSConfiguration'], s3Document('GET', bucket, { query: { cors: '' } }));
+      return root === undefined ? [] : childrenOf(root, 'CORSRule').map(corsRuleOf);
+    },
+  });
+}
+
+function corsRuleOf(element: Element): CorsRule {
+  const texts = (name: string) => childrenOf(element, name).map((one) => one.textContent ?? '');
+  return {
+    origins: texts('AllowedOrigin'),
+    methods: texts('AllowedMethod'),
+    headers: texts('AllowedHeader'),
+    exposed: texts('ExposeHeader'),
+    maxAge: textIn(element, 'MaxAgeSeconds'),
+    id: textIn(element, 'ID'),
+  };
+}
+
+export function useSetCors(bucket: string) {
+  return useApiMutation(
+    async (rules: readonly CorsRule[]) => {
+      const query = { cors: '' };
+      if (rules.length === 0) {
+        await s3('DELETE', bucket, { query });
+        return;
+      }
+      const elements = rules.map(({ id, origins, methods, headers, exposed, maxAge }) =>
+        xml('CORSRule', [
+          ...(id === undefined ? [] : [xml('ID', id)]),
+          ...each('AllowedOrigin', origins),
+          ...each('AllowedMethod', methods),
+          ...each('AllowedHeader', headers),
+          ...each('ExposeHeader', exposed),
+          ...(maxAge === undefined || maxAge === '' ? [] : [xml('MaxAgeSeconds', maxAge)]),
+        ]),
+      );
+      await s3('PUT', bucket, { query, body: xmlDocument('CORSConfiguration', elements) });
+    },
+    ['cors'],
+  );
+}
+
+export function useLifecycle(bucket: string) {
+  return useQuery({
+    queryKey: ['lifecycle', bucket],
+    queryFn: async (): Promise<readonly Rule[]> => {
+      const root = await unlessAbsent(
+        ['NoSuchLifecycleConfiguration'],
+        s3Document('GET', bucket, { query: { lifecycle: '' } }),
+      );
+      return root === undefined ? [] : childrenOf(root, 'Rule').map(ruleOf);
+    },
+  });
+}
+
+const known = new Set([
+  'ID',
+  'Status',
+  'Filter',
+  'Prefix',
+  'Expiration',
+  'NoncurrentVersionExpiration',
+  'AbortIncompleteMultipartUpload',
+]);
+const knownInner = new Set([
+  'Prefix',
+  'Days',
+  'ExpiredObjectDeleteMarker',
+  'NoncurrentDays',
+  'NewerNoncurrentVersions',
+  'DaysAfterInitiation',
+]);
+
+/** A rule with an element that the editor does not have is kept as it came. */
+function ruleOf(element: Element): Rule {
+  const id = textIn(element, 'ID') ?? '';
+  const enabled = textIn(element, 'Status') === 'Enabled';
+  const isKnown = [...element.children].every(
+    (child) => known.has(child.localName) && [...child.children].every((inner) => knownInner.has(inner.localName)),
+  );
+  if (!isKnown) return { kind: 'other', id, enabled, markup: new XMLSerializer().serializeToString(element) };
+  const inner = (outer: string, name: string) => {
+    const parent = childrenOf(element, outer)[0];
+    return parent === undefined ? undefined : textIn(parent, name);
+  };
+  return {
+    kind: 'simple',
+    id,
+    enabled,
+    prefix: inner('Filter', 'Prefix') ?? textIn(element, 'Prefix') ?? '',
+    expireDays: count(inner('Expiration', 'Days')),
+    noncurrentDays: count(inner('NoncurrentVersionExpiration', 'NoncurrentDays')),
+    keepVersions: count(inner('NoncurrentVersionExpiration', 'NewerNoncurrentVersions')),
+    abortDays: count(inner('AbortIncompleteMultipartUpload', 'DaysAfterInitiation')),
+    removeLoneMarkers: inner('Expiration', 'ExpiredObjectDeleteMarker') === 'true',
+  };
+}
+
+export function useSetLifecycle(bucket: string) {
+  return useApiMutation(
+    async (rules: readonly Rule[]) => {
+      const query = { lifecycle: '' };
+      if (rules.length === 0) await s3('DELETE', bucket, { query });
+      else await s3('PUT', bucket, { query, body: lifecycleDocument(rules) });
+    },
+    ['lifecycle'],
+  );
+}
+
+function count(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}

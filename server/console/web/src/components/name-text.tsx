@@ -1,0 +1,24 @@
+import { Tooltip } from '@mantine/core';
+import { hasHidden, nameParts, shorten } from '../text/names.ts';
+
+/** The name of an object or a file: long ones are shortened in the middle, and hidden characters are marked. */
+export function NameText({ name, max = 80 }: { readonly name: string; readonly max?: number }) {
+  const short = shorten(name, max);
+  if (!hasHidden(name)) {
+    // `bdi` keeps the direction of the name from the text around it.
+    return <bdi title={short === name ? undefined : name}>{short}</bdi>;
+  }
+  return (
+    <bdi>
+      {nameParts(short).map((part, index) =>
+        part.kind === 'text' ? (
+          <bdi key={index}>{part.text}</bdi>
+        ) : (
+          <Tooltip key={index} label={`A hidden character: ${part.code}. The name may look like another one.`}>
+            <span className="hidden-character">{part.code}</span>
+          </Tooltip>
+        ),
+      )}
+    </bdi>
+  );
+}

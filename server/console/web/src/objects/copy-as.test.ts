@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { copyAs, shellQuoted } from './copy-as.ts';
+
+describe('shellQuoted', () => {
+  it.each([
+    ['a/b.txt', 'a/b.txt'],
+    ['two words', "'two words'"],
+    ["it's", String.raw`'it'\''s'`],
+    ['$(rm -rf ~)', "'$(rm -rf ~)'"],
+    ['', "''"],
+    ['-rf', '-rf'],
+  ])('quotes %s', (text, quoted) => {
+    expect(shellQuoted(text)).toBe(quoted);
+  });
+});
+
+it('names the endpoint where it is known', () => {
+  expect(copyAs('docs', 'a b', 'https://s3.example.com').map(({ text }) => text)).toEqual([
+    's3://docs/a b',
+    "coffer cat 'ALIAS/docs/a b'",
+    "aws s3 cp --endpoint-url https://s3.example.com 's3://docs/a b' .",
+  ]);
+});

@@ -1,0 +1,31 @@
+import '@mantine/dropzone/styles.css';
+import { Group, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
+import { IconUpload } from '@tabler/icons-react';
+import { keyOf, uploads } from '../uploads/uploads.ts';
+
+/** Uploads files and folders that are dropped anywhere on the page. */
+export function DropArea({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) {
+  return (
+    <Dropzone.FullScreen
+      active
+      multiple
+      onDrop={(files) =>
+        uploads.add(
+          bucket,
+          files.map((file) => ({ key: keyOf(prefix, file), file })),
+        )
+      }
+    >
+      <Group justify="center" mih={220} gap="md" style={{ pointerEvents: 'none' }}>
+        <IconUpload size={36} stroke={1.4} aria-hidden />
+        <div>
+          <Text fw={600}>Drop to upload</Text>
+          <Text size="sm" c="dimmed">
+            into {bucket}/{prefix}
+          </Text>
+        </div>
+      </Group>
+    </Dropzone.FullScreen>
+  );
+}

@@ -1,0 +1,164 @@
+import { Button, Group, Text } from '@mantine/core';
+import { IconCopy, IconDownload, IconFolderSymlink, IconTrash, IconX } from '@tabler/icons-react';
+import { useState, type ReactNode } from 'react';
+import { deleteVersion, restoreVersion } from '../api/versions.ts';
+import { objectsChanged } from '../api/changes.ts';
+import { downloadArchive } from '../api/objects.ts';
+import type { FolderRights } from '../api/rights.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { RemoveDialog } from '../components/form-dialog.tsx';
+import type { Selection } from '../jobs/selection.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { MoveDialog } from './move-dialog.tsx';
+import type { RowAction } from './row-menu.tsx';
+import { sizeOf, type Row } from './rows/rows.ts';
+import { ShareDialog } from './share-dialog.tsx';
+
+interface MarkedActionsProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly rows: readonly Row[];
+  readonly rights: FolderRights;
+  readonly onAction: (action: RowAction, rows: readonly Row[]) => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done with all marked rows. */
+export function MarkedActions({ rows, rights, onAction, onClear }: MarkedActionsProps) {
+  const button = { size: 'compact-sm', variant: 'default' } as const;
+  const reads = rights.some('s3:GetObject');
+  return (
+    <Group gap="xs" role="toolbar" aria-label="Marked rows">
+      <Text size="sm" fw={550}>
+        {rows.length} marked
+      </Text>
+      {reads && (
+        <Button {...button} leftSection={<IconDownload size={14} />} onClick={() => onAction('archive', rows)}>
+          Download as zip
+        </Button>
+      )}
+      {reads && rights.some('s3:DeleteObject') && rights.some('s3:PutObject') && (
+        <Button {...button} leftSection={<IconFolderSymlink size={14} />} onClick={() => onAction('move', rows)}>
+          Move…
+        </Button>
+      )}
+      {reads && (
+        <Button {...button} leftSection={<IconCopy size={14} />} onClick={() => onAction('copy', rows)}>
+          Copy…
+        </Button>
+      )}
+      {rights.some('s3:DeleteObject') && (
+        <Button {...button} c="red" leftSection={<IconTrash size={14} />} onClick={() => onAction('delete', rows)}>
+          Delete…
+        </Button>
+      )}
+      <Button {...button} variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={onClear}>
+        Clear
+      </Button>
+    </Group>
+  );
+}
+
+function selectionOf(rows: readonly Row[]): Selection {
+  return {
+    objects: rows.filter(({ kind }) => kind === 'object').map((row) => ({ key: row.key, size: sizeOf(row) })),
+    folders: rows.filter(({ kind }) => kind === 'folder').map(({ key }) => key),
+  };
+}
+
+interface RowActionsOptions {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Called when something was done, so that no row stays marked. */
+  readonly onDone: () => void;
+}
+
+interface Asked {
+  readonly action: RowAction;
+  readonly rows: readonly Row[];
+}
+
+/** Does what a menu or a toolbar asks for, with the dialogs that it needs. */
+export function useRowActions({ bucket, prefix, onDone }: RowActionsOptions): {
+  readonly perform: (action: RowAction, rows: readonly Row[]) => void;
+  readonly dialogs: ReactNode;
+} {
+  const [asked, setAsked] = useState<Asked>();
+  const close = () => setAsked(undefined);
+
+  function perform(action: RowAction, rows: readonly Row[]): void {
+    const [first] = rows;
+    if (action === 'archive') {
+      const { objects, folders } = selectionOf(rows);
+      downloadArchive(bucket, { prefix, keys: objects.map(({ key }) => key), folders });
+    } else if (action === 'restore' && first?.kind === 'version') {
+      restoreVersion(bucket, first.version)
+        .then(() => notifyDone(`${first.key} is as it was then. The versions in between are kept.`))
+        .catch((error: Error) => notifyFailure('The version cannot be restored', error))
+        .finally(() => objectsChanged(bucket));
+    } else setAsked({ action, rows });
+  }
+
+  const dialogs = asked && <AskedDialog {...{ bucket, prefix, onDone }} asked={asked} onClose={close} />;
+  return { perform, dialogs };
+}
+
+interface AskedDialogProps extends RowActionsOptions {
+  readonly asked: Asked;
+  readonly onClose: () => void;
+}
+
+function AskedDialog({ bucket, prefix, asked: { action, rows }, onDone, onClose }: AskedDialogProps) {
+  const selection = selectionOf(rows);
+  const [first] = rows;
+  switch (action) {
+    case 'delete': {
+      const deletion = { keys: selection.objects.map(({ key }) => key), folders: selection.folders };
+      return <DeleteDialog {...{ bucket, deletion, onClose }} onDeleted={onDone} />;
+    }
+    case 'delete-version':
+      return first?.kind === 'version' ? <DeleteVersionDialog {...{ bucket, onClose }} row={first} /> : null;
+    case 'share':
+      return first === undefined ? null : <ShareDialog bucket={bucket} objectKey={first.key} onClose={onClose} />;
+    case 'rename':
+    case 'move':
+    case 'copy':
+      return <MoveDialog {...{ bucket, prefix, selection, onDone, onClose }} kind={action} />;
+    case 'archive':
+    case 'restore':
+      return null;
+    default:
+      return action satisfies never;
+  }
+}
+
+interface DeleteVersionDialogProps {
+  readonly bucket: string;
+  readonly row: Extract<Row, { readonly kind: 'version' }>;
+  readonly onClose: () => void;
+}
+
+export function DeleteVersionDialog({ bucket, row, onClose }: DeleteVersionDialogProps) {
+  const { version } = row;
+  const isMarker = version.kind === 'marker';
+  const remove = useApiMutation(() => deleteVersion(bucket, version), []);
+  return (
+    <RemoveDialog
+      title={isMarker ? 'Remove the delete marker?' : 'Delete this version?'}
+      submit={isMarker ? 'Remove' : 'Delete version'}
+      remove={remove}
+      what={undefined}
+      done={isMarker ? `The delete marker of ${row.key} is removed.` : `The version of ${row.key} is deleted.`}
+      onDone={() => {
+        objectsChanged(bucket);
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      {isMarker
+        ? 'The newest version before it is current again.'
+        : 'This version is removed for good. The other versions stay.'}
+    </RemoveDialog>
+  );
+}

@@ -1,0 +1,52 @@
+import { TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useNavigate } from 'react-router';
+import { objectsChanged } from '../api/changes.ts';
+import { createFolder } from '../api/copies.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { folderUrl } from '../components/urls.ts';
+
+interface FolderDialogProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly onClose: () => void;
+}
+
+/** Creates a folder: an empty object whose key ends in a slash. */
+export function FolderDialog({ bucket, prefix, onClose }: FolderDialogProps) {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const folder = `${prefix}${name.replace(/^\/+|\/+$/g, '')}/`;
+  const create = useApiMutation(() => createFolder(bucket, folder), []);
+  return (
+    <FormDialog
+      title="Create a folder"
+      submit="Create folder"
+      pending={create.isPending}
+      error={create.error}
+      onSubmit={() =>
+        create.mutate(undefined, {
+          onSuccess: () => {
+            objectsChanged(bucket);
+            onClose();
+            void navigate(folderUrl(bucket, folder));
+          },
+        })
+      }
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="S3 has no folders: this creates an empty object whose key ends in a slash."
+        required
+        withAsterisk={false}
+        data-autofocus
+        spellCheck={false}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,132 @@
+import { Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { ObjectDetails } from '../../../contract/answers.ts';
+import { objectsChanged } from '../api/changes.ts';
+import { useSetHeaders, type ObjectHeaders } from '../api/object-properties.ts';
+import type { KeyRights } from '../api/rights.ts';
+import { Fact, Facts, Section } from '../components/detail-page.tsx';
+import { FormError } from '../components/form-dialog.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { PairEditor } from '../components/pair-editor.tsx';
+import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
+import { ObjectLock } from './object-lock.tsx';
+import { TagSection } from './tag-section.tsx';
+
+interface ObjectPropertiesProps {
+  readonly bucket: string;
+  readonly object: ObjectDetails;
+  readonly rights: KeyRights;
+}
+
+/** What can be changed of an object without its body: tags, metadata and headers, retention and legal hold. */
+export function ObjectProperties({ bucket, object, rights }: ObjectPropertiesProps) {
+  return (
+    <Stack gap="lg">
+      {rights.may('s3:GetObjectTagging') && (
+        <TagSection bucket={bucket} objectKey={object.key} mayEdit={rights.may('s3:PutObjectTagging')} />
+      )}
+      <HeaderSection
+        key={object.etag + object.lastModified}
+        {...{ bucket, object }}
+        mayEdit={rights.may('s3:GetObject') && rights.may('s3:PutObject') && object.encryption?.scheme !== 'SSE-C'}
+      />
+      <ObjectLock bucket={bucket} objectKey={object.key} rights={rights} />
+    </Stack>
+  );
+}
+
+const headerFields = [
+  ['contentType', 'Content type'],
+  ['contentEncoding', 'Content encoding'],
+  ['contentDisposition', 'Content disposition'],
+  ['contentLanguage', 'Content language'],
+  ['cacheControl', 'Cache control'],
+] as const;
+
+interface HeaderSectionProps {
+  readonly bucket: string;
+  readonly object: ObjectDetails;
+  readonly mayEdit: boolean;
+}
+
+function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
+  const set = useSetHeaders(bucket, object.key, object.etag);
+  const [edited, setEdited] = useState<ObjectHeaders>();
+  const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value }));
+
+  function edit(): void {
+    const { contentType = '', contentEncoding = '', contentDisposition = '' } = object;
+    const { contentLanguage = '', cacheControl = '' } = object;
+    setEdited({ contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, metadata });
+  }
+
+  function save(): void {
+    if (edited === undefined) return;
+    const kept = edited.metadata.filter(({ name }) => name !== '');
+    set.mutate(
+      { ...edited, metadata: kept },
+      {
+        onSuccess: () => {
+          setEdited(undefined);
+          objectsChanged(bucket);
+          notifyDone('The metadata are saved.');
+        },
+      },
+    );
+  }
+
+  const shown = headerFields.filter(([field]) => object[field] !== undefined);
+  return (
+    <Section
+      title="Metadata"
+      action={mayEdit && edited === undefined && <EditButton label="Edit metadata" onClick={edit} />}
+    >
+      {edited === undefined ? (
+        <Stack gap="xs">
+          <Facts>
+            {shown.map(([field, name]) => (
+              <Fact key={field} name={name}>
+                {object[field]}
+              </Fact>
+            ))}
+            <Fact name="Expires">{object.expires}</Fact>
+            {metadata.map(({ name, value }) => (
+              <Fact key={name} name={name} mono>
+                {value}
+              </Fact>
+            ))}
+          </Facts>
+          {shown.length + metadata.length === 0 && (
+            <Text size="sm" c="dimmed">
+              none
+            </Text>
+          )}
+        </Stack>
+      ) : (
+        <Stack gap="sm">
+          {headerFields.map(([field, label]) => (
+            <TextInput
+              key={field}
+              size="xs"
+              label={label}
+              spellCheck={false}
+              value={edited[field]}
+              onChange={(event) => setEdited({ ...edited, [field]: event.currentTarget.value })}
+            />
+          ))}
+          <PairEditor
+            one="metadata entry"
+            pairs={edited.metadata}
+            onChange={(pairs) => setEdited({ ...edited, metadata: pairs })}
+            max={50}
+          />
+          <Text size="xs" c="dimmed">
+            Saving copies the object onto itself. In a bucket with versions that is a new version.
+          </Text>
+          <FormError error={set.error} />
+          <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />
+        </Stack>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Image, ScrollArea, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ObjectDetails } from '../../../../contract/answers.ts';
+import { contentUrl } from '../../api/objects.ts';
+import { s3 } from '../../api/s3.ts';
+import { formatBytes } from '../../text/format.ts';
+import { indentJson, parseCsv, previewKind } from './preview-kind.ts';
+
+/** Bytes of a text that the page reads. */
+const maxText = 256 * 1024;
+const maxImage = 50 * 1024 * 1024;
+const maxRows = 200;
+
+interface PreviewProps {
+  readonly bucket: string;
+  readonly object: ObjectDetails;
+}
+
+/**
+ * Shows an object without running anything of it: text as text, tables as cells, and images and media in elements that run no scripts. The
+ * server answers previews with a fixed content type and a policy that forbids all else.
+ */
+export function Preview({ bucket, object }: PreviewProps) {
+  const kind = previewKind(object.key, object.contentType);
+  const [broken, setBroken] = useState(false);
+  if (kind === undefined || object.size === 0 || object.encryption?.scheme === 'SSE-C') return null;
+  if (broken) {
+    return (
+      <Text size="sm" c="dimmed">
+        The browser cannot show this file.
+      </Text>
+    );
+  }
+  if (!('view' in kind)) return <TextPreview bucket={bucket} object={object} kind={kind.kind} />;
+  if (kind.kind === 'image' && object.size > maxImage) return null;
+  const src = `${contentUrl(bucket, object.key, { view: kind.view })}&etag=${encodeURIComponent(object.etag)}`;
+  const onError = () => setBroken(true);
+  switch (kind.kind) {
+    case 'image':
+      return (
+        <Image
+          src={src}
+          alt={`Preview of ${object.key}`}
+          fit="contain"
+          mah={260}
+          radius="sm"
+          bg="var(--coffer-surface)"
+          onError={onError}
+        />
+      );
+    case 'audio':
+      return <audio className="preview-media" controls preload="metadata" src={src} onError={onError} />;
+    case 'video':
+      return <video className="preview-media" controls preload="metadata" src={src} onError={onError} />;
+    case 'pdf':
+      return <iframe className="preview-frame" title={`Preview of ${object.key}`} src={src} />;
+    default:
+      return kind satisfies never;
+  }
+}
+
+interface TextPreviewProps extends PreviewProps {
+  readonly kind: 'text' | 'json' | 'csv';
+}
+
+function TextPreview({ bucket, object, kind }: TextPreviewProps) {
+  const cut = object.size > maxText;
+  const text = useQuery({
+    queryKey: ['preview', bucket, object.key, object.etag],
+    queryFn: async ({ signal }) => {
+      const range: Record<string, string> = cut ? { range: `bytes=0-${maxText - 1}` } : {};
+      const response = await s3('GET', bucket, { key: object.key, headers: range, signal });
+      return new TextDecoder().decode(await response.arrayBuffer());
+    },
+    gcTime: 0,
+  });
+  if (text.isPending) return null;
+  if (text.isError) {
+    return (
+      <Alert color="gray" role="status">
+        {text.error.message}
+      </Alert>
+    );
+  }
+  return (
+    <figure className="preview">
+      <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': `Preview of ${object.key}` }}>
+        {kind === 'csv' ? (
+          <Cells text={text.data} />
+        ) : (
+          <pre>{kind === 'json' && !cut ? indentJson(text.data) : text.data}</pre>
+        )}
+      </ScrollArea.Autosize>
+      {cut && (
+        <Text size="xs" c="dimmed" component="figcaption" p={6}>
+          The first {formatBytes(maxText)} of {formatBytes(object.size)}.
+        </Text>
+      )}
+    </figure>
+  );
+}
+
+function Cells({ text }: { readonly text: string }) {
+  const [head = [], ...rows] = parseCsv(text, maxRows);
+  return (
+    <Table fz="xs" verticalSpacing={3} stickyHeader>
+      <Table.Thead>
+        <Table.Tr>
+          {head.map((cell, index) => (
+            <Table.Th key={index}>{cell}</Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row, index) => (
+          <Table.Tr key={index}>
+            {row.map((cell, column) => (
+              <Table.Td key={column}>{cell}</Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { PageStore } from './page-store.ts';
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** A list of `total` numbers in pages of ten. */
+function numbers(total: number) {
+  const asked: string[] = [];
+  const store = new PageStore<number>((cursor) => {
+    asked.push(cursor);
+    const from = Number(cursor);
+    const rows = Array.from({ length: Math.min(10, total - from) }, (_, index) => from + index);
+    return Promise.resolve({ rows, next: from + 10 < total ? String(from + 10) : undefined });
+  });
+  return { store, asked };
+}
+
+async function loadAll(store: PageStore<number>) {
+  while (!store.complete) {
+    store.ensure(store.count, store.count);
+    await settled();
+  }
+}
+
+describe('PageStore', () => {
+  it('loads the first page, and the next when the end comes near', async () => {
+    const { store, asked } = numbers(200);
+    store.ensure(0, 0);
+    await settled();
+    expect([store.count, store.row(9), store.row(10), store.complete]).toEqual([10, 9, undefined, false]);
+    store.ensure(0, 9);
+    await settled();
+    expect(asked).toEqual(['', '10']);
+  });
+
+  it('loads a page once at a time', async () => {
+    const { store, asked } = numbers(200);
+    store.ensure(0, 0);
+    store.ensure(0, 0);
+    await settled();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('drops pages that were not looked at, and loads them again', async () => {
+    const { store } = numbers(1_000);
+    await loadAll(store);
+    expect(store.count).toBe(1_000);
+    expect(store.rows()).toHaveLength(200);
+    expect(store.row(5)).toBeUndefined();
+    store.ensure(0, 20);
+    await settled();
+    expect([store.row(5), store.row(15)]).toEqual([5, 15]);
+    expect(store.rows().length).toBeLessThanOrEqual(210);
+  });
+
+  it('goes on behind pages without rows', async () => {
+    const store = new PageStore<number>((cursor) =>
+      Promise.resolve(cursor === 'c' ? { rows: [1] } : { rows: [], next: cursor === '' ? 'b' : 'c' }),
+    );
+    store.ensure(0, 0);
+    await settled();
+    expect([store.count, store.complete]).toEqual([1, true]);
+  });
+
+  it('stops at an error until it is asked to retry', async () => {
+    let fails = true;
+    const store = new PageStore<number>(() =>
+      fails ? Promise.reject(new Error('no')) : Promise.resolve({ rows: [1] }),
+    );
+    store.ensure(0, 0);
+    await settled();
+    store.ensure(0, 0);
+    expect(store.error?.message).toBe('no');
+    fails = false;
+    store.retry();
+    await settled();
+    expect([store.error, store.row(0)]).toEqual([undefined, 1]);
+  });
+});

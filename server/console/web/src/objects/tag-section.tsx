@@ -1,0 +1,77 @@
+import { Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useSetTags, useTags, type Pair } from '../api/object-properties.ts';
+import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
+import { FormError } from '../components/form-dialog.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { PairEditor } from '../components/pair-editor.tsx';
+
+interface TagSectionProps {
+  readonly bucket: string;
+  /** Undefined for the tags of the bucket. */
+  readonly objectKey?: string;
+  readonly mayEdit: boolean;
+}
+
+/** Shows and edits the tags of an object or a bucket. */
+export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
+  const tags = useTags(bucket, objectKey, true);
+  const set = useSetTags(bucket, objectKey);
+  const [edited, setEdited] = useState<readonly Pair[]>();
+
+  function save(): void {
+    set.mutate(
+      (edited ?? []).filter(({ name }) => name !== ''),
+      {
+        onSuccess: () => {
+          setEdited(undefined);
+          notifyDone('The tags are saved.');
+        },
+      },
+    );
+  }
+
+  return (
+    <Section
+      title="Tags"
+      action={
+        mayEdit &&
+        edited === undefined && (
+          <EditButton label="Edit tags" onClick={() => setEdited(tags.data ?? [])} disabled={!tags.isSuccess} />
+        )
+      }
+    >
+      {edited === undefined ? (
+        <Loaded name="The tags" query={tags}>
+          {(shown) => <Pairs pairs={shown} />}
+        </Loaded>
+      ) : (
+        <Stack gap="sm">
+          <PairEditor one="tag" pairs={edited} onChange={setEdited} max={objectKey === undefined ? 50 : 10} />
+          <FormError error={set.error} />
+          <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
+  if (pairs.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        none
+      </Text>
+    );
+  }
+  return (
+    <Facts>
+      {pairs.map(({ name, value }) => (
+        <Fact key={name} name={name} mono>
+          {value === '' ? '–' : value}
+        </Fact>
+      ))}
+    </Facts>
+  );
+}
