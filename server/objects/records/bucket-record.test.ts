@@ -36,9 +36,9 @@ describe('the record of a bucket', () => {
 
   it('of a newer format is refused by name', () => {
     const value = encodeBucket(plain);
-    value[0] = 4;
+    value[0] = 5;
     expect(() => decodeBucket(value, 'photos')).toThrow(
-      'the record of bucket photos has format 4, this server knows 3',
+      'the record of bucket photos has format 5, this server knows 4',
     );
   });
 });
