@@ -1,11 +1,13 @@
 import {
   allowInsecureRequests,
   AuthorizationResponseError,
+  calculatePKCECodeChallenge,
   Configuration,
   customFetch,
   initiateDeviceAuthorization,
   None,
   pollDeviceAuthorizationGrant,
+  randomPKCECodeVerifier,
   refreshTokenGrant,
   ResponseBodyError,
   tokenRevocation,
@@ -74,10 +76,16 @@ export async function tokensByDevice(
   show: (login: { readonly address: string; readonly code: string; readonly seconds: number }) => void,
 ): Promise<Tokens> {
   try {
-    const begun = await initiateDeviceAuthorization(configuration, { scope });
+    // Keycloak demands PKCE of this flow too where the client requires it; other providers ignore it.
+    const verifier = randomPKCECodeVerifier();
+    const begun = await initiateDeviceAuthorization(configuration, {
+      scope,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
     const address = begun.verification_uri_complete ?? begun.verification_uri;
     show({ address, code: begun.user_code, seconds: begun.expires_in });
-    return tokensOf(await pollDeviceAuthorizationGrant(configuration, begun, undefined, { signal }));
+    return tokensOf(await pollDeviceAuthorizationGrant(configuration, begun, { code_verifier: verifier }, { signal }));
   } catch (error) {
     throw explain(provider, error);
   }
@@ -121,9 +129,7 @@ export function explain(provider: LoginProvider, error: unknown): unknown {
   }
   const said = [error.error, error.error_description].filter(Boolean).join(': ').slice(0, 400);
   const hint = hints[error.error] ?? `The client is \`${provider.clientId}\``;
-  return new CliError('Failed', `The identity provider refused the login: ${printable(said)}. ${hint}`, {
-    cause: error,
-  });
+  return new CliError('Failed', `The identity provider refused the login: ${printable(said)}. ${hint}`);
 }
 
 const hints: Readonly<Record<string, string>> = {
