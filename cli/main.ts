@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import module from 'node:module';
 
 // Called before other imports: a short command spends most of its time starting. Node 20 does not have it.
@@ -5,6 +6,8 @@ import module from 'node:module';
 const { run } = await import('./program.ts');
 
 const interrupted = new AbortController();
+// Each request that is on its way listens to it, and a copy has dozens: Node 20 warns of more than ten.
+setMaxListeners(0, interrupted.signal);
 let interruptedAt: number | undefined;
 /** As a shell reports a program that a signal ended. */
 let interruptedCode = 130;
