@@ -24,6 +24,7 @@ const tiers = [
   's3-blobs',
   'vault',
   'select',
+  'installed',
   'fleet',
   'container',
   'cluster',
@@ -74,7 +75,11 @@ export default defineConfig({
   test: {
     ...(tier === undefined
       ? { projects }
-      : { include: foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`) }),
+      : {
+          include: [...foldersOf(tier), ...(tier === 'installed' ? ['cli'] : [])].map(
+            (folder) => `test/${folder}/**/*.test.ts`,
+          ),
+        }),
     setupFiles: ['test/support/vitest/setup.ts'],
     testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
@@ -83,6 +88,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // The files of a tier share a Keycloak of each version.
     ...(tier === 'keycloak' ? { globalSetup: 'test/keycloak/global-setup.ts' } : {}),
+    // One installation of the package for all files.
+    ...(tier === 'installed' ? { globalSetup: 'test/installed/global-setup.ts' } : {}),
     // Each file has a browser and a server: two at a time are too many.
     ...(tier === 'browser' ? { fileParallelism: false } : {}),
     // One cluster for the whole tier: its files follow each other by name.
