@@ -165,6 +165,7 @@ export const areas = [
   ['test/browser/', ['browser', 'keycloak']],
   ['test/minio-client/', ['minio-client']],
   ['test/cli/', ['minio-client', 'installed']],
+  ['test/events/', ['minio-client']],
   ['test/key-service/', ['kills', 'minio-client', 'boto3']],
   ['test/keycloak/', ['keycloak', 'cluster']],
   ['test/api-server/', ['api-server']],
