@@ -50,7 +50,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // Without a command commander prints the help.
-    if (error.code === 'commander.help') return 1;
+    if (error.code === 'commander.help') return 0;
     output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`coffer --help\``), 'fatal');
     return 1;
   }

@@ -27,11 +27,13 @@ export class S3ResponseError extends Error {
 const ofStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
   301: ['PermanentRedirect', 'The bucket is addressed by another endpoint'],
   304: ['NotModified', 'Not modified'],
-  400: ['BadRequest', 'The server refused the request'],
+  // Other clients name these so.
+  400: ['InvalidArgument', 'The server refused the request'],
   403: ['AccessDenied', 'Access Denied'],
   404: ['NotFound', 'The bucket or object does not exist'],
   405: ['MethodNotAllowed', 'The method is not allowed'],
   412: ['PreconditionFailed', 'A precondition did not hold'],
+  416: ['InvalidRange', 'The range or part does not exist'],
   503: ['ServiceUnavailable', 'The server is not ready'],
 };
 

@@ -136,7 +136,7 @@ export function describeVersions(client: ClientDriver): void {
         { x: 'y' },
       ]);
       await client.run('tag', 'remove', '-r', '--versions', 's/versions/tags/');
-      expect((await client.attempt('tag', 'list', 's/versions/tags/b')).code).toBe(1);
+      expect(await client.run('tag', 'list', 's/versions/tags/b')).toContain('no tags');
     });
 
     it.each(['', 'a=1&a=2', '=x'])('"%s" are refused', async (tags) => {

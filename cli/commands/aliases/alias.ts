@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { checkAliasName, checkKeys, type Alias, findAlias, readAliases, writeAliases } from '../../config/aliases.ts';
+import { join } from 'node:path';
+import {
+  aliasFromEnvironment,
+  checkAliasName,
+  checkKeys,
+  type Alias,
+  findAlias,
+  readAliases,
+  writeAliases,
+} from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { removeLogin } from '../../config/logins.ts';
 import type { Context } from '../context.ts';
@@ -61,7 +70,9 @@ export async function listAliases(context: Context, [given]: readonly string[]):
         Path: fields.path,
       }).map(([label, value]) => `  ${label.padEnd(10)}: ${value}`),
     ];
-    context.output.message(`${block.join('\n')}\n`, { alias: known, ...fields });
+    const isOfEnvironment = aliasFromEnvironment(known, context.io.env) !== undefined;
+    const src = isOfEnvironment ? 'env' : join(context.folder, 'config.json');
+    context.output.message(`${block.join('\n')}\n`, { alias: known, ...fields, src });
   }
 }
 
@@ -72,7 +83,7 @@ export async function removeAlias(context: Context, [given = '']: readonly strin
   aliases.delete(name);
   await writeAliases(context.folder, aliases);
   await removeLogin(context.folder, name);
-  context.output.message(`Removed \`${name}\` successfully.`, { alias: name });
+  context.output.message(`Removed \`${name}\` successfully.`, { alias: name, URL: '' });
 }
 
 /** Completion writes a slash after an alias. */

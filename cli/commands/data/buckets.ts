@@ -43,7 +43,8 @@ export async function makeBucket(
   const name = `${aliasName}/${bucket}`;
   context.output.message(`Bucket created successfully \`${name}\`.`, {
     bucket: name,
-    region: options.region ?? 'us-east-1',
+    // As other clients print it.
+    region: '',
   });
 }
 

@@ -94,7 +94,7 @@ function addObjects(commands: CommandGroup): void {
       description: 'remove objects, versions, uploads and files',
       options: [
         ['-r, --recursive', 'everything under the prefix; needs --force'],
-        ['--force', 'without asking whether it is there'],
+        ['--force', 'allow --recursive and --stdin'],
         ['--dangerous', 'allow to remove all objects of a server'],
         ['-I, --incomplete', 'uploads that were not completed'],
         ['--non-current', 'noncurrent versions; with --versions --recursive'],

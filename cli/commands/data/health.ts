@@ -20,7 +20,7 @@ export async function ready(
   [argument = '']: readonly string[],
   options: ReadyOptions,
 ): Promise<void> {
-  const { alias } = parseRemote(argument, await context.aliases());
+  const { alias, aliasName } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const seconds = Number(options.wait ?? 0);
   if (!Number.isFinite(seconds) || seconds < 0) {
@@ -29,7 +29,7 @@ export async function ready(
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
     try {
-      await check(context, client, options);
+      await check(context, client, aliasName, options);
       return;
     } catch (error) {
       context.signal.throwIfAborted();
@@ -39,7 +39,7 @@ export async function ready(
   }
 }
 
-async function check(context: Context, client: S3Client, options: ReadyOptions): Promise<void> {
+async function check(context: Context, client: S3Client, alias: string, options: ReadyOptions): Promise<void> {
   const path = options.clusterRead === true ? '/minio/health/cluster/read' : '/minio/health/cluster';
   const query = options.maintenance === true ? { maintenance: 'true' } : {};
   const { headers } = await client
@@ -50,6 +50,8 @@ async function check(context: Context, client: S3Client, options: ReadyOptions):
         : error;
     });
   context.output.message('The cluster is ready', {
+    alias,
+    error: null,
     healthy: true,
     maintenanceMode: options.maintenance === true,
     writeQuorum: Number(headers['x-minio-write-quorum'] ?? 0),

@@ -98,9 +98,7 @@ async function removeObject(
   // S3 gives the same answer for an object that is not there.
   const modified = ref.versionId === undefined ? await modifiedOf(client, target) : 'unknown';
   if (modified === undefined) {
-    if (options.force !== true) throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
-    context.output.warn(`Object \`${printable(target.text)}\` does not exist: nothing was removed`);
-    return;
+    throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
   }
   if (modified !== 'unknown' && !ageTest(options, new Date())(modified)) return;
   const display = displayName(target, target.key);

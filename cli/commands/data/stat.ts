@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { basename } from 'node:path';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
@@ -83,7 +85,8 @@ async function statEntry(context: Context, argument: string, entry: Entry, optio
     await context.output.line(`${block(lines)}\n`, fields);
   } else {
     const { bucket, key, name, display } = entry;
-    const ref = { bucket, key, versionId: entry.version?.id, name, display };
+    const isBelow = options.recursive === true;
+    const ref = { bucket, key, versionId: entry.version?.id, name: isBelow ? `${bucket}/${key}` : name, display };
     await statObject(context, await context.client(target.alias), ref, options);
   }
 }
@@ -118,7 +121,8 @@ async function statObject(
 ): Promise<void> {
   const { name, display } = ref;
   const key = new EncryptionRules(options, {}).forKey(display);
-  const { size, etag, lastModified, headers } = await headObject(client, ref, { headers: key });
+  const asked = { ...key, 'x-amz-checksum-mode': 'ENABLED' };
+  const { size, etag, lastModified, headers } = await headObject(client, ref, { headers: asked });
   const metadata = Object.fromEntries(
     Object.entries(headers)
       .filter(([header]) => isShown(header))
@@ -141,8 +145,18 @@ async function statObject(
   };
   const details = Object.entries(metadata).map(([header, value]) => `  ${header.padEnd(18)}: ${printable(value)}`);
   const human = details.length === 0 ? block(lines) : `${block(lines)}\n${line('Metadata', '')}\n${details.join('\n')}`;
-  const fields = { name, lastModified, size, etag, type: 'file', metadata, versionID };
+  const checksum = checksumsOf(headers);
+  const fields = { name, lastModified, size, etag, type: 'file', metadata, versionID, checksum };
   await context.output.line(`${human}\n`, fields);
+}
+
+/** The checksums that the server keeps, by their algorithms; undefined without any. */
+function checksumsOf(headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> | undefined {
+  const found = Object.entries(headers).flatMap(([header, value]) => {
+    const [, algorithm] = /^x-amz-checksum-(crc32|crc32c|crc64nvme|sha1|sha256)$/.exec(header) ?? [];
+    return algorithm === undefined ? [] : [[algorithm.toUpperCase(), value] as const];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 async function statFile(context: Context, path: string): Promise<void> {
@@ -160,7 +174,7 @@ async function statFile(context: Context, path: string): Promise<void> {
   };
   const metadata = { 'Content-Type': contentTypeOf(path) };
   await context.output.line(`${block(lines)}\n`, {
-    name: path,
+    name: basename(path),
     lastModified: mtime,
     size,
     etag: '',

@@ -1,6 +1,7 @@
 import { mapStream } from '../../../platform/concurrency.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
+import { getVersioning } from '../../s3/bucket-settings.ts';
 import { deleteObject } from '../../s3/objects.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
@@ -52,6 +53,13 @@ interface Undoing {
 
 async function undoAll(context: Context, target: RemoteTarget, undoing: Undoing): Promise<void> {
   const client = await context.client(target.alias);
+  const { status } = await getVersioning(client, target.bucket);
+  if (status !== 'Enabled') {
+    throw new CliError(
+      'BadArgument',
+      `\`${target.aliasName}/${target.bucket}\` keeps no versions: nothing can be undone there`,
+    );
+  }
   const failures = new Failures(context);
   let any = false;
   const removed = mapStream(

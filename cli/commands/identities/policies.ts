@@ -12,6 +12,9 @@ interface PolicyInfo {
   readonly UpdateDate?: string;
 }
 
+/** Fields of other clients where no document is shown. */
+const withoutDocument = { policyInfo: { PolicyName: '', Policy: null }, isGroup: false } as const;
+
 /** Makes a policy from a file; `-` is standard input. */
 export async function createPolicy(
   context: Context,
@@ -20,14 +23,14 @@ export async function createPolicy(
   const admin = await adminOf(context, alias);
   const body = await readPolicyFile(context, file);
   await admin.send({ method: 'PUT', call: 'add-canned-policy', query: { name }, body });
-  context.output.message(`Created policy \`${name}\` successfully.`, { policy: name });
+  context.output.message(`Created policy \`${name}\` successfully.`, { policy: name, ...withoutDocument });
   context.output.hint(`Attach it: coffer admin policy attach ${alias} ${name} --user NAME`);
 }
 
 export async function removePolicy(context: Context, [alias = '', name = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   await admin.send({ method: 'DELETE', call: 'remove-canned-policy', query: { name } });
-  context.output.message(`Removed policy \`${name}\` successfully.`, { policy: name });
+  context.output.message(`Removed policy \`${name}\` successfully.`, { policy: name, ...withoutDocument });
 }
 
 export async function listPolicies(context: Context, [alias = '']: readonly string[]): Promise<void> {
@@ -36,7 +39,7 @@ export async function listPolicies(context: Context, [alias = '']: readonly stri
   const names = Object.keys(policies).toSorted();
   context.output.list(
     names.map(printable).join('\n'),
-    names.map((policy) => ({ policy })),
+    names.map((policy) => ({ policy, ...withoutDocument })),
   );
 }
 
@@ -55,7 +58,7 @@ export async function showPolicy(
   if (options.policyFile !== undefined) await writeFile(options.policyFile, `${document}\n`);
   const head = textFields({ Policy: name, Created: policyInfo.CreateDate, Changed: policyInfo.UpdateDate });
   const human = options.policyFile === undefined ? `${head}\n${document}` : `${head}\nWritten to ${options.policyFile}`;
-  context.output.message(human, { policy: name, policyInfo });
+  context.output.message(human, { policy: name, policyInfo, isGroup: false });
 }
 
 export async function readPolicyFile(context: Context, path: string): Promise<string> {

@@ -68,7 +68,7 @@ export async function updateReplication(
   options: UpdateOptions,
 ): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
-  const config = await getReplication(client, target.bucket);
+  const config = await configOf(client, target.bucket);
   const { id } = options;
   if (id === undefined) throw new CliError('BadArgument', 'Name the rule by --id; `replicate ls` shows the IDs');
   const rule = config.Rules.find((one) => one.ID === id);
@@ -79,9 +79,10 @@ export async function updateReplication(
       '--sync, --bandwidth, --proxy, --healthcheck-seconds and --path need --remote-bucket',
     );
   }
+  const admin = await adminOf(context, target.aliasName);
+  await admin.json({ method: 'GET', call: 'list-remote-targets', query: { bucket: target.bucket, type: '' } });
   if (rule === undefined) throw new CliError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
   if (options.remoteBucket !== undefined) {
-    const admin = await adminOf(context, target.aliasName);
     const query = {
       bucket: target.bucket,
       update: 'true',
@@ -118,7 +119,9 @@ export async function listReplication(
   { status = '' }: { readonly status?: string },
 ): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
-  const { Rules } = await getReplication(client, target.bucket);
+  const { Rules } = await configOf(client, target.bucket);
+  if (Rules.length === 0)
+    throw new CliError('NotFound', `${argument} is not replicated; \`replicate add\` adds a rule`);
   const rules = Rules.filter((rule) => status === '' || rule.Status.toLowerCase() === status.toLowerCase());
   const rows = rules.map((rule) => [
     rule.ID,
@@ -152,7 +155,11 @@ export async function removeReplication(
   if (all !== force) throw new CliError('BadArgument', 'Use --all and --force together, to remove all rules');
   if (!all && id === '') throw new CliError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
-  const { Rules, Role } = await getReplication(client, target.bucket);
+  const { Rules, Role } = await configOf(client, target.bucket);
+  if (Rules.length === 0 && !all) {
+    context.output.message(`${argument} is not replicated.`, { op: 'remove', url: argument, id: '' });
+    return;
+  }
   if (all) await deleteReplication(client, target.bucket);
   else {
     const rule = Rules.find((one) => one.ID === id);
@@ -176,8 +183,9 @@ export async function removeReplication(
 
 export async function exportReplication(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
-  const config = await getReplication(client, target.bucket);
-  context.output.message(JSON.stringify(config, null, 1), { op: 'export', url: argument, config });
+  const config = await configOf(client, target.bucket);
+  const shown = { ...config, Rules: config.Rules.length === 0 ? null : config.Rules };
+  context.output.message(JSON.stringify(shown, null, 1), { op: 'export', url: argument, config: shown });
 }
 
 export async function importReplication(context: Context, [argument = '']: readonly string[]): Promise<void> {

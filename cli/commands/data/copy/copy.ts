@@ -1,6 +1,8 @@
 import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
-import { parseTarget } from '../../../config/target.ts';
+import { parseTarget, type Target } from '../../../config/target.ts';
+import { isFolder } from '../../../s3/list-objects.ts';
+import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import type { Failures } from '../entries/entry.ts';
@@ -16,11 +18,29 @@ export type CopyCommandOptions = SourceOptions & TransferOptions;
 export async function copy(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
   const { sources, last } = sourcesAndTarget(args);
   const several = options.recursive === true || sources.length > 1;
-  const destination = await chooseDestination(parseTarget(last, await context.aliases()), several);
+  const target = parseTarget(last, await context.aliases());
+  if (sources.length > 1) await requireFolder(context, target);
+  const destination = await chooseDestination(target, several);
   const transfer = new Transfer(context, options);
   await copyAll(context, sources, options, transfer, async (source) => {
     await transfer.copy(source, destination);
   });
+}
+
+/** Several copies need a folder, as in other clients. @throws CliError BadArgument */
+async function requireFolder(context: Context, target: Target): Promise<void> {
+  if (target.kind === 'local' || target.key === '' || target.key.endsWith('/')) return;
+  const { alias, bucket, key } = target;
+  const isThere = await isFolder(await context.client(alias), bucket, `${key}/`).catch((error: unknown) => {
+    // The copies report what else is wrong.
+    if (error instanceof S3ResponseError) return true;
+    throw error;
+  });
+  if (isThere) return;
+  throw new CliError(
+    'BadArgument',
+    `\`${target.text}\` is no folder, and several copies need one: write \`${target.text}/\``,
+  );
 }
 
 /** The command `mv`: it removes each source after its copy arrived. */
@@ -75,7 +95,8 @@ async function copyAll(
   } finally {
     transfer.stop();
   }
-  transfer.finish();
+  // Other clients print the sums also where nothing was to be copied.
+  transfer.finish({ always: transfer.failures.count === 0 });
 }
 
 /** Yields the sources of all arguments, and reports those that it cannot read. */

@@ -22,8 +22,12 @@ export async function list(context: Context, [argument = '']: readonly string[],
   let totalSize = 0;
   const entries = readable(context, entriesOf(context, target, { recursive, versions, incomplete, rewind }), failures);
   for await (const { entry, ordinal } of numbered(entries)) {
-    if (options.storageClass !== undefined && entry.storageClass !== options.storageClass) continue;
-    await context.output.line(textOf(entry, ordinal, context.output.paint), fieldsOf(entry, ordinal, baseOf(target)));
+    const isOther = entry.kind === 'file' && entry.storageClass !== options.storageClass;
+    if (options.storageClass !== undefined && isOther) continue;
+    await context.output.line(
+      textOf(entry, ordinal, context.output.paint),
+      fieldsOf(entry, ordinal, urlFor(target, entry)),
+    );
     totalObjects += 1;
     totalSize += entry.size;
   }
@@ -90,6 +94,18 @@ export function fieldsOf(entry: Entry, ordinal: number | undefined, url: string)
     ...(version?.deleteMarker === true && { isDeleteMarker: true }),
     storageClass,
   };
+}
+
+/** The address that is listed: of the object itself, or of a folder with a slash at its end. */
+function urlFor(target: Target, { key, kind }: Entry): string {
+  if (target.kind === 'local')
+    return key === target.path || target.path.endsWith('/') ? target.path : `${target.path}/`;
+  const { alias, bucket, key: wanted } = target;
+  if (bucket === '') return `${alias.url}/`;
+  if (wanted === '' || wanted.endsWith('/') || (key === wanted && kind === 'file'))
+    return `${alias.url}/${bucket}/${wanted}`;
+  // The name of a folder without its slash lists what it holds.
+  return key.startsWith(`${wanted}/`) && key !== `${wanted}/` ? `${alias.url}/${bucket}/${wanted}/` : baseOf(target);
 }
 
 export function baseOf(target: Target): string {

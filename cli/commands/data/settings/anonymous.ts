@@ -57,7 +57,7 @@ export async function getAnonymous(context: Context, [argument = '']: readonly s
     operation: 'get',
     bucket: argument,
     permission,
-    anonymous: stored.policy,
+    anonymous: withStatementIds(stored.policy),
   });
 }
 
@@ -68,7 +68,7 @@ export async function getAnonymousJson(context: Context, [argument = '']: readon
     operation: 'get-json',
     bucket: argument,
     permission: describe(stored, target.key),
-    anonymous: stored.policy,
+    anonymous: withStatementIds(stored.policy),
   });
 }
 
@@ -145,4 +145,11 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Other clients print the ID of each statement, also where there is none. */
+function withStatementIds(policy: unknown): unknown {
+  if (typeof policy !== 'object' || policy === null || !('Statement' in policy)) return policy;
+  const statements = [policy.Statement].flat() as readonly object[];
+  return { ...policy, Statement: statements.map((statement) => ({ Sid: '', ...statement })) };
 }

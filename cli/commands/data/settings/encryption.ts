@@ -1,10 +1,11 @@
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import { CliError } from '../../../config/cli-error.ts';
+import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import type { Context } from '../../context.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../../s3/buckets.ts';
 import { parseBucket } from '../../../config/target.ts';
 
-/** The arguments are `sse-s3 TARGET` or `sse-kms KEY TARGET`. */
+/** The arguments are `sse-s3 TARGET` or `sse-kms [KEY] TARGET`. */
 export async function setEncryption(context: Context, arguments_: readonly string[]): Promise<void> {
   const [scheme = '', ...rest] = arguments_;
   const { rule, argument } = parseRule(scheme, rest);
@@ -24,13 +25,20 @@ export async function showEncryption(context: Context, [argument = '']: readonly
   const blocks = rule?.blocked?.includes('SSE-C') === true;
   const also = blocks ? '; keys of clients (SSE-C) are blocked' : '';
   const blocked = blocks ? { blocked: ['SSE-C'] } : {};
-  if (rule === undefined || rule.scheme === 'none') {
+  if (rule === undefined) {
+    const code = 'ServerSideEncryptionConfigurationNotFoundError';
+    const cause = new S3ResponseError(404, code, 'The bucket has no default encryption', {}, 1);
+    throw new CliError('NotFound', `Auto encryption is not enabled for ${argument}`, { cause });
+  }
+  if (rule.scheme === 'none') {
     context.output.message(`Auto encryption is not enabled for ${argument}${also}`, { ...fields, ...blocked });
     return;
   }
-  const encryption = describe(rule);
+  const shown = describe(rule);
+  // Other clients print the name of the algorithm in the configuration here.
+  const encryption = { ...shown, algorithm: rule.scheme === 'SSE-S3' ? 'AES256' : 'aws:kms' };
   const key = encryption.keyId === undefined ? '' : ` with KeyID: ${encryption.keyId}`;
-  const human = `Auto encryption '${encryption.algorithm}' is enabled${key}${also}`;
+  const human = `Auto encryption '${shown.algorithm}' is enabled${key}${also}`;
   context.output.message(human, { ...fields, encryption, ...blocked });
 }
 
@@ -53,10 +61,12 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule
       if (first !== undefined && second === undefined) return { rule: { scheme: 'SSE-S3' }, argument: first };
       throw new CliError('BadArgument', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
     case 'sse-kms':
-      if (first !== undefined && second !== undefined && rest.length === 2) {
+      if (first !== undefined && second !== undefined) {
         return { rule: { scheme: 'SSE-KMS', keyName: first }, argument: second };
       }
-      throw new CliError('BadArgument', 'Write `encrypt set sse-kms KEY ALIAS/BUCKET`');
+      // The default key of the server.
+      if (first !== undefined) return { rule: { scheme: 'SSE-KMS' }, argument: first };
+      throw new CliError('BadArgument', 'Write `encrypt set sse-kms [KEY] ALIAS/BUCKET`');
     default:
       throw new CliError('BadArgument', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
   }
@@ -64,7 +74,7 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule
 
 function describe(rule: DefaultRule): { readonly algorithm: string; readonly keyId?: string } {
   if (rule.scheme === 'SSE-S3') return { algorithm: 'sse-s3' };
-  return { algorithm: 'sse-kms', keyId: rule.keyName };
+  return { algorithm: 'sse-kms', ...(rule.keyName !== undefined && { keyId: rule.keyName }) };
 }
 
 function trimmed(argument: string): string {

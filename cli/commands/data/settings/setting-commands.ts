@@ -58,7 +58,7 @@ function addTags(commands: CommandGroup): void {
     run: (module) => module.setTags,
   });
   tag.add('list <target>', {
-    description: 'show the tags; exit with 1 when there are none',
+    description: 'show the tags; exit with 1 when a bucket has none',
     options: selectOptions,
     examples: ['mine/photos', 'mine/photos/cat.jpg --versions'],
     doing: 'list the tags of',
@@ -199,7 +199,7 @@ function addCors(commands: CommandGroup): void {
 function addEncryption(commands: CommandGroup): void {
   const encrypt = commands.group('encrypt', 'default encryption of buckets').from(() => import('./encryption.ts'));
   encrypt.add('set <kind> <keyOrTarget> [target]', {
-    description: 'sse-s3 ALIAS/BUCKET, or sse-kms KEY ALIAS/BUCKET',
+    description: 'sse-s3 ALIAS/BUCKET, or sse-kms [KEY] ALIAS/BUCKET',
     examples: ['sse-s3 mine/photos', 'sse-kms my-key mine/photos'],
     doing: 'set the encryption of',
     subject: -1,

@@ -57,7 +57,7 @@ export async function listTags(context: Context, args: readonly string[], option
   await each(context, target, options, 'list the tags of', async (client, ref) => {
     const tags = await getTags(client, ref);
     const none = Object.keys(tags).length === 0;
-    if (none && !several) {
+    if (none && !several && ref.key === '') {
       throw new CliError('NotFound', `No tags found for ${withVersion(target, ref)}: \`coffer tag set\` sets them`);
     }
     const human = `${withVersion(target, ref)}\n${none ? '  no tags' : indented(textFields(tags))}`;
