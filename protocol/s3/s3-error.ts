@@ -128,12 +128,21 @@ export class S3Error extends Error {
   /** Further headers of the answer, e.g. `x-amz-delete-marker`. */
   readonly headers: Readonly<Record<string, string>>;
 
+  /**
+   * True where errors of callers (a status below 500) have a stack. A server turns it off: no log has that stack, and it costs more than the
+   * rest of the answer.
+   */
+  static tracesCallers = true;
+
   constructor(
     code: S3ErrorCode,
     message: string = s3ErrorCodes[code][1],
     options: ErrorOptions & { details?: Record<string, string>; headers?: Record<string, string> } = {},
   ) {
+    const limit = Error.stackTraceLimit;
+    if (!S3Error.tracesCallers && s3ErrorCodes[code][0] < 500) Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = limit;
     this.code = code;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};

@@ -88,6 +88,18 @@ describe('authorize', () => {
     expect(await kind({ kind: 'anonymous' }, 's3:GetObject', 'bucket/key')).toBe('deny');
   });
 
+  it('refuses a caller without credentials before it computes condition keys, where nothing is public', async () => {
+    const request: AccessRequest = {
+      principal: { kind: 'anonymous' },
+      action: 's3:GetObject',
+      resource: 'bucket/key',
+      get context(): never {
+        throw new Error('the condition keys were read');
+      },
+    };
+    expect(await authorize(request, policies, sources)).toMatchObject({ kind: 'deny' });
+  });
+
   it('gives the union of the policies and nothing else', async () => {
     const both = ann({ policies: ['read', 'write'] });
     expect(await kind(both, 's3:GetObject', 'bucket/key')).toBe('allow');

@@ -55,10 +55,12 @@ export async function authorize(
 ): Promise<Decision> {
   const { principal } = request;
   if (principal.kind === 'root') return { kind: 'allow', reason: 'root may do everything' };
-  const facts = await gatherFacts(request, holders, sources);
-  if (principal.kind === 'anonymous' && facts.input.bucket === undefined && facts.acls === undefined) {
+  const access = await accessOfBucket(request, sources.bucketAccess);
+  // Refusing is cheap, so that callers without credentials cannot take the time of others.
+  if (principal.kind === 'anonymous' && access?.policy === undefined && access?.acls === undefined) {
     return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
   }
+  const facts = await gatherFacts(request, holders, sources, access);
   const known = await withAcl(request, facts, sources.objectAcl);
   if (request.unknown !== undefined) {
     const kind = couldAllow(known.input, request.unknown) ? 'allow' : 'deny';
@@ -232,7 +234,8 @@ export async function explainDecision(
   holders: PolicyHolders,
   sources: PolicySources,
 ): Promise<ExplainedDecision> {
-  const facts = await gatherFacts(request, holders, sources);
+  const access = await accessOfBucket(request, sources.bucketAccess);
+  const facts = await gatherFacts(request, holders, sources, access);
   const { input, missing } = await withAcl(request, facts, sources.objectAcl);
   return { ...explain(input), who: describePrincipal(request.principal), missing };
 }
@@ -263,14 +266,13 @@ async function gatherFacts(
   request: AccessRequest,
   holders: PolicyHolders,
   sources: PolicySources,
+  access: BucketAccess | undefined,
 ): Promise<PolicyFacts> {
   const { principal } = request;
   const subject = subjectOf(principal);
   const names = subject === undefined ? [] : await holders.policiesOf(subject);
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
-  // Root and the credentials that root made are above bucket policies.
-  const access = subject?.kind === 'root' ? undefined : await accessOfBucket(request, sources.bucketAccess);
   const bucket = access && policyOfBucket(request, access);
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
   const boundaries = boundariesOf(principal);
@@ -323,10 +325,12 @@ const everything: NamedPolicy = {
   },
 };
 
+/** Returns undefined for root and the credentials that root made, which are above bucket policies. */
 async function accessOfBucket(
-  { action, resource }: AccessRequest,
+  { principal, action, resource }: AccessRequest,
   source: BucketAccessSource,
 ): Promise<BucketAccess | undefined> {
+  if (subjectOf(principal)?.kind === 'root') return undefined;
   const [bucket = ''] = resource.split('/', 1);
   return bucket === '' || !action.startsWith('s3:') ? undefined : source(bucket);
 }

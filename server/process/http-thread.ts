@@ -8,6 +8,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ServerProcess } from '../administration/services.ts';
 import { openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
 import { createAdminHandler } from '../admin/admin-handler.ts';
@@ -43,6 +44,7 @@ import { createUsageReader } from '../observability/usage/usage-record.ts';
 /** Starts a thread that serves S3, STS and the admin API on its own listener. */
 export async function startHttp(options: ThreadOptions, log: Logger, send: SendMessage): Promise<Role> {
   const { first } = options;
+  S3Error.tracesCallers = log.isLevelEnabled('debug');
   // The first thread, or the background thread, logs the messages that all threads would log.
   const quiet = log.child({}, { level: 'error' });
   // The background thread logs the messages and errors of providers.

@@ -79,7 +79,7 @@ async function assuming(changes: Partial<OpenIdProviderSettings> = {}) {
     tokenFile,
     ...changes,
   };
-  const log = { info: line, warn: line, error: line };
+  const log = { debug: () => undefined, info: line, warn: line, error: line };
   providers = createOpenIdProviders({ settings: [settings], region: '', log, retryDelay: () => 60_000 });
   await providers.start();
   return createAssumeRoleWithWebIdentity({ providers, access });

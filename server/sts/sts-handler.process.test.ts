@@ -78,7 +78,7 @@ const settings = (
 const line = (fields: object, message: string) => {
   lines.push(`${JSON.stringify(fields)} ${message}`);
 };
-const log = { info: line, warn: line, error: line };
+const log = { debug: () => undefined, info: line, warn: line, error: line };
 
 async function handler(list: OpenIdProviderSettings[], changes: { clock?: () => Date; defaultDuration?: number } = {}) {
   providers = createOpenIdProviders({ settings: list, region: '', log, retryDelay: () => 60_000, timeoutMs: 2_000 });
@@ -360,6 +360,15 @@ describe('AssumeRoleWithWebIdentity', () => {
     const body = form({ WebIdentityToken: await annsToken() }).toString();
     store.faults.script('unavailable');
     expect((await serve(request(body))).status).toBe(503);
+  });
+
+  it('logs a refused sign-in, and only at the level debug a form that is none', async () => {
+    lines.length = 0;
+    await call({ Action: 'NoSuchAction' });
+    await call({ Action: undefined });
+    expect(lines.join()).not.toContain('credentials');
+    await call({ WebIdentityToken: 'no token' });
+    expect(lines.join()).toContain('no temporary credentials');
   });
 
   it('writes no token and no secret to the log', async () => {

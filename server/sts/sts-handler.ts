@@ -12,6 +12,7 @@ interface StsHandlerOptions {
 
 /** The logger methods that STS calls. */
 interface StsLog {
+  debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -23,9 +24,10 @@ const version = '2011-06-15';
 export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHandler {
   return async (request) => {
     const { requestId, remoteAddress, audit } = request;
+    let action: StsAction | undefined;
     try {
       const parameters = await stsParameters(request);
-      const action = actionOf(parameters, actions);
+      action = actionOf(parameters, actions);
       audit?.setOperation(action.name);
       const { result, granted } = await action.serve(parameters, request);
       if (granted !== undefined) {
@@ -38,6 +40,8 @@ export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHa
       audit?.setError({ code: refusal.code, message: refusal.message });
       const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
       if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
+      // Any caller can send what is no login, and would fill the log.
+      else if (action === undefined) log.debug(fields, `no request for credentials: ${refusal.message}`);
       else log.warn(fields, `no temporary credentials: ${refusal.message}`);
       return stsErrorAnswer(refusal, requestId);
     }

@@ -97,7 +97,7 @@ export function text(xml: string, name: string): string {
 }
 
 const silence = () => undefined;
-export const silent = { info: silence, warn: silence, error: silence };
+export const silent = { debug: silence, info: silence, warn: silence, error: silence };
 
 export function serving(...actions: readonly StsAction[]) {
   const handle = createStsHandler({ actions, log: silent });
