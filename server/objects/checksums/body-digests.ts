@@ -55,12 +55,16 @@ export class BodyHasher {
 export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted): BodyDigests {
   const md5 = wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined;
   const algorithm = algorithmOf(expected);
-  return checked(
-    expected,
-    md5,
-    algorithm && digestOf(algorithm, bytes),
-    wanted.sum ? { crc: crc32(bytes) } : undefined,
-  );
+  // The checksum that most SDKs send is also the one that a plain body is stored with.
+  const crc = wanted.sum || algorithm === 'CRC32' ? crc32(bytes) : undefined;
+  const digest = algorithm && (algorithm === 'CRC32' && crc !== undefined ? bytesOf(crc) : digestOf(algorithm, bytes));
+  return checked(expected, md5, digest, wanted.sum && crc !== undefined ? { crc } : undefined);
+}
+
+function bytesOf(crc: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return bytes;
 }
 
 function digestOf(algorithm: Checksum['algorithm'], bytes: Buffer): Buffer {
