@@ -133,16 +133,23 @@ async function run({
   await Promise.all(all.map((thread) => thread.next('started')));
 
   const claimed = await claimPort(address, '--address');
-  const listening = await Promise.all(
-    http.map((thread) => thread.request({ kind: 'listen', address: claimed, shared: http.length > 1 }, 'listening')),
-  );
+  const website =
+    settings.websiteAddress === undefined
+      ? undefined
+      : await claimPort(parseAddress(settings.websiteAddress), 'SVC_WEBSITE_ADDRESS');
+  const listen = { kind: 'listen', address: claimed, shared: http.length > 1, website } as const;
+  const listening = await Promise.all(http.map((thread) => thread.request(listen, 'listening')));
   const consoleListening = settings.browser.enabled
     ? await background.request({ kind: 'listen', address: consoleAddress, shared: false }, 'listening')
     : undefined;
   const scheme = tls === undefined ? 'http' : 'https';
   const urlOf = (bound: { host: string; port: number } | undefined) =>
     bound === undefined ? undefined : `${scheme}://${formatAddress(bound)}`;
-  const addresses = { s3: urlOf(listening[0]), console: urlOf(consoleListening) };
+  const addresses = {
+    s3: urlOf(listening[0]),
+    console: urlOf(consoleListening),
+    ...(website !== undefined && { websites: urlOf({ host: website.host ?? '0.0.0.0', port: website.port }) }),
+  };
   const stores = { records: describeAddress(places.records), blobs: describeAddress(places.blobs) };
   log.info(
     { event: 'listening', ...addresses, threads: http.length, ...stores },

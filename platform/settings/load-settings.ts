@@ -62,6 +62,7 @@ export function loadSettings({
     regionEnforced: settings.some((row) => row.name === 'SVC_REGION' && reader.has(row)),
     address: server.text('ADDRESS') ?? '',
     consoleAddress: server.text('CONSOLE_ADDRESS') ?? '',
+    ...server.optional('websiteAddress', 'WEBSITE_ADDRESS'),
     ...server.optional('dataFolder', 'VOLUMES'),
     ...server.optional('serverUrl', 'SERVER_URL'),
     domains: readDomains(reader),

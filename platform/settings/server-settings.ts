@@ -52,6 +52,8 @@ export interface ServerSettings {
   /** HOST:PORT. */
   readonly address: string;
   readonly consoleAddress: string;
+  /** Undefined where buckets are no websites. */
+  readonly websiteAddress?: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
   /** The host names of the S3 API. The name below one of them is a bucket (virtual-host style). */

@@ -65,6 +65,7 @@ export const settings = [
     'Names of MINIO_ variables that the deployment sets and that Coffer does not honour, separated by commas. Without it, one that changes security or durability stops the start.',
   ),
   server('SVC_ADDRESS', text, 'HOST:PORT of the S3 API; --address wins.', { default: '0.0.0.0:9000' }),
+  server('SVC_WEBSITE_ADDRESS', text, 'HOST:PORT of the websites of buckets; none by default.'),
   server('SVC_CONSOLE_ADDRESS', text, 'HOST:PORT of the console; --console-address wins.', { default: '0.0.0.0:9090' }),
   server('SVC_VOLUMES', { kind: 'path' }, 'Data folder, where none is given as an argument.'),
   server(

@@ -111,6 +111,8 @@ interface RequestListenerOptions {
   readonly log: Logger;
   /** Creates the metrics of a request. */
   readonly measure?: () => RequestMeasure;
+  /** Returns the answer to a request that failed; that of the APIs by default. */
+  readonly answerFailure?: (error: unknown, request: IncomingRequest) => Answer;
   /** Gets each finished request. */
   readonly events?: RequestEvents;
 }
@@ -207,7 +209,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       return;
     }
     try {
-      const answer = answerFailure(error, request);
+      const answer = (options.answerFailure ?? answerFailure)(error, request);
       await sendAnswer(message, response, answer, envelope);
     } catch (second) {
       log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');

@@ -1,5 +1,6 @@
 import type {
   Bucket,
+  BucketCharges,
   BucketEncryption,
   BucketQuota,
   BucketVersioning,
@@ -11,6 +12,7 @@ import type { ByCaller, EventCaller } from './events/event-caller.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
 import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
+import type { Website } from '../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
 import type {
@@ -105,6 +107,15 @@ export interface ObjectLayer {
   /** Throws `InvalidRequest` for rules of MinIO that remove all versions, in a bucket with object lock. */
   putBucketLifecycle(bucket: string, rules: readonly LifecycleRule[]): Promise<void>;
   deleteBucketLifecycle(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket is no website. */
+  getBucketWebsite(bucket: string): Promise<Website | undefined>;
+  /** Without `website` it removes the configuration. */
+  putBucketWebsite(bucket: string, website: Website | undefined): Promise<void>;
+
+  getBucketCharges(bucket: string): Promise<BucketCharges>;
+  /** Changes the given fields. */
+  putBucketCharges(bucket: string, charges: BucketCharges): Promise<void>;
 
   /** Undefined when the bucket has no quota. */
   getBucketQuota(bucket: string): Promise<BucketQuota | undefined>;

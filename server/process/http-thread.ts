@@ -14,7 +14,7 @@ import { openAuditFeed, openRequestTracing, RequestTraces } from './request-obse
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { readCheckCounts } from '../federation/user-status-records.ts';
-import { Freezer, createDispatch, type Handlers, type Readiness } from '../http/dispatch.ts';
+import { Freezer, createDispatch, NotServingError, type Handlers, type Readiness } from '../http/dispatch.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener, requestIds, createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
@@ -39,6 +39,7 @@ import { openServices, type Services, stsActions } from './services.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
 import { createSignInTest } from '../sts/test-sign-in.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
+import { openWebsites } from './websites.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 
 /** Starts a thread that serves S3, STS and the admin API on its own listener. */
@@ -105,25 +106,28 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     metrics,
     failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
   });
-  const listener = createRequestListener({
-    handle: tracing?.handler(dispatch, events) ?? dispatch,
+  const common = {
     secure: options.tls !== undefined,
-    clientCertificates: certificates !== undefined,
     findSource: createSourceFinder(options.settings.proxies),
-    findHostStyle: createHostStyleFinder(options.settings.domains, ownNames(options.settings)),
     nextRequestId,
-    // Before the stores are open, every request is refused.
-    crossOrigin: (request) => (handlers === undefined ? undefined : crossOrigin.headersOf(request)),
     bodies: new BodyMemory(options.bodies),
     log,
     measure: () => new RequestMeasure(counters, bucketCounters),
     events,
+  };
+  const listener = createRequestListener({
+    ...common,
+    handle: tracing?.handler(dispatch, events) ?? dispatch,
+    clientCertificates: certificates !== undefined,
+    findHostStyle: createHostStyleFinder(options.settings.domains, ownNames(options.settings)),
+    // Before the stores are open, every request is refused.
+    crossOrigin: (request) => (handlers === undefined ? undefined : crossOrigin.headersOf(request)),
   });
   const tls =
     options.tls === undefined
       ? undefined
       : await watchTlsFiles({ ...options.tls, ...authorities, log: first ? log : quiet }, (material) => {
-          if (server instanceof TlsServer) applyTlsMaterial(server, material);
+          for (const one of servers) if (one.server instanceof TlsServer) applyTlsMaterial(one.server, material);
         });
   const { server, connections } = createS3Server({
     listener,
@@ -131,6 +135,20 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     ...(tls === undefined ? {} : { tls: tls.current }),
     clientCertificates: certificates !== undefined,
   });
+  const website =
+    options.settings.websiteAddress === undefined
+      ? undefined
+      : await openWebsites({
+          listener: common,
+          objects: services.objects,
+          s3: (request) => {
+            if (handlers === undefined || readinessNow().kind === 'refusing') throw new NotServingError();
+            return handlers.s3(request);
+          },
+          domains: options.settings.domains,
+          tls: tls?.current,
+        });
+  const servers = [{ server, connections }, ...(website === undefined ? [] : [website])];
   const traffic = new TrafficMeter(server, counters);
   let acted = Promise.withResolvers<void>();
   const own: Pick<StartState, 'process' | 'stopping'> = {
@@ -149,7 +167,11 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     async handle(message) {
       switch (message.kind) {
         case 'listen': {
-          const bound = await listen(server, message.address, { setting: '--address', reusePort: message.shared });
+          const { shared: reusePort } = message;
+          if (website !== undefined && message.website !== undefined) {
+            await listen(website.server, message.website, { setting: 'SVC_WEBSITE_ADDRESS', reusePort });
+          }
+          const bound = await listen(server, message.address, { setting: '--address', reusePort });
           endpoint = formatAddress(bound);
           return send({ kind: 'listening', host: bound.address, port: bound.port });
         }
@@ -198,7 +220,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           return undefined;
         case 'unready':
           if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
-          connections.startClosing();
+          for (const one of servers) one.connections.startClosing();
           return send({ kind: 'done' });
         case 'refuse':
           readiness = { kind: 'refusing' };
@@ -206,7 +228,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
         case 'stop':
           stopped.abort();
           freezer.set(false);
-          await connections.drain(message.drainMs);
+          await Promise.all(servers.map((one) => one.connections.drain(message.drainMs)));
           audit?.flush();
           tls?.close();
           traffic.close();

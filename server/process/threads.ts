@@ -65,7 +65,13 @@ interface StoreOptions {
  * (`unready`) and answer requests until the clients had time to notice (`refuse`, `stop`).
  */
 export type ToThread =
-  | { readonly kind: 'listen'; readonly address: ListenAddress; readonly shared: boolean }
+  | {
+      readonly kind: 'listen';
+      readonly address: ListenAddress;
+      readonly shared: boolean;
+      /** Of the websites, where buckets may be some. */
+      readonly website?: ListenAddress | undefined;
+    }
   /** The S3 address of this server, which the other servers see. */
   | { readonly kind: 'endpoint'; readonly endpoint: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }

@@ -186,6 +186,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   DeleteObjects: { ...common, ...unlocking, ...bodyDigests },
 
   GetBucketAccelerateConfiguration: common,
+  PutBucketAccelerateConfiguration: { ...common, ...bodyDigests },
   GetBucketAcl: common,
   PutBucketAcl: { ...common, ...acl, ...bodyDigests },
   GetBucketLifecycleConfiguration: common,
@@ -220,9 +221,12 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   DeletePublicAccessBlock: common,
   GetBucketReplication: common,
   GetBucketRequestPayment: common,
+  PutBucketRequestPayment: { ...common, ...bodyDigests },
   GetBucketVersioning: common,
   PutBucketVersioning: { ...common, ...bodyDigests, 'x-amz-mfa': refused('a second factor is not checked') },
   GetBucketWebsite: common,
+  PutBucketWebsite: { ...common, ...bodyDigests },
+  DeleteBucketWebsite: common,
 
   GetObject: { ...common, ...reading },
   HeadObject: { ...common, ...reading },
@@ -339,15 +343,15 @@ export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
   'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
-  'DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation ' +
+  'DeleteBucketReplication DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
   'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
-  'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration ' +
+  'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac ' +
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
   'PutBucketLogging PutBucketMetricsConfiguration ' +
-  'PutBucketReplication PutBucketRequestPayment PutBucketWebsite ' +
+  'PutBucketReplication ' +
   'PutObjectAnnotation ' +
   'RenameObject RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +

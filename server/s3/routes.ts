@@ -43,6 +43,13 @@ import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjects, listObjectsV2 } from './bucket/list-objects.ts';
 import { getBucketVersioning, putBucketVersioning } from './configuration/bucket-versioning.ts';
 import { getBucketNotification, putBucketNotification } from './configuration/bucket-notification.ts';
+import {
+  getBucketAccelerate,
+  getBucketRequestPayment,
+  putBucketAccelerate,
+  putBucketRequestPayment,
+} from './configuration/request-payment.ts';
+import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './configuration/bucket-website.ts';
 import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
@@ -91,7 +98,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['POST', 'bucket', '', postObject],
   ['POST', 'bucket', 'delete', deleteObjects],
 
-  ['GET', 'bucket', 'accelerate', none.getBucketAccelerate],
+  ['GET', 'bucket', 'accelerate', getBucketAccelerate],
+  ['PUT', 'bucket', 'accelerate', putBucketAccelerate],
   ['GET', 'bucket', 'acl', getBucketAcl],
   ['PUT', 'bucket', 'acl', putBucketAcl],
   ['GET', 'bucket', 'lifecycle', getBucketLifecycle],
@@ -108,8 +116,11 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'bucket', 'publicAccessBlock', putPublicAccessBlock],
   ['DELETE', 'bucket', 'publicAccessBlock', deletePublicAccessBlock],
   ['GET', 'bucket', 'replication', none.getBucketReplication],
-  ['GET', 'bucket', 'requestPayment', none.getBucketRequestPayment],
-  ['GET', 'bucket', 'website', none.getBucketWebsite],
+  ['GET', 'bucket', 'requestPayment', getBucketRequestPayment],
+  ['PUT', 'bucket', 'requestPayment', putBucketRequestPayment],
+  ['GET', 'bucket', 'website', getBucketWebsite],
+  ['PUT', 'bucket', 'website', putBucketWebsite],
+  ['DELETE', 'bucket', 'website', deleteBucketWebsite],
 
   ['GET', 'object', '', getObject],
   ['HEAD', 'object', '', headObject],

@@ -21,6 +21,8 @@ import type { NotificationRule } from '../../../protocol/s3/bucket-notification.
 import type { EventCaller } from '../events/event-caller.ts';
 import { ruledEvent } from '../events/object-event.ts';
 import { testEvents } from '../events/outbox.ts';
+import type { BucketCharges } from '../contract/buckets.ts';
+import type { Website } from '../../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
@@ -211,6 +213,28 @@ function removesAllVersions({ expiration, markerDays }: LifecycleRule): boolean 
 
 export function deleteBucketLifecycle(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ lifecycle: _lifecycle, ...record }) => record);
+}
+
+export async function getBucketWebsite(context: ObjectContext, bucket: string): Promise<Website | undefined> {
+  const entry = await context.records.get(recordKeys.bucket(bucket));
+  if (entry === undefined) throw noSuchBucket(bucket);
+  return context.buckets.decode(entry, bucket).record.website;
+}
+
+/** Without `website` it removes the configuration. */
+export function putBucketWebsite(context: ObjectContext, bucket: string, website: Website | undefined): Promise<void> {
+  return changeBucket(context, bucket, ({ website: _website, ...record }) =>
+    website === undefined ? record : { ...record, website },
+  );
+}
+
+export async function getBucketCharges(context: ObjectContext, bucket: string): Promise<BucketCharges> {
+  return (await getBucket(context.records, bucket)).record.charges ?? {};
+}
+
+/** Changes the given fields. */
+export function putBucketCharges(context: ObjectContext, bucket: string, charges: BucketCharges): Promise<void> {
+  return changeBucket(context, bucket, (record) => ({ ...record, charges: { ...record.charges, ...charges } }));
 }
 
 export async function getOwnership(context: ObjectContext, bucket: string): Promise<ObjectOwnership | undefined> {

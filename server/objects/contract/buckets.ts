@@ -38,6 +38,12 @@ export interface ObjectLockConfiguration {
   };
 }
 
+/** Settings that only clients of Amazon's service need. The server stores them. */
+export interface BucketCharges {
+  readonly payer?: 'BucketOwner' | 'Requester';
+  readonly acceleration?: 'Enabled' | 'Suspended';
+}
+
 /** The quota of a bucket, and what is counted against it. */
 export interface BucketQuota {
   /** The maximum of bytes: of all versions and of the parts of unfinished uploads, in the sizes that clients see. */

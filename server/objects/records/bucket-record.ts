@@ -5,6 +5,8 @@ import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
+import type { BucketCharges } from '../contract/buckets.ts';
+import type { Website } from '../../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-format.ts';
@@ -29,6 +31,8 @@ export interface BucketRecord {
   /** Absent after its removal, and in older buckets: ACLs do not count, as with `BucketOwnerEnforced`. */
   readonly ownership?: ObjectOwnership;
   readonly quota?: StoredQuota;
+  readonly website?: Website;
+  readonly charges?: BucketCharges;
   /** The grants of the ACL. Absent where the owner alone has full control. */
   readonly grants?: readonly Grant[];
   /**

@@ -1,5 +1,5 @@
 import { S3Error, type S3ErrorCode } from '../../../protocol/s3/s3-error.ts';
-import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 
@@ -21,7 +21,6 @@ function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => 
 
 const empty = (root: string, children: readonly Xml[] = []) => xmlDocument(root, children);
 
-export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
 export const getBucketReplication = bucketHasNone(
   'GetBucketReplication',
   's3:GetReplicationConfiguration',
@@ -29,12 +28,4 @@ export const getBucketReplication = bucketHasNone(
 );
 export const getBucketLogging = bucketHasNone('GetBucketLogging', 's3:GetBucketLogging', () =>
   empty('BucketLoggingStatus'),
-);
-export const getBucketAccelerate = bucketHasNone(
-  'GetBucketAccelerateConfiguration',
-  's3:GetAccelerateConfiguration',
-  () => empty('AccelerateConfiguration'),
-);
-export const getBucketRequestPayment = bucketHasNone('GetBucketRequestPayment', 's3:GetBucketRequestPayment', () =>
-  empty('RequestPaymentConfiguration', [element('Payer', 'BucketOwner')]),
 );

@@ -1,4 +1,4 @@
-import type { Answer, IncomingRequest } from '../../../server/http/contract/request.ts';
+import type { Answer, IncomingRequest, RequestHandler } from '../../../server/http/contract/request.ts';
 import type { AccessRequest, Decision } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
@@ -21,6 +21,8 @@ export interface Reply {
 }
 
 export interface TestCalls extends TestLayer {
+  /** The handler behind `call`. */
+  readonly api: RequestHandler;
   readonly call: (method: string, target: string, more?: CallOptions) => Promise<Reply>;
 }
 
@@ -101,7 +103,7 @@ export async function testCalls(
       return { status, headers, body: message, code: wireCode, refusal: xml, bytesRead };
     }
   };
-  return { ...test, call };
+  return { ...test, api: handle, call };
 }
 
 /** A request as the listener makes it. `onRead` gets the size of each chunk that is read. */
