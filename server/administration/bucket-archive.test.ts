@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ownerId } from '../../protocol/s3/acl.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { exportBuckets, importBuckets } from './bucket-archive.ts';
@@ -10,11 +11,20 @@ const region = 'us-east-1';
 const require = () => Promise.resolve();
 const tagsAlone = (action: string) =>
   action === 's3:PutBucketTagging' ? Promise.resolve() : Promise.reject(new S3Error('AccessDenied'));
+const exceptBlock = (action: string) =>
+  action === 's3:PutBucketPublicAccessBlock' ? Promise.reject(new S3Error('AccessDenied')) : Promise.resolve();
 const policy = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
 });
 
+const isSet = { isSet: true };
+const blocked = {
+  blockPublicAcls: true,
+  ignorePublicAcls: true,
+  blockPublicPolicy: true,
+  restrictPublicBuckets: true,
+};
 const cors = [{ origins: ['https://a.example'], methods: ['GET'], headers: [], exposed: [] }];
 
 async function store() {
@@ -57,6 +67,38 @@ describe('an archive of buckets', () => {
     expect(await layer.getBucketTags('photos')).toEqual({ team: 'a' });
     expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
     expect(await layer.getBucketCors('photos')).toEqual(cors);
+  });
+
+  it('makes buckets with ACLs, ownership and public access block elsewhere', async () => {
+    const from = await store();
+    const grants = [
+      { grantee: ownerId, permission: 'FULL_CONTROL' },
+      { grantee: 'AllUsers', permission: 'READ' },
+    ] as const;
+    await from.putOwnership('photos', 'ObjectWriter');
+    await from.putBucketAcl('photos', { kind: 'grants', grants });
+    await from.putPublicAccessBlock('photos', blocked);
+    const archive = await readZip(await exportBuckets(from, 'photos', now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toMatchObject({
+      photos: { policy: isSet, publicAccessBlock: isSet, ownershipControls: isSet, acl: isSet },
+    });
+    expect(await layer.getOwnership('photos')).toBe('ObjectWriter');
+    expect(await layer.getBucketAcl('photos')).toEqual({ owner: ownerId, grants });
+    expect(await layer.getPublicAccessBlock('photos')).toEqual(blocked);
+    expect(await layer.getBucketPolicy('photos')).toBe(policy);
+  });
+
+  it('opens no bucket whose public access block could not be set', async () => {
+    const from = await store();
+    await from.putPublicAccessBlock('photos', blocked);
+    const archive = await readZip(await exportBuckets(from, 'photos', now), limits);
+    const { layer } = testLayer();
+    const error = expect.stringContaining('public access block') as string;
+    expect(await importBuckets(layer, archive, { only: undefined, region, require: exceptBlock })).toMatchObject({
+      photos: { policy: { isSet: false, error }, publicAccessBlock: { isSet: false }, tagging: isSet },
+    });
+    expect(await layer.getBucketPolicy('photos')).toBeUndefined();
   });
 
   it('makes buckets with versions and object lock elsewhere', async () => {

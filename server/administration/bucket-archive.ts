@@ -1,20 +1,31 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
+import { isPrivate } from '../../protocol/s3/acl.ts';
+import { parseAcl, writeAcl } from '../../protocol/s3/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
 import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
+import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/ownership-controls.ts';
+import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { BucketRecord } from '../objects/records/bucket-record.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 import { parseNewBucketPolicy } from '../../protocol/policy/parse-policy.ts';
 import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
-/** The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name. */
+/** What a bucket record has that is no setting of the bucket. A new setting needs a file here. */
+type NoSetting = 'created' | 'location' | 'deleting';
+
+/**
+ * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the
+ * bucket record. MinIO does not know the last three, and leaves them out.
+ */
 const bucketFiles = {
   policy: 'policy.json',
-  tagging: 'tagging.xml',
+  tags: 'tagging.xml',
   encryption: 'bucket-encryption.xml',
   cors: 'cors.xml',
   versioning: 'versioning.xml',
@@ -22,7 +33,11 @@ const bucketFiles = {
   objectLock: 'object-lock.xml',
   lifecycle: 'lifecycle.xml',
   quota: 'quota.json',
-} as const;
+  publicAccessBlock: 'public-access-block.xml',
+  ownership: 'ownership-controls.xml',
+  // ACLs need an ownership with which they count: they are set after it.
+  grants: 'acl.xml',
+} as const satisfies Record<Exclude<keyof BucketRecord, NoSetting>, string>;
 
 type BucketPart = keyof typeof bucketFiles;
 
@@ -34,13 +49,16 @@ const foreignFiles: Readonly<Record<string, string>> = {
 /** The names of the parts in a report. */
 const reportNames: Readonly<Record<BucketPart, string>> = {
   policy: 'policy',
-  tagging: 'tagging',
+  tags: 'tagging',
   encryption: 'sse',
   cors: 'cors',
   versioning: 'versioning',
   objectLock: 'olock',
   lifecycle: 'lifecycle',
   quota: 'quota',
+  publicAccessBlock: 'publicAccessBlock',
+  ownership: 'ownershipControls',
+  grants: 'acl',
 };
 
 /** Bytes of the uncompressed archive; a bucket has some KiB. */
@@ -58,6 +76,9 @@ export type ExportedBuckets = Pick<
   | 'getObjectLockConfiguration'
   | 'getBucketLifecycle'
   | 'getBucketQuota'
+  | 'getPublicAccessBlock'
+  | 'getOwnership'
+  | 'getBucketAcl'
 >;
 
 /** Exports the configuration of one bucket or all, as an archive that MinIO can import. Rejects if the bucket does not exist. */
@@ -71,7 +92,7 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     };
     const [tags, encryption] = [await objects.getBucketTags(name), await objects.getBucketEncryption(name)];
     add(bucketFiles.policy, await objects.getBucketPolicy(name));
-    add(bucketFiles.tagging, tags && writeTagging(tags));
+    add(bucketFiles.tags, tags && writeTagging(tags));
     add(bucketFiles.encryption, encryption && writeBucketEncryption(encryption));
     const cors = await objects.getBucketCors(name);
     add(bucketFiles.cors, cors && writeCors(cors));
@@ -83,6 +104,14 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.lifecycle, lifecycle && writeLifecycle(lifecycle));
     const quota = await objects.getBucketQuota(name);
     add(bucketFiles.quota, quota && JSON.stringify({ quota: quota.bytes, size: quota.bytes, quotatype: 'hard' }));
+    const block = await objects.getPublicAccessBlock(name);
+    add(bucketFiles.publicAccessBlock, block && writePublicAccessBlock(block));
+    // New buckets have this ownership.
+    const ownership = await objects.getOwnership(name);
+    const isDefault = ownership === undefined || ownership === 'BucketOwnerEnforced';
+    add(bucketFiles.ownership, isDefault ? undefined : writeOwnershipControls(ownership));
+    const acl = await objects.getBucketAcl(name);
+    add(bucketFiles.grants, isPrivate(acl) ? undefined : writeAcl(acl));
   }
   return writeZip(entries, now);
 }
@@ -99,6 +128,10 @@ export type ImportingBuckets = Pick<
   | 'putObjectLockConfiguration'
   | 'putBucketLifecycle'
   | 'putBucketQuota'
+  | 'getPublicAccessBlock'
+  | 'putPublicAccessBlock'
+  | 'putOwnership'
+  | 'putBucketAcl'
 >;
 
 type RequireForBucket = (action: string, bucket: string) => Promise<void>;
@@ -166,13 +199,16 @@ async function missing(
 /** The right of the S3 operation that sets the part. */
 const rightOf: Readonly<Record<BucketPart, string>> = {
   policy: 's3:PutBucketPolicy',
-  tagging: 's3:PutBucketTagging',
+  tags: 's3:PutBucketTagging',
   encryption: 's3:PutEncryptionConfiguration',
   cors: 's3:PutBucketCORS',
   versioning: 's3:PutBucketVersioning',
   objectLock: 's3:PutBucketObjectLockConfiguration',
   lifecycle: 's3:PutLifecycleConfiguration',
   quota: 'admin:SetBucketQuota',
+  publicAccessBlock: 's3:PutBucketPublicAccessBlock',
+  ownership: 's3:PutBucketOwnershipControls',
+  grants: 's3:PutBucketAcl',
 };
 
 async function importBucket(
@@ -187,21 +223,30 @@ async function importBucket(
       parseNewBucketPolicy(text, bucket);
       return objects.putBucketPolicy(bucket, text);
     },
-    tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),
+    tags: (content) => objects.putBucketTags(bucket, parseTagging(content)),
     encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
     cors: (content) => objects.putBucketCors(bucket, parseCors(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
     lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
     quota: (content) => objects.putBucketQuota(bucket, parseQuota(content)),
+    ownership: (content) => objects.putOwnership(bucket, parseOwnershipControls(content)),
+    grants: (content) => objects.putBucketAcl(bucket, parseAcl(content)),
+    // The last: it refuses a public policy or ACL that the bucket had before its block.
+    publicAccessBlock: (content) => objects.putPublicAccessBlock(bucket, parsePublicAccessBlock(content)),
   };
   const parts: Record<string, PartReport> = {};
+  const refused = await restrictFirst(objects, bucket, files.get(bucketFiles.publicAccessBlock), require);
   for (const [part, put] of Object.entries(puts)) {
     // `Object.entries` loses the type of the keys.
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
     // MinIO writes an empty document for a bucket that never had versions.
     if ((part === 'versioning' || part === 'cors' || part === 'quota') && setsNothing(content)) continue;
+    if (refused !== undefined && (part === 'policy' || part === 'grants')) {
+      parts[reportNames[part]] = { isSet: false, error: `the public access block could not be set: ${refused}` };
+      continue;
+    }
     parts[reportNames[part as BucketPart]] = await reported(async () => {
       await require(rightOf[part as BucketPart], bucket);
       await put(content);
@@ -235,6 +280,26 @@ function parseQuota(content: Buffer): number {
 
 function invalidQuota(why: string): S3Error {
   return new S3Error('InvalidArgument', `quota.json: ${why}`);
+}
+
+/**
+ * Sets the flags of a public access block that restrict what is public, before a policy or an ACL could open the bucket. Returns the reason
+ * where they cannot be set: the policy and the ACL must not be set without them.
+ */
+async function restrictFirst(
+  objects: ImportingBuckets,
+  bucket: string,
+  content: Buffer | undefined,
+  require: RequireForBucket,
+): Promise<string | undefined> {
+  if (content === undefined) return undefined;
+  const { error } = await reported(async () => {
+    const block = parsePublicAccessBlock(content);
+    await require(rightOf.publicAccessBlock, bucket);
+    const { blockPublicAcls = false, blockPublicPolicy = false } = (await objects.getPublicAccessBlock(bucket)) ?? {};
+    await objects.putPublicAccessBlock(bucket, { ...block, blockPublicAcls, blockPublicPolicy });
+  });
+  return error;
 }
 
 /** MinIO also writes files for absent configuration: an empty document, or zeros. */
