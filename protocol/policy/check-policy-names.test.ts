@@ -73,7 +73,7 @@ describe('a new policy', () => {
     },
   );
 
-  it.each(['aws:PrincipalTag/class', 's3:DataAccessPointArn', 'aws:PrincipalOrgID', 's3:TlsVersion'])(
+  it.each(['aws:PrincipalTag/class', 's3:DataAccessPointArn', 'aws:PrincipalOrgID', 'aws:ResourceTag/class'])(
     'is refused with a Deny by %s, which no request has',
     (key) => {
       const changes = { Effect: 'Deny', Condition: { StringEquals: { [key]: 'secret' } } };

@@ -1,7 +1,7 @@
 import { comparerOf, type Comparer } from './comparisons.ts';
 import { parseConditionOperator, type ConditionOperator } from './condition-operators.ts';
 import type { PolicyCondition, PolicyDocument, PolicyStatement } from './document.ts';
-import { existingTagKey, isSupported } from './known-names.ts';
+import { bucketTagKey, existingTagKey, isSupported } from './known-names.ts';
 import type { PreparedRequest } from './policy-request.ts';
 import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
 import { textMatcher, type TextMatcher } from './glob.ts';
@@ -104,6 +104,8 @@ interface CompiledPolicy {
   readonly statements: readonly CompiledStatement[];
   /** A condition or a variable of it is about the tags of the object. */
   readonly needsExistingTags: boolean;
+  /** A condition or a variable of it is about the tags of the bucket. */
+  readonly needsBucketTags: boolean;
 }
 
 export interface CompiledStatement {
@@ -131,6 +133,7 @@ export interface CompiledResource {
 const compiled = new WeakMap<PolicyDocument, CompiledPolicy>();
 
 const existingTags = existingTagKey.toLowerCase();
+const bucketTags = bucketTagKey.toLowerCase();
 
 /** Compiles a document once. Documents never change, so the result lives as long as the document. */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
@@ -138,9 +141,11 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   if (known !== undefined) return known;
   // Documents of 2008 have no variables: there `${aws:username}` is plain text.
   const variables = document.version !== '2008-10-17';
+  const text = JSON.stringify(document.statements).toLowerCase();
   const policy = {
     statements: document.statements.map((statement, index) => compileStatement(statement, index, variables)),
-    needsExistingTags: JSON.stringify(document.statements).toLowerCase().includes(existingTags),
+    needsExistingTags: text.includes(existingTags),
+    needsBucketTags: text.includes(bucketTags),
   };
   compiled.set(document, policy);
   return policy;

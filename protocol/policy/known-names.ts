@@ -67,17 +67,20 @@ export const knownClaims: readonly string[] = words(`
 export const existingTagKey = 's3:ExistingObjectTag/';
 /** The tags that a request sends. The name of the tag follows. */
 export const requestTagKey = 's3:RequestObjectTag/';
+/** The tags of the bucket that a request is for. The name of the tag follows. */
+export const bucketTagKey = 's3:BucketTag/';
 
 /** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. A `/` at the end stands for any suffix. */
 export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
     aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType s3:signatureAge
-    s3:signatureversion s3:RequestObjectTagKeys s3:if-match s3:if-none-match s3:ResourceAccount aws:ResourceAccount s3:object-lock-mode s3:object-lock-retain-until-date
+    s3:signatureversion s3:TlsVersion s3:ObjectCreationOperation s3:RequestObjectTagKeys s3:if-match s3:if-none-match s3:ResourceAccount aws:ResourceAccount s3:object-lock-mode s3:object-lock-retain-until-date
     s3:object-lock-legal-hold s3:object-lock-remaining-retention-days sts:DurationSeconds ldap:user ldap:username ldap:groups
   `),
   existingTagKey,
   requestTagKey,
+  bucketTagKey,
   ...knownClaims.map((claim) => `jwt:${claim}`),
 ];
 
@@ -87,9 +90,9 @@ export const supportedKeys: readonly string[] = [
  */
 export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
-  s3:TlsVersion s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
-  s3:AccessGrantsInstanceArn s3:AccessPointTag/ s3:BucketTag/ s3:destinationRegion s3:ExistingJobOperation s3:ExistingJobPriority
-  s3:isReplicationPauseRequest s3:JobSuspendedCause s3:ObjectCreationOperation s3:RequestJobOperation s3:RequestJobPriority
+  s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
+  s3:AccessGrantsInstanceArn s3:AccessPointTag/ s3:destinationRegion s3:ExistingJobOperation s3:ExistingJobPriority
+  s3:isReplicationPauseRequest s3:JobSuspendedCause s3:RequestJobOperation s3:RequestJobPriority
   svc:DurationSeconds aws:PrincipalArn aws:PrincipalAccount aws:PrincipalOrgID aws:PrincipalOrgPaths aws:PrincipalTag/
   aws:PrincipalIsAWSService aws:PrincipalServiceName aws:PrincipalServiceNamesList aws:RequestTag/ aws:ResourceTag/ aws:TagKeys
   aws:SourceVpc aws:SourceVpce aws:VpcSourceIp aws:SourceArn aws:SourceAccount aws:SourceOrgID aws:SourceIdentity

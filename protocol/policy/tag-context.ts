@@ -1,5 +1,5 @@
 import type { Tags } from '../s3/tagging.ts';
-import { existingTagKey, requestTagKey } from './known-names.ts';
+import { bucketTagKey, existingTagKey, requestTagKey } from './known-names.ts';
 
 type Context = Readonly<Record<string, readonly string[]>>;
 
@@ -9,6 +9,11 @@ type Context = Readonly<Record<string, readonly string[]>>;
  */
 export function existingTagContext(tags: Tags): Context {
   return tagContext(existingTagKey, tags);
+}
+
+/** Returns the tags of the bucket of a request as condition keys `s3:BucketTag/…`. */
+export function bucketTagContext(tags: Tags): Context {
+  return tagContext(bucketTagKey, tags);
 }
 
 /**

@@ -48,8 +48,8 @@ export function parsePublicAccessBlock(body: string | Buffer): PublicAccessBlock
   return Object.fromEntries(flags) as unknown as PublicAccessBlock;
 }
 
-/** Writes the document that GetPublicAccessBlock answers. */
-export function writePublicAccessBlock(block: PublicAccessBlock): string {
+/** Writes the document that GetPublicAccessBlock answers. `namespace` is that of S3 by default. */
+export function writePublicAccessBlock(block: PublicAccessBlock, namespace?: string): string {
   const flags = names.map(([name, field]) => element(name, block[field]));
-  return xmlDocument('PublicAccessBlockConfiguration', flags);
+  return xmlDocument('PublicAccessBlockConfiguration', flags, namespace);
 }

@@ -19,6 +19,10 @@ export const s3ErrorCodes = {
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed object size.'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed object size.'],
   ExpiredToken: [400, 'The provided token has expired.'],
+  IdempotencyParameterMismatch: [
+    400,
+    'Parameters on this idempotent request are inconsistent with parameters used in previous request(s).',
+  ],
   IllegalLocationConstraintException: [400, 'The specified location constraint is not valid for this endpoint.'],
   IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length HTTP header.'],
   IncorrectNumberOfFilesInPostRequest: [400, 'POST requires exactly one file upload per request.'],

@@ -16,8 +16,11 @@ import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
-/** What a bucket record has that is no setting of the bucket. A new setting needs a file here. */
-type NoSetting = 'created' | 'location' | 'deleting';
+/**
+ * What a bucket record has that is no setting of the bucket, and the notifications, whose targets are settings of the server. A new setting
+ * needs a file here.
+ */
+type NoSetting = 'created' | 'location' | 'deleting' | 'notification';
 
 /**
  * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the
@@ -255,7 +258,7 @@ async function importBucket(
   for (const [file, name] of Object.entries(foreignFiles)) {
     const content = files.get(file);
     if (content !== undefined && !setsNothing(content))
-      parts[name] = { isSet: false, error: `Coffer has no ${name} of buckets; ${file} was left out` };
+      parts[name] = { isSet: false, error: `${file} was left out: set the ${name} of the bucket by S3` };
   }
   return parts;
 }

@@ -75,7 +75,8 @@ export async function decideByAcl(
     return granted.reason === undefined ? granted : { ...granted, objectId: found.id };
   }
   const owns = found.acl.owner === ask('WRITE').caller;
-  return owns ? { reason: `the caller owns ${bucket}/${key} and may write into the bucket` } : {};
+  const reason = `the caller owns ${bucket}/${key} and may write into the bucket`;
+  return owns ? { reason, objectId: found.id } : {};
 }
 
 function grantedBy(acl: Acl, question: AclQuestion, what: string): AclDecision {

@@ -61,7 +61,8 @@ const sources = {
   objectTags: (bucket: string, key: string, versionId?: string) => {
     const object = `${bucket}/${key}${versionId === undefined ? '' : `@${versionId}`}`;
     tagsRead.push(object);
-    return Promise.resolve(objectTags[object]);
+    const tags = objectTags[object];
+    return Promise.resolve(tags && { tags, id: `id of ${object}` });
   },
   objectAcl: () => Promise.resolve(undefined),
 };

@@ -5,10 +5,10 @@ import { decide, type DecisionInput } from '../../protocol/policy/decide.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
-import { existingTagContext } from '../../protocol/policy/tag-context.ts';
+import { bucketTagContext, existingTagContext } from '../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { Tags } from '../../protocol/s3/tagging.ts';
 import type { BucketAccess } from '../objects/buckets/bucket-access.ts';
+import type { ExistingTags } from '../objects/attributes/existing-object.ts';
 import { decideByAcl, type ObjectAclSource } from './acl-grants.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
@@ -28,7 +28,7 @@ import {
 type BucketAccessSource = (bucket: string) => Promise<BucketAccess | undefined>;
 
 /** Returns the tags of an object, or of one of its versions; undefined for an absent one. */
-export type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<Tags | undefined>;
+export type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<ExistingTags | undefined>;
 
 /** The stores that decisions read besides the identities. */
 export interface PolicySources {
@@ -73,7 +73,8 @@ export async function authorize(
   const { effect, reason: why, cause } = decide(known.input);
   const missing = cause === 'not-allowed' ? describeMissing(known.missing) : '';
   const reason = `${describePrincipal(principal)}: ${why}${missing}`;
-  if (effect === 'allow') return { kind: effect, reason, objectId: known.objectId };
+  // Where tags and an ACL were read, and the object was replaced in between, no object has both ids.
+  if (effect === 'allow') return { kind: effect, reason, objectId: facts.taggedObject ?? known.objectId };
   return {
     kind: effect,
     reason,
@@ -168,7 +169,10 @@ export async function requireRight(
   await requireObjectRight(access, context, right);
 }
 
-/** Rejects as `requireRight`. Resolves with the id of the object whose ACL gives the right; undefined where a policy gives it. */
+/**
+ * Rejects as `requireRight`. Resolves with the id of the object whose ACL gives the right, or whose tags the policies asked for; '' where
+ * that object is absent. It is undefined where the decision did not depend on an object.
+ */
 export async function requireObjectRight(
   access: Pick<Access, 'authorize'>,
   context: AuthorizationContext,
@@ -246,14 +250,18 @@ interface PolicyFacts {
   readonly missing: readonly string[];
   /** The ACL of the bucket; undefined where ACLs do not count. */
   readonly acls: BucketAccess['acls'];
+  /** The id of the object whose tags are among the condition keys, '' for an absent one; undefined where no tags were read. */
+  readonly taggedObject: string | undefined;
 }
 
 /** Adds what an ACL allows where the policies neither allow nor deny the request: only then is the object read for its ACL. */
 async function withAcl(
   request: AccessRequest,
-  { input, missing, acls }: PolicyFacts,
+  { input, missing, acls }: Omit<PolicyFacts, 'taggedObject'>,
   source: ObjectAclSource,
-): Promise<Omit<PolicyFacts, 'acls'> & { readonly absent: boolean; readonly objectId?: string | undefined }> {
+): Promise<
+  Omit<PolicyFacts, 'acls' | 'taggedObject'> & { readonly absent: boolean; readonly objectId?: string | undefined }
+> {
   if (acls === undefined) return { input, missing, absent: false };
   // A condition key that is still unknown may change what the policies say.
   const settled = request.unknown === undefined && decide(input).cause !== 'not-allowed';
@@ -274,12 +282,16 @@ async function gatherFacts(
   const found = await Promise.all(names.map((name) => holders.policy(name)));
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
   const bucket = access && policyOfBucket(request, access);
+  const bucketTags = async () =>
+    bucketTagContext((access ?? (await accessOfBucket(request, sources.bucketAccess)))?.tags ?? {});
   const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
   const boundaries = boundariesOf(principal);
   const { action, resource, allowedByDefault } = request;
   const sender = senderOf(request, principal, subject, groups);
   const policies = [...identity, ...boundaries, ...(bucket === undefined ? [] : [bucket])];
-  const tags = await existingTagsOf(request, policies, sources.objectTags);
+  const tagged = await existingTagsOf(request, policies, sources.objectTags);
+  const needsBucketTags = policies.some(({ document }) => compilePolicy(document).needsBucketTags);
+  const tags = needsBucketTags ? { ...tagged?.context, ...(await bucketTags()) } : tagged?.context;
   return {
     input: {
       identity,
@@ -290,6 +302,7 @@ async function gatherFacts(
     },
     missing: names.filter((_, at) => found[at] === undefined),
     acls: access?.acls,
+    taggedObject: tagged?.id,
   };
 }
 
@@ -301,13 +314,13 @@ async function existingTagsOf(
   { action, resource, context, unknown }: AccessRequest,
   policies: readonly NamedPolicy[],
   source: ObjectTagSource,
-): Promise<AccessRequest['context'] | undefined> {
+): Promise<{ readonly context: AccessRequest['context']; readonly id: string } | undefined> {
   if (!policies.some(({ document }) => compilePolicy(document).needsExistingTags)) return undefined;
   const path = bareResource(resource);
   const slash = path.indexOf('/');
   if (!action.startsWith('s3:') || slash < 1 || slash === path.length - 1 || unknown?.below === true) return undefined;
-  const tags = await source(path.slice(0, slash), path.slice(slash + 1), context['s3:versionid']?.[0]);
-  return tags && existingTagContext(tags);
+  const found = await source(path.slice(0, slash), path.slice(slash + 1), context['s3:versionid']?.[0]);
+  return { context: existingTagContext(found?.tags ?? {}), id: found?.id ?? '' };
 }
 
 const everything: NamedPolicy = {

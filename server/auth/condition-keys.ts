@@ -6,16 +6,20 @@ export interface RequestOrigin {
   /** An untrusted proxy passed the request on: several clients may share the address. */
   readonly sharedAddress?: boolean;
   readonly secure: boolean;
+  /** Returns the version of TLS, e.g. `1.3`; absent for a connection without TLS. */
+  readonly tlsVersion?: (() => string | undefined) | undefined;
 }
 
 /** Returns the condition keys that requests to every API have, so that a Deny by one of them holds everywhere. */
 export function connectionContext(
-  { remoteAddress, secure }: RequestOrigin,
+  { remoteAddress, secure, tlsVersion }: RequestOrigin,
   now: Date,
   userAgent?: string,
 ): Record<string, readonly string[]> {
+  const tls = tlsVersion?.();
   return {
     ...(userAgent === undefined ? {} : { 'aws:UserAgent': [userAgent] }),
+    ...(tls === undefined ? {} : { 's3:TlsVersion': [tls] }),
     'aws:SourceIp': [remoteAddress],
     'aws:SecureTransport': [String(secure)],
     ...timeContext(now),

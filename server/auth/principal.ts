@@ -52,7 +52,10 @@ export type Decision =
   | {
       readonly kind: 'allow';
       readonly reason: string;
-      /** The id of the object whose ACL allows it: no other object under the key may be read or changed. */
+      /**
+       * The id of the object whose ACL allows it, or whose tags the policies asked for; '' for an absent one. No other object under the
+       * key may be read or changed.
+       */
       readonly objectId?: string | undefined;
     }
   | {

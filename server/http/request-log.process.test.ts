@@ -33,6 +33,7 @@ async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ stat
   return { status: answer.status, levels: refusals.filter(({ code }) => code !== undefined).map(({ level }) => level) };
 }
 
+const slow: RequestHandler = () => Promise.reject(new S3Error('SlowDown'));
 const unavailable: RequestHandler = () => Promise.reject(new S3Error('ServiceUnavailable'));
 
 describe('the log of requests', () => {
@@ -42,6 +43,10 @@ describe('the log of requests', () => {
       expect(await linesOf(readiness, unavailable)).toEqual({ status: 503, levels: ['debug'] });
     },
   );
+
+  it('keeps quiet about what a client is to repeat, such as a forced deletion that goes on', async () => {
+    expect(await linesOf({ kind: 'ready' }, slow)).toEqual({ status: 503, levels: ['debug'] });
+  });
 
   it('reports what fails while the server serves', async () => {
     expect(await linesOf({ kind: 'ready' }, unavailable)).toEqual({ status: 503, levels: ['error'] });

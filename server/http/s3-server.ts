@@ -18,6 +18,7 @@ import {
   type ServerOptions,
 } from 'node:http';
 import { type FindSource, createSourceFinder } from './contract/source-address.ts';
+import { tlsVersionOf } from './contract/tls-version.ts';
 import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -71,6 +72,7 @@ function toIncomingRequest(
     hostStyle: options.findHostStyle(headers.host),
     body: options.body,
     secure: options.secure,
+    tlsVersion: options.secure ? () => tlsVersionOf(message.socket) : undefined,
     remoteAddress: address,
     sharedAddress: shared,
     measure: options.measure,
@@ -93,6 +95,9 @@ function splitAbsolute({ url = '/', headers }: IncomingMessage): { target: strin
 }
 
 type FindHostStyle = ReturnType<typeof createHostStyleFinder>;
+
+/** Codes of 5xx that are no failures of this server: it tells the client to come back later, or has not what the client asks for. */
+const expectedRefusals: ReadonlySet<string> = new Set(['NotImplemented', 'SlowDown', 'Busy']);
 
 interface RequestListenerOptions {
   readonly handle: RequestHandler;
@@ -228,7 +233,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     };
     if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
     else if (error instanceof NotServingError) log.debug(fields, 'refused: this server does not serve now');
-    else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
+    else if (refusal.status >= 500 && !expectedRefusals.has(refusal.code)) {
       log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {
       log.debug({ ...fields, reason: reasonOf(refusal) }, `request refused: ${refusal.message}`);

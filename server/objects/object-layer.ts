@@ -31,6 +31,7 @@ import type {
   PutRetention,
   ReadOptions,
   ReadableObject,
+  RenameObject,
   VersionOptions,
   VersionResult,
 } from './contract/objects.ts';
@@ -79,6 +80,10 @@ export interface ObjectLayer {
   putBucketPolicy(bucket: string, policy: string): Promise<void>;
   deleteBucketPolicy(bucket: string): Promise<void>;
 
+  /** The block of the account counts for all buckets, together with their own. */
+  getAccountPublicAccessBlock(): Promise<PublicAccessBlock | undefined>;
+  /** Without `block` it removes the block. */
+  putAccountPublicAccessBlock(block: PublicAccessBlock | undefined): Promise<void>;
   getPublicAccessBlock(bucket: string): Promise<PublicAccessBlock | undefined>;
   /** Without `block` it removes the block. */
   putPublicAccessBlock(bucket: string, block: PublicAccessBlock | undefined): Promise<void>;
@@ -148,6 +153,11 @@ export interface ObjectLayer {
   /** Throws as `headObject` for the source, but `InvalidRequest` where its named version is a delete marker. */
   copyObject(request: CopyObject): Promise<ObjectInfo & CopiedVersion>;
   /**
+   * Moves an object to another key of its bucket, with all that it has; nothing of its body is read. Throws `InvalidBucketState` for a
+   * bucket with versions, and `IdempotencyParameterMismatch` for a token that came with another request.
+   */
+  renameObject(request: RenameObject): Promise<void>;
+  /**
    * Without a version, it deletes the object of an unversioned bucket, and adds a delete marker in a versioned one. With a version it
    * removes that version. Deleting what is absent succeeds, as in S3, unless `conditions` ask for an ETag. Throws `AccessDenied` for a
    * locked version.
@@ -167,6 +177,7 @@ export interface ObjectLayer {
     bucket: string,
     key: string,
     versionId?: string,
+    onlyId?: string,
   ): Promise<{ readonly tags: ObjectTags; readonly versionId?: string }>;
   /** Replaces the tags; `{}` removes them. */
   putObjectTags(
@@ -174,6 +185,7 @@ export interface ObjectLayer {
     key: string,
     tags: ObjectTags,
     versionId?: string,
+    onlyId?: string,
     by?: EventCaller,
   ): Promise<VersionResult>;
 
@@ -188,7 +200,7 @@ export interface ObjectLayer {
   ): Promise<VersionResult>;
 
   /** Throws `InvalidRequest` for a bucket without object lock. */
-  getObjectLock(bucket: string, key: string, versionId?: string): Promise<ObjectLock>;
+  getObjectLock(bucket: string, key: string, versionId?: string, onlyId?: string): Promise<ObjectLock>;
   /**
    * Sets or, without `retention`, removes the retention of a version. Throws `AccessDenied` where that would weaken COMPLIANCE, or
    * GOVERNANCE without `bypassGovernance`.
@@ -197,7 +209,7 @@ export interface ObjectLayer {
   putObjectLegalHold(
     bucket: string,
     key: string,
-    request: { readonly versionId?: string | undefined; readonly legalHold: boolean } & ByCaller,
+    request: VersionOptions & ByCaller & { readonly legalHold: boolean },
   ): Promise<{ readonly versionId?: string }>;
 
   /**

@@ -38,6 +38,7 @@ import {
   putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
+import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
 import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
@@ -64,6 +65,7 @@ import { type EventHub, noEventHub } from './events/object-event.ts';
 import { lockClock } from './attributes/object-lock.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
+import { renameObject } from './operations/rename-object.ts';
 import { rewriteBody } from './operations/rewrite-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
@@ -134,6 +136,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketPolicy: operation(context, getBucketPolicy),
     putBucketPolicy: operation(context, putBucketPolicy),
     deleteBucketPolicy: operation(context, deleteBucketPolicy),
+    getAccountPublicAccessBlock: operation(context, getAccountPublicAccessBlock),
+    putAccountPublicAccessBlock: operation(context, putAccountPublicAccessBlock),
     getPublicAccessBlock: operation(context, getPublicAccessBlock),
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
     getBucketWebsite: operation(context, getBucketWebsite),
@@ -165,6 +169,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     headObject: operation(context, headIntactObject),
     getObject: operation(context, getIntactObject),
     copyObject: operation(context, copyObject),
+    renameObject: operation(context, renameObject),
     deleteObject: operation(context, deleteObject),
     expireObject: operation(context, expireObject),
     listObjects: operation(context, listObjects),

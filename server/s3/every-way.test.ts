@@ -75,7 +75,7 @@ describe('every operation', () => {
           };
           const sources = {
             bucketAccess: () => Promise.resolve(document === undefined ? undefined : { policy: document }),
-            objectTags: () => Promise.resolve({}),
+            objectTags: () => Promise.resolve(undefined),
             objectAcl: () => Promise.resolve(undefined),
           };
           return (await authorize(asked, holders, sources)).kind === 'allow';

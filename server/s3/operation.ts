@@ -14,6 +14,7 @@ import type {
   ObjectWriter,
   PutObject,
   PutPart,
+  ReadOptions,
 } from '../objects/object-layer.ts';
 import type { Query } from './request.ts';
 
@@ -31,6 +32,8 @@ export interface Operation {
   readonly action: string | undefined;
   /** The action in place of `action` for a request with a `versionId`. */
   readonly versionAction?: string;
+  /** True for an operation that creates an object, false for one that begins or goes on with an upload in parts: a condition key. */
+  readonly createsObject?: boolean;
   /** Returns further condition keys, for the resource that the request refers to. */
   readonly context?: (call: S3Call) => Promise<PolicyContext>;
   handle(call: S3Call): Promise<Answer>;
@@ -65,7 +68,10 @@ export interface S3Call extends ObjectWriter {
   readonly listenedEvents: ListenedEvents | undefined;
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
-  /** The id of the object whose ACL allows the request: it reads and changes no other one. Undefined where policies allow it. */
+  /**
+   * The id of the object whose ACL or tags allow the request, '' for an absent one: the request reads and changes no other one. Undefined
+   * where neither was asked for.
+   */
   readonly grantedObject: string | undefined;
   /** The time of the server's clock. */
   readonly now: Date;
@@ -82,7 +88,7 @@ export interface S3Call extends ObjectWriter {
   /**
    * Authorizes the caller for an object or, with `versionId`, for one of its versions. A statement that denies `action` denies the version
    * too, as in MinIO: a Deny that was written for a bucket without versions holds when the bucket gets versions. Resolves with the id of the
-   * object whose ACL allows it.
+   * object whose ACL or tags the decision depends on.
    *
    * @throws S3Error AccessDenied
    */
@@ -142,6 +148,8 @@ export type Explicit<T> = { readonly [Field in keyof Required<T>]: T[Field] };
  */
 export interface ExplicitObjectLayer extends Omit<ObjectLayer, ExplicitMethod> {
   putObject(request: Explicit<PutObject>): ReturnType<ObjectLayer['putObject']>;
+  headObject(bucket: string, key: string, options: Explicit<ReadOptions>): ReturnType<ObjectLayer['headObject']>;
+  getObject(bucket: string, key: string, options: Explicit<ReadOptions>): ReturnType<ObjectLayer['getObject']>;
   copyObject(request: Explicit<CopyObject>): ReturnType<ObjectLayer['copyObject']>;
   deleteObject(bucket: string, key: string, options: Explicit<DeleteOptions>): ReturnType<ObjectLayer['deleteObject']>;
   createMultipartUpload(request: Explicit<CreateMultipartUpload>): ReturnType<ObjectLayer['createMultipartUpload']>;
@@ -154,6 +162,8 @@ export interface ExplicitObjectLayer extends Omit<ObjectLayer, ExplicitMethod> {
 
 type ExplicitMethod =
   | 'putObject'
+  | 'headObject'
+  | 'getObject'
   | 'copyObject'
   | 'deleteObject'
   | 'createMultipartUpload'

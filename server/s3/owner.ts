@@ -14,6 +14,15 @@ export function checkOwner(expected: string): void {
   }
 }
 
+/**
+ * Checks the account of a request of S3 Control.
+ *
+ * @throws S3Error AccessDenied for any other account
+ */
+export function checkAccount(id: string): void {
+  if (id !== accountId) throw new S3Error('AccessDenied', `The account of this store is ${accountId}.`);
+}
+
 export function owner(elementName: 'Owner' | 'Initiator'): Xml {
   return element(elementName, [element('ID', ownerId), element('DisplayName', ownerName)]);
 }

@@ -20,6 +20,12 @@ describe('the condition keys of a request', () => {
     });
   });
 
+  it('contain the version of TLS where there is one', () => {
+    const request = { headers: {}, remoteAddress: '192.0.2.1', secure: true, tlsVersion: () => '1.2' };
+    const context = requestContext(request as unknown as IncomingRequest, parseQuery(''), new Date(0));
+    expect(context['s3:TlsVersion']).toEqual(['1.2']);
+  });
+
   it.each([
     ['in a header', { headers: { authorization: 'AWS4-HMAC-SHA256 …' } }, ['REST-HEADER'], ['AWS4-HMAC-SHA256']],
     ['in the address', { query: 'X-Amz-Signature=0' }, ['REST-QUERY-STRING'], ['AWS4-HMAC-SHA256']],

@@ -156,6 +156,8 @@ function baseOf(name: string): Base {
       return { ...base, body: 'content' };
     case 'CopyObject':
       return { ...base, path: '/bucket/copy', headers: { 'x-amz-copy-source': '/bucket/key' } };
+    case 'RenameObject':
+      return { ...base, path: '/bucket/other/key', headers: { 'x-amz-rename-source': '/key' } };
     case 'GetObjectAttributes':
       return { ...base, headers: { 'x-amz-object-attributes': 'ETag,ObjectParts' } };
     case 'UploadPart':
@@ -262,6 +264,12 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   'x-amz-copy-source-if-modified-since': 'Thu, 01 Dec 2033 16:00:00 GMT',
   'x-amz-copy-source-if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
   'x-amz-copy-source-range': 'bytes=0-1',
+  'x-amz-rename-source': '/absent',
+  'x-amz-rename-source-if-match': '"00000000000000000000000000000000"',
+  'x-amz-rename-source-if-none-match': '*',
+  'x-amz-rename-source-if-modified-since': 'Thu, 01 Dec 2033 16:00:00 GMT',
+  'x-amz-rename-source-if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
+  'x-amz-client-token': 'no token',
   'x-amz-metadata-directive': 'NEITHER',
   'x-amz-tagging': 'a=b',
   'x-amz-tagging-directive': 'NEITHER',
@@ -370,7 +378,8 @@ async function prepare(operation: string): Promise<void> {
 async function renew(operation: string): Promise<void> {
   if (operation === 'CreateBucket') await calls.call('DELETE', '/another');
   if (operation === 'DeleteBucket') await calls.call('PUT', '/empty');
-  if (operation === 'DeleteObject' || operation === 'DeleteObjects') {
+  if (operation === 'RenameObject') await calls.call('PUT', '/bucket/other/key', { body: 'content' });
+  if (operation === 'DeleteObject' || operation === 'DeleteObjects' || operation === 'RenameObject') {
     await calls.call('PUT', '/bucket/key', { body: 'content' });
   }
   if (operation === 'AbortMultipartUpload' || operation === 'CompleteMultipartUpload') {

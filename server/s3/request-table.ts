@@ -2,7 +2,7 @@ import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import { checkChecksumAlgorithm } from './request-body.ts';
 import type { S3Call } from './operation.ts';
 import { checkBypass } from './tag-and-lock-headers.ts';
-import { checkOwner } from './owner.ts';
+import { checkAccount, checkOwner } from './owner.ts';
 import { checkVersion } from './request.ts';
 
 /**
@@ -262,6 +262,15 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-amz-tagging-directive': honoured,
     'x-amz-object-annotation-directive': harmless('objects have no annotations that could be copied'),
   },
+  RenameObject: {
+    ...common,
+    ...readConditions,
+    ...each(
+      'x-amz-rename-source x-amz-rename-source-if-match x-amz-rename-source-if-none-match ' +
+        'x-amz-rename-source-if-modified-since x-amz-rename-source-if-unmodified-since x-amz-client-token',
+      honoured,
+    ),
+  },
   DeleteObject: {
     ...common,
     ...unlocking,
@@ -338,6 +347,15 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
 };
 
+const ofAccount: Rows = { ...bodyDigests, 'x-amz-account-id': { kind: 'honoured', check: checkAccount } };
+
+/** The headers of the operations of S3 Control that this server supports. */
+export const accountTable: Readonly<Record<string, Rows>> = {
+  GetAccountPublicAccessBlock: ofAccount,
+  PutAccountPublicAccessBlock: ofAccount,
+  DeleteAccountPublicAccessBlock: ofAccount,
+};
+
 /** Operations that this server does not support. It refuses the whole request. */
 export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
@@ -353,7 +371,7 @@ export const notServed: readonly string[] = (
   'PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketReplication ' +
   'PutObjectAnnotation ' +
-  'RenameObject RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
+  'RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
   'WriteGetObjectResponse'
 ).split(' ');
@@ -365,9 +383,7 @@ const noGuard = refused('this operation does not test it');
  * that sends one relies on it, so this server refuses it.
  */
 export const guardsElsewhere: Rows = {
-  'x-amz-account-id': refused(
-    'settings of accounts (S3 Control) are not there; set the public access block of each bucket',
-  ),
+  'x-amz-account-id': refused('it is of S3 Control, of which the public access block of the account alone is there'),
   'x-amz-website-redirect-location': refused('this operation stores no object'),
   ...keptWithObjects,
   ...aclElsewhere,

@@ -53,6 +53,7 @@ import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './confi
 import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import * as none from './configuration/unconfigured.ts';
+import { renameObject } from './object/rename-object.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Query } from './request.ts';
@@ -126,6 +127,7 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['HEAD', 'object', '', headObject],
   ['PUT', 'object', '', putObject],
   ['PUT', 'object', 'copy', copyObject],
+  ['PUT', 'object', 'renameObject', renameObject],
   ['DELETE', 'object', '', deleteObject],
   ['GET', 'object', 'attributes', getObjectAttributes],
   ['GET', 'object', 'acl', getObjectAcl],

@@ -10,7 +10,14 @@ import type {
   ExplicitObjectLayer,
   VersionActions,
 } from './operation.ts';
-import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
+import {
+  accountTable,
+  guardFamilies,
+  guardsElsewhere,
+  guardsOfWrites,
+  requestTable,
+  type Treatment,
+} from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts';
@@ -62,7 +69,11 @@ function rulesOf(operation: string): ReadonlyMap<string, Rule> {
   if (known !== undefined) return known;
   const rules = new Map<string, Rule>();
   const isRead = /^(?:Get|Head|List)/.test(operation);
-  for (const rows of [guardsElsewhere, isRead ? {} : guardsOfWrites, requestTable[operation] ?? {}]) {
+  for (const rows of [
+    guardsElsewhere,
+    isRead ? {} : guardsOfWrites,
+    requestTable[operation] ?? accountTable[operation] ?? {},
+  ]) {
     for (const [name, treatment] of Object.entries(rows)) rules.set(name, ruleOf(treatment));
   }
   ruleCache.set(operation, rules);
@@ -130,16 +141,18 @@ export function createS3Api(services: S3Services): RequestHandler {
       return services.crossOrigin.preflight(request);
     }
     const query = parseQuery(request.rawQuery);
-    const { bucket = '', key = '' } = resourceOf(request);
+    const account = request.headers['x-amz-account-id'] === undefined ? undefined : await ofAccount(request);
+    const { bucket = '', key = '' } = account === undefined ? resourceOf(request) : {};
     const headers = headersWithPresigned(request.headers, query);
     const isCopy = headers['x-amz-copy-source'] !== undefined;
-    const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
+    const operation = account ?? findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name, bucket);
     request.audit?.setOperation(operation.name, { bucket, key });
     const auth = await services.authenticate(request, headers);
     request.audit?.setPrincipal(auth.principal);
     const whole = headers === request.headers ? request : { ...request, headers };
-    const call = new Call(services, whole, auth, { query, bucket, key });
+    const { createsObject } = operation;
+    const call = new Call(services, whole, auth, { query, bucket, key, createsObject });
     if (operation.context !== undefined) await call.addContext(operation.context);
     const { action, versionAction } = operation;
     if (action !== undefined) {
@@ -150,6 +163,14 @@ export function createS3Api(services: S3Services): RequestHandler {
     call.checkHeaders(operation.name);
     return operation.handle(call);
   };
+}
+
+/** Returns the operation of S3 Control that a request with the header `x-amz-account-id` asks for; undefined for one of a bucket. */
+async function ofAccount({ rawPath, method }: IncomingRequest): Promise<Operation | undefined> {
+  // A bucket of this name has no virtual host of an account, and its requests do not have the header.
+  if (rawPath !== '/v20180820/configuration/publicAccessBlock') return undefined;
+  const { accountOperation } = await import('./configuration/account-public-access-block.ts');
+  return accountOperation(method);
 }
 
 function levelOf(bucket: string, key: string): Level {
@@ -166,13 +187,14 @@ class Call implements S3Call, AuthorizationContext {
   readonly key: string;
   grantedObject: string | undefined;
   readonly #services: S3Services;
+  readonly #createsObject: boolean | undefined;
   #context: PolicyContext | undefined;
 
   constructor(
     services: S3Services,
     request: IncomingRequest,
     auth: AuthenticatedRequest,
-    target: { readonly query: Query; readonly bucket: string; readonly key: string },
+    target: Pick<Operation, 'createsObject'> & Pick<S3Call, 'query' | 'bucket' | 'key'>,
   ) {
     this.#services = services;
     this.request = request;
@@ -180,6 +202,7 @@ class Call implements S3Call, AuthorizationContext {
     this.query = target.query;
     this.bucket = target.bucket;
     this.key = target.key;
+    this.#createsObject = target.createsObject;
   }
 
   authenticateForm(fields: FormFields): Promise<FormSender | undefined> {
@@ -192,7 +215,7 @@ class Call implements S3Call, AuthorizationContext {
     audit?.setOperation('PostObject', { bucket: this.bucket, key });
     audit?.setPrincipal(principal);
     if (sender !== undefined) audit?.setSignature(sender.signature);
-    const target = { query: this.query, bucket: this.bucket, key };
+    const target = { query: this.query, bucket: this.bucket, key, createsObject: true };
     const call = new Call(this.#services, { ...this.request, headers }, { principal, body, size }, target);
     if (sender !== undefined) {
       call.#context = {
@@ -263,7 +286,12 @@ class Call implements S3Call, AuthorizationContext {
 
   /** Computed only when it is read: the root user's requests are decided without it. */
   get conditions(): PolicyContext {
-    return { ...requestContext(this.request, this.query, this.#services.clock()), ...this.#context };
+    const creates = this.#createsObject;
+    return {
+      ...requestContext(this.request, this.query, this.#services.clock()),
+      ...(creates === undefined ? {} : { 's3:ObjectCreationOperation': [String(creates)] }),
+      ...this.#context,
+    };
   }
 
   get now(): Date {
@@ -282,8 +310,8 @@ class Call implements S3Call, AuthorizationContext {
     return (await authorizeRequest(this.#services.access, this, right))?.decision.kind === 'allow';
   }
 
-  require(action: string, resource: string, conditions?: PolicyContext): Promise<void> {
-    return requireRight(this.#services.access, this, { action, resource, conditions });
+  async require(action: string, resource: string, conditions?: PolicyContext): Promise<void> {
+    this.#bind(await requireObjectRight(this.#services.access, this, { action, resource, conditions }), resource);
   }
 
   async requireVersion(
@@ -294,8 +322,18 @@ class Call implements S3Call, AuthorizationContext {
   ): Promise<string | undefined> {
     const right = rightToVersion(actions, resource, versionId, context);
     const id = await requireObjectRight(this.#services.access, this, right);
-    if (id !== undefined && resource === `${this.bucket}/${this.key}`) this.grantedObject = id;
+    // The source of a copy may be another version of the same key.
+    if (versionId === this.query.get('versionId')) this.#bind(id, resource);
     return id;
+  }
+
+  /** Binds the request to the object on which a decision depends. Decisions on two objects were made before and after a replacement. */
+  #bind(id: string | undefined, resource: string): void {
+    if (id === undefined || resource !== `${this.bucket}/${this.key}`) return;
+    if (this.grantedObject !== undefined && this.grantedObject !== id) {
+      throw new S3Error('SlowDown', 'The object was replaced while the request was authorized; try again.');
+    }
+    this.grantedObject = id;
   }
 
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void> {

@@ -213,6 +213,8 @@ function callerOf(exchange: Exchange, authorizer: Authorizer, { identities, root
   return {
     principal,
     services: { identities, root },
-    require: (action, resource = '') => authorizer.require(exchange, action, resource),
+    require: async (action, resource = '') => {
+      await authorizer.require(exchange, action, resource);
+    },
   };
 }

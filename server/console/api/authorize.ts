@@ -48,10 +48,16 @@ export class Authorizer {
 
   /**
    * Rejects with `AccessDenied`, which names the action, the resource and the user's policies. Of several actions, which are names of one
-   * right, one must be allowed and none denied.
+   * right, one must be allowed and none denied. Resolves with the id of the object whose ACL or tags the decision depends on: no other one
+   * may be read or changed.
    */
-  async require(exchange: Exchange, action: Right['action'], resource: string, conditions?: Context): Promise<void> {
-    await this.#require(exchange, { action, resource, conditions });
+  async require(
+    exchange: Exchange,
+    action: Right['action'],
+    resource: string,
+    conditions?: Context,
+  ): Promise<string | undefined> {
+    return this.#require(exchange, { action, resource, conditions });
   }
 
   /** Rejects with `AccessDenied` if no resource that the unread body could name would be allowed. */
@@ -68,16 +74,16 @@ export class Authorizer {
     return decided?.decision.kind === 'allow';
   }
 
-  async #require(exchange: Exchange, right: Right): Promise<void> {
+  async #require(exchange: Exchange, right: Right): Promise<string | undefined> {
     const audit = auditOf(exchange.response);
     const decided = await authorizeRequest(this.#access, { ...this.#contextOf(exchange), audit }, right);
-    if (decided === undefined) return;
+    if (decided === undefined) return undefined;
     const { action, decision } = decided;
     // The final decision comes with the resource, when the body is read.
-    if (right.unknown !== undefined && decision.kind === 'allow') return;
+    if (right.unknown !== undefined && decision.kind === 'allow') return undefined;
     const { resource } = right;
     audit?.setOperation(action.replace(/^.*:/, ''), placeOf(resource));
-    if (decision.kind === 'allow') return;
+    if (decision.kind === 'allow') return decision.objectId;
     const { accessKey, principal } = currentSession(exchange.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
     throw new S3Error('AccessDenied', refusal(await this.#policyNames(principal), action, resource));

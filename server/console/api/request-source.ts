@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { RequestOrigin } from '../../auth/condition-keys.ts';
 import { createSourceFinder, type FindSource, type Source } from '../../http/contract/source-address.ts';
+import { tlsVersionOf } from '../../http/contract/tls-version.ts';
 import type { ConsoleSettings } from '../services.ts';
 
 const direct = createSourceFinder();
@@ -22,7 +23,8 @@ export function sourceOf(request: Request): Source {
 /** The origin of the request for conditions of policies. */
 export function originOf(request: Request): RequestOrigin {
   const { address, shared } = sourceOf(request);
-  return { remoteAddress: address, sharedAddress: shared, secure: isEncrypted(request) };
+  const tlsVersion = () => tlsVersionOf(request.socket);
+  return { remoteAddress: address, sharedAddress: shared, secure: isEncrypted(request), tlsVersion };
 }
 
 /** Reports whether this server terminates TLS for the connection. */

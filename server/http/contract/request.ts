@@ -25,6 +25,8 @@ export interface IncomingRequest {
   /** Can be read once. The read tells a client that waits with `Expect: 100-continue` to send it; an unread body is fine. */
   readonly body: BodySource;
   readonly secure: boolean;
+  /** Returns the version of TLS, e.g. `1.3`; absent for a connection without TLS. */
+  readonly tlsVersion?: (() => string | undefined) | undefined;
   readonly remoteAddress: string;
   /** An untrusted proxy passed the request on: several clients may share the address. */
   readonly sharedAddress?: boolean;

@@ -6,14 +6,23 @@ import type { ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { findVersion, storedObject } from '../operations/versions.ts';
 
+/** The tags of an object. The id is that of the object, which a write replaces. */
+export interface ExistingTags {
+  readonly tags: ObjectTags;
+  readonly id: string;
+}
+
 /**
- * Returns a function that reads the tags of an object for policies. It resolves with undefined for an absent object and for a delete
- * marker, and for a version id that no version can have.
+ * Returns a function that reads the tags of an object for policies. It resolves with undefined for an absent object, and for a version id
+ * that no version can have.
  */
 export function existingTags(
   context: Pick<ObjectContext, 'records'>,
-): (bucket: string, key: string, versionId?: string) => Promise<ObjectTags | undefined> {
-  return async (bucket, key, versionId) => (await existingRecord(context, bucket, key, versionId))?.tags;
+): (bucket: string, key: string, versionId?: string) => Promise<ExistingTags | undefined> {
+  return async (bucket, key, versionId) => {
+    const record = await existingRecord(context, bucket, key, versionId);
+    return record && { tags: record.tags ?? {}, id: record.id };
+  };
 }
 
 /** The ACL of an object, as it counts. The id is that of the object, which a write replaces. */

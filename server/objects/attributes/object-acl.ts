@@ -8,6 +8,8 @@ import {
   resolveAcl,
 } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { readAccountBlock } from '../buckets/account-block.ts';
+import type { ObjectContext } from '../context.ts';
 import type { ObjectWriter } from '../object-layer.ts';
 import { type BucketRecord, countsAcls } from '../records/bucket-record.ts';
 
@@ -45,6 +47,19 @@ export function allowedAcl(bucket: BucketRecord, requested: RequestedAcl | undef
     );
   }
   return acl;
+}
+
+/** Refuses a public ACL where the account blocks them. It reads nothing for any other. Throws `AccessDenied`. */
+export async function refusePublic(
+  { records }: Pick<ObjectContext, 'records'>,
+  requested: RequestedAcl | undefined,
+): Promise<void> {
+  if (requested === undefined || !isPublicAcl(resolveAcl(requested, ownerId))) return;
+  if ((await readAccountBlock(records))?.blockPublicAcls !== true) return;
+  throw new S3Error(
+    'AccessDenied',
+    'Access Denied: the ACL is public, and public ACLs are blocked by the BlockPublicAcls setting of the account.',
+  );
 }
 
 /** Refuses an ACL that would grant something in a bucket where ACLs do not count. Throws `AccessControlListNotSupported`. */

@@ -7,15 +7,13 @@ import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResul
 import { type BucketRecord, countsAcls, getBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
 import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
-import { allowedAcl, checkUncounted, shownAcl, storedAcl } from './object-acl.ts';
+import { allowedAcl, checkUncounted, refusePublic, shownAcl, storedAcl } from './object-acl.ts';
 import { checkRetentionChange } from './object-lock.ts';
 import { checkIdentity, readVersionRecord, shownVersionId } from '../operations/versions.ts';
 
-interface Version {
+interface Version extends VersionOptions {
   readonly bucket: string;
   readonly key: string;
-  readonly versionId: string | undefined;
-  readonly onlyId?: string | undefined;
   readonly by: EventCaller | undefined;
   /** The names of the event. */
   readonly names: readonly string[];
@@ -53,8 +51,10 @@ export async function getObjectTags(
   bucket: string,
   key: string,
   versionId?: string,
+  onlyId?: string,
 ): Promise<VersionResult & { readonly tags: ObjectTags }> {
   const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  checkIdentity(stored.record, onlyId);
   const { versioning } = (await getBucket(context.records, bucket)).record;
   const { tags = {} } = stored.record;
   return versioning === undefined ? { tags } : { tags, versionId: shownVersionId(stored.record) };
@@ -67,13 +67,14 @@ export function putObjectTags(
   key: string,
   tags: ObjectTags,
   versionId?: string,
+  onlyId?: string,
   by?: EventCaller,
 ): Promise<VersionResult> {
   const isEmpty = Object.keys(tags).length === 0;
   const names = isEmpty
     ? ['s3:ObjectTagging:Delete', 's3:ObjectCreated:DeleteTagging']
     : ['s3:ObjectTagging:Put', 's3:ObjectCreated:PutTagging'];
-  return updateObject(context, { bucket, key, versionId, by, names }, ({ tags: _tags, ...record }) =>
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, ({ tags: _tags, ...record }) =>
     isEmpty ? record : { ...record, tags },
   );
 }
@@ -92,13 +93,14 @@ export async function getObjectAcl(
 }
 
 /** The owner stays. */
-export function putObjectAcl(
+export async function putObjectAcl(
   context: ObjectContext,
   bucket: string,
   key: string,
   requested: RequestedAcl,
   { versionId, onlyId, by }: VersionOptions & ByCaller = {},
 ): Promise<VersionResult> {
+  await refusePublic(context, requested);
   const names = ['s3:ObjectAcl:Put'];
   return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
     if (!countsAcls(bucketRecord)) {
@@ -117,8 +119,10 @@ export async function getObjectLock(
   bucket: string,
   key: string,
   versionId?: string,
+  onlyId?: string,
 ): Promise<ObjectLock> {
   const { stored } = await readVersionRecord(context, bucket, key, versionId);
+  checkIdentity(stored.record, onlyId);
   requireObjectLock((await getBucket(context.records, bucket)).record);
   return shownLock(stored.record.lock ?? {});
 }
@@ -127,10 +131,10 @@ export function putObjectRetention(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, retention, bypassGovernance, by }: PutRetention,
+  { versionId, onlyId, retention, bypassGovernance, by }: PutRetention,
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutRetention'];
-  return updateObject(context, { bucket, key, versionId, by, names }, (record, bucketRecord) => {
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     checkRetentionChange(record, retention, { now: context.lockClock.earliest(), bypassGovernance });
     const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
@@ -145,10 +149,10 @@ export function putObjectLegalHold(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, legalHold, by }: { readonly versionId?: string | undefined; readonly legalHold: boolean } & ByCaller,
+  { versionId, onlyId, legalHold, by }: VersionOptions & ByCaller & { readonly legalHold: boolean },
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutLegalHold'];
-  return updateObject(context, { bucket, key, versionId, by, names }, (record, bucketRecord) => {
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     return withLock(record, { ...record.lock, legalHold });
   });

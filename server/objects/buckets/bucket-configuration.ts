@@ -1,4 +1,5 @@
-import { allowedAcl, checkUncounted } from '../attributes/object-acl.ts';
+import { allowedAcl, checkUncounted, refusePublic } from '../attributes/object-acl.ts';
+import { joinedBlock, readAccountBlock } from './account-block.ts';
 import {
   countsAcls,
   guardBucket,
@@ -69,13 +70,14 @@ export async function getBucketPolicy(context: ObjectContext, bucket: string): P
   return (await getBucket(context.records, bucket)).record.policy;
 }
 
-/** The caller has checked the policy. Throws `AccessDenied` for a public one that the public access block of the bucket refuses. */
-export function putBucketPolicy(context: ObjectContext, bucket: string, policy: string): Promise<void> {
-  return changeBucket(context, bucket, (record) => {
-    if (record.publicAccessBlock?.blockPublicPolicy === true && isPublic(parseBucketPolicy(policy, bucket))) {
+/** The caller has checked the policy. Throws `AccessDenied` for a public one that the public access block of the bucket or the account refuses. */
+export async function putBucketPolicy(context: ObjectContext, bucket: string, policy: string): Promise<void> {
+  const account = isPublic(parseBucketPolicy(policy, bucket)) ? await readAccountBlock(context.records) : undefined;
+  await changeBucket(context, bucket, (record) => {
+    if (joinedBlock(record, account)?.blockPublicPolicy === true && isPublic(parseBucketPolicy(policy, bucket))) {
       throw new S3Error(
         'AccessDenied',
-        'Access Denied: the policy is public, and public policies are blocked by the BlockPublicPolicy setting of the bucket.',
+        'Access Denied: the policy is public, and public policies are blocked by the BlockPublicPolicy setting of the bucket or the account.',
       );
     }
     return { ...record, policy };
@@ -263,8 +265,9 @@ export function bucketAcl({ grants }: Pick<BucketRecord, 'grants'>): Acl {
   return grants === undefined ? resolveAcl(undefined, ownerId) : { owner: ownerId, grants };
 }
 
-export function putBucketAcl(context: ObjectContext, bucket: string, requested: RequestedAcl): Promise<void> {
-  return changeBucket(context, bucket, (record) => {
+export async function putBucketAcl(context: ObjectContext, bucket: string, requested: RequestedAcl): Promise<void> {
+  await refusePublic(context, requested);
+  await changeBucket(context, bucket, (record) => {
     if (!countsAcls(record)) {
       checkUncounted(requested);
       return record;

@@ -5,6 +5,7 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { EventCaller } from '../events/event-caller.ts';
 import { ruledEvent } from '../events/object-event.ts';
 import { commitChange } from '../operations/commit-change.ts';
+import { refusePublic } from '../attributes/object-acl.ts';
 import type { ObjectContext } from '../context.ts';
 import type { Bucket, CreateBucket } from '../object-layer.ts';
 import {
@@ -30,6 +31,7 @@ export async function createBucket(
   by?: EventCaller,
 ): Promise<void> {
   await context.checkSpace(0);
+  await refusePublic(context, options.acl);
   const key = recordKeys.bucket(bucket);
   const { ownership = 'BucketOwnerEnforced' } = options;
   if (!countsAcls({ ownership }) && options.acl !== undefined && !changesNothing(options.acl)) {

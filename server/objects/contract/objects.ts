@@ -22,8 +22,7 @@ export interface ObjectLock {
   readonly legalHold?: boolean;
 }
 
-export interface PutRetention extends ByCaller {
-  readonly versionId?: string | undefined;
+export interface PutRetention extends VersionOptions, ByCaller {
   readonly retention: Retention | undefined;
   /** The caller has the permission and asked for it. It changes GOVERNANCE alone. */
   readonly bypassGovernance: boolean;
@@ -161,6 +160,8 @@ export interface PutObject extends NewAcl {
   readonly lock?: ObjectLock | undefined;
   /** The request that creates the object, for events; `Put` by default. */
   readonly operation?: 'Put' | 'Post' | 'Copy' | undefined;
+  /** As in `ReadOptions`, of the object that the write replaces. */
+  readonly onlyId?: string | undefined;
 }
 
 export interface ReadOptions extends ByCaller {
@@ -169,7 +170,10 @@ export interface ReadOptions extends ByCaller {
   readonly customerKey?: CustomerKey | undefined;
   /** 32 hexadecimal digits, or `null`. Absent: the current version. Throws `NoSuchVersion`. */
   readonly versionId?: string | undefined;
-  /** The id of the object whose ACL allows the read. Throws `AccessDenied` for another one, which replaced it meanwhile. */
+  /**
+   * The id of the object whose ACL or tags allow the request, '' for an absent one. Throws `SlowDown` for another one, which replaced it
+   * meanwhile: a repetition is decided by that one.
+   */
   readonly onlyId?: string | undefined;
   /** Asks for `limit` parts of a multipart object, from the one after number `after` on: one more read. */
   readonly parts?: { readonly after: number; readonly limit: number } | undefined;
@@ -179,11 +183,31 @@ export interface ReadOptions extends ByCaller {
 
 export type VersionOptions = Pick<ReadOptions, 'versionId' | 'onlyId'>;
 
+export interface RenameObject extends ByCaller {
+  readonly bucket: string;
+  readonly from: string;
+  /** An object under this key is replaced. */
+  readonly to: string;
+  readonly fromConditions: ReadConditions;
+  /** An absent object fulfils all but If-Match and If-Modified-Since. */
+  readonly toConditions: ReadConditions;
+  /** The object under `from` must have each of these ids, as in `ReadOptions`. */
+  readonly onlyIds: readonly (string | undefined)[];
+  /** As in `PutObject`. */
+  readonly onlyTargetId: string | undefined;
+  /** A request with the token of an earlier one, and the same parameters, changes nothing. */
+  readonly clientToken: string | undefined;
+  /** Called with the tags that the object takes with it. Its rejection refuses the rename. */
+  readonly allowTags: (tags: ObjectTags) => Promise<void>;
+}
+
 export interface DeleteOptions extends ByCaller {
   readonly conditions?: DeleteConditions | undefined;
   readonly versionId?: string | undefined;
   /** The caller has the permission to delete a version under GOVERNANCE, and asked for it. */
   readonly bypassGovernance?: boolean | undefined;
+  /** As in `ReadOptions`. */
+  readonly onlyId?: string | undefined;
 }
 
 export interface ExpireObject {
@@ -276,4 +300,6 @@ export interface CopyObject extends NewAcl {
   /** Absent: the source's tags. */
   readonly tags?: ObjectTags | undefined;
   readonly lock?: ObjectLock | undefined;
+  /** As in `PutObject`. */
+  readonly onlyId?: string | undefined;
 }

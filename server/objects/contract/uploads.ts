@@ -62,6 +62,8 @@ export interface CompleteMultipartUpload extends ByCaller {
   readonly conditions?: WriteConditions | undefined;
   /** The client's key of an upload that was created with one: needed where the parts have checksums. */
   readonly customerKey?: CustomerKey | undefined;
+  /** As in `PutObject`. */
+  readonly onlyId?: string | undefined;
 }
 
 export interface ListParts {

@@ -13,6 +13,15 @@ import type { StoredPart } from '../records/upload-record.ts';
  */
 const MIN_PART_SIZE = 5 * 1024 * 1024;
 
+type UploadChecksum = NonNullable<CreateMultipartUpload['checksum']>;
+
+/**
+ * The checksum of an upload that began without one.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
+ */
+export const DEFAULT_CHECKSUM = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT' } as const satisfies UploadChecksum;
+
 /** A part with its digests as clients see them. */
 export interface OpenedPart extends StoredPart {
   readonly digests: Digests;
@@ -71,23 +80,22 @@ export function etagOfParts(etags: readonly string[]): string {
  * Checks that request and upload agree on the kind of checksum. A composite checksum needs those of all parts, as in S3. Throws
  * `InvalidRequest`.
  */
-export function checkChecksumMode(wanted: CreateMultipartUpload['checksum'], request: CompleteMultipartUpload): void {
+export function checkChecksumMode(begun: CreateMultipartUpload['checksum'], request: CompleteMultipartUpload): void {
+  const wanted: UploadChecksum = begun ?? DEFAULT_CHECKSUM;
   const { checksum, checksumType, parts } = request;
-  if (checksumType !== undefined && checksumType !== wanted?.type) {
+  if (checksumType !== undefined && checksumType !== wanted.type) {
     throw new S3Error(
       'InvalidRequest',
-      wanted === undefined
-        ? `The upload was created without a checksum; the complete request has the ${checksumType} checksum mode.`
-        : `The upload was created using the ${wanted.type} checksum mode. The complete request must use the same checksum mode.`,
+      `The upload was created using the ${wanted.type} checksum mode. The complete request must use the same checksum mode.`,
     );
   }
-  if (checksum !== undefined && checksum.algorithm !== wanted?.algorithm) {
+  if (checksum !== undefined && checksum.algorithm !== wanted.algorithm) {
     throw new S3Error(
       'InvalidRequest',
-      `Checksum type mismatch: the upload was created with ${wanted?.algorithm ?? 'no checksum'}, the complete request has ${checksum.algorithm}.`,
+      `Checksum type mismatch: the upload was created with ${wanted.algorithm}, the complete request has ${checksum.algorithm}.`,
     );
   }
-  if (wanted?.type !== 'COMPOSITE') return;
+  if (wanted.type !== 'COMPOSITE') return;
   const without = parts.find((part) => part.checksum === undefined);
   if (without === undefined) return;
   throw new S3Error(
@@ -118,13 +126,16 @@ export function checkWholeObject(
   );
 }
 
-/** Computes the checksum of the object from those of its parts; undefined where the upload has none. */
+/**
+ * Computes the checksum of the object from those of its parts. An upload that began without one may have parts with other checksums, which
+ * their requests sent, or with none, under a key of the client or from an older server. Then it is undefined.
+ */
 export function checksumOfParts(
-  wanted: CreateMultipartUpload['checksum'],
+  begun: CreateMultipartUpload['checksum'],
   parts: readonly OpenedPart[],
 ): Checksum | undefined {
-  if (wanted === undefined) return undefined;
-  const { algorithm, type } = wanted;
+  const { algorithm, type } = begun ?? DEFAULT_CHECKSUM;
+  if (begun === undefined && parts.some(({ digests }) => digests.checksum?.algorithm !== algorithm)) return undefined;
   const sums = parts.map(({ record, digests }) => ({
     digest: Buffer.from(digests.checksum?.value ?? '', 'base64'),
     size: record.size,

@@ -4,7 +4,14 @@ import { type BucketRecord, guardBucket, getBucket, isObserved } from '../record
 import { ruledEvent } from '../events/object-event.ts';
 import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
-import { newVersion, readPlace, removedBytes, shownVersionId, supersede } from '../operations/versions.ts';
+import {
+  checkCurrent,
+  newVersion,
+  readPlace,
+  removedBytes,
+  shownVersionId,
+  supersede,
+} from '../operations/versions.ts';
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
@@ -67,6 +74,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
     return completedBefore(context, request, current.record, stored.record);
   }
   if (upload === undefined) throw noSuchUpload(uploadId);
+  checkCurrent(place, request.onlyId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
   checkWriteConditions(request.conditions, await comparable(context, bucket, current?.record, request.conditions));
   checkChecksumMode(upload.record.checksum, request);

@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
 import { commitChange, newId } from '../operations/commit-change.ts';
-import { aclOfNew } from '../attributes/object-acl.ts';
+import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
 import { checkLockOfNew } from '../attributes/object-lock.ts';
 import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
@@ -26,6 +26,7 @@ export async function createMultipartUpload(
   checkObjectKey(bucket, key);
   checkChecksumType(checksum);
   await context.checkSpace(0);
+  await refusePublic(context, request.acl);
   const { record: bucketRecord } = await getBucket(context.records, bucket);
   const now = context.clock();
   checkLockOfNew(bucketRecord, request.lock, context.lockClock.earliest());

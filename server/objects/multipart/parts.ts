@@ -23,6 +23,7 @@ import type {
   ListParts,
   PartListing,
 } from '../object-layer.ts';
+import { DEFAULT_CHECKSUM } from './choose-parts.ts';
 import { digestsOf } from '../operations/put-object.ts';
 import { getBucket, guardBucket, type StoredBucket } from '../records/bucket-record.ts';
 import { shownEncryption } from '../records/object-record.ts';
@@ -166,11 +167,17 @@ function commitPart(context: ObjectContext, request: PutPart, record: PartRecord
   });
 }
 
-/** Selects the digests of a part: the checksum algorithm of the upload is always computed, and no other is accepted. */
+/**
+ * Selects the digests of a part: the checksum algorithm of the upload is always computed, and no other is accepted. An upload without one
+ * takes any, and computes that of S3 for parts that come without; but not under a key of the client, which the completion would need.
+ */
 function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): ExpectedDigests {
-  const algorithm = upload.checksum?.algorithm;
-  if (algorithm === undefined) return digests;
   const given = digests.checksum?.algorithm ?? digests.trailing?.algorithm;
+  if (upload.checksum === undefined) {
+    const computes = given === undefined && upload.sealed?.scheme !== 'SSE-C';
+    return computes ? { ...digests, compute: digests.compute ?? DEFAULT_CHECKSUM.algorithm } : digests;
+  }
+  const { algorithm } = upload.checksum;
   if (given !== undefined && given !== algorithm) {
     throw new S3Error(
       'InvalidRequest',

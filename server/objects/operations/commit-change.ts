@@ -57,8 +57,8 @@ export async function claimBlob(
 export interface Change<T> {
   readonly batch?: Omit<Batch, 'id'>;
   readonly result: T;
-  /** Present where it is observed: the commit queues it, and the listeners get it after the commit. */
-  readonly event?: RuledEvent | undefined;
+  /** Present where it is observed: the commit queues it, and the listeners get it after the commit. A rename has two. */
+  readonly event?: RuledEvent | readonly RuledEvent[] | undefined;
 }
 
 /** With 12, one of 500 changes of the tags of one object by six clients in four threads gave up. */
@@ -104,10 +104,11 @@ async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change
   }
   const { batch, result, event } = change;
   if (batch === undefined) return { kind: 'done', result };
-  const whole = event === undefined ? batch : withEvent(context, batch, event);
+  const events = event === undefined ? undefined : [event].flat();
+  const whole = events === undefined ? batch : events.reduce((all, one) => withEvent(context, all, one), batch);
   const outcome = await commitOnce(context.records, whole, context.random);
   if (outcome.kind !== 'committed') return outcome;
-  if (event !== undefined) context.events.hear(event);
+  for (const one of events ?? []) context.events.hear(one);
   return { kind: 'done', result };
 }
 
@@ -141,15 +142,9 @@ export async function removeObject(
   const { bucket, key, order } = place;
   const { body, damage } = current.record;
   const removed: Key[] = by === undefined ? [objectKey] : [];
-  let blobs: readonly BlobId[] = [];
-  if (body.kind === 'inline') {
-    if (by !== 'inline') removed.push(recordKeys.inline(bucket, key, order));
-  } else if (body.kind === 'blob') {
-    blobs = [body.blob];
-  } else if (body.kind === 'parts') {
-    if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key, order));
-    blobs = await blobsOfManifest(context, place, current.record);
-  }
+  if (body.kind === 'inline' && by !== 'inline') removed.push(recordKeys.inline(bucket, key, order));
+  if (body.kind === 'parts' && by !== 'parts') removed.push(recordKeys.manifest(bucket, key, order));
+  const blobs = body.kind === 'inline' ? [] : await blobsOfObject(context, place, current.record);
   if (damage !== undefined) removed.push(recordKeys.damage(bucket, key, order));
   const { put, delete: owners } = queueRemoval(blobs, context.clock());
   return {
@@ -157,6 +152,16 @@ export async function removeObject(
     put,
     delete: [...removed, ...owners],
   };
+}
+
+/** Returns the blobs of the body of an object. */
+export async function blobsOfObject(
+  context: ObjectContext,
+  place: VersionPlace,
+  record: ObjectRecord,
+): Promise<readonly BlobId[]> {
+  if (record.body.kind === 'blob') return [record.body.blob];
+  return record.body.kind === 'parts' ? blobsOfManifest(context, place, record) : [];
 }
 
 /**

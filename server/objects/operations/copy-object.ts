@@ -42,6 +42,7 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
     lock: request.lock,
     acl: request.acl,
     writer: request.writer,
+    onlyId: request.onlyId,
     operation: 'Copy',
   });
   return { ...written, ...copiedVersion(info) };

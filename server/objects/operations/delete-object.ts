@@ -10,6 +10,7 @@ import { type BatchChanges, type Change, commitChange, removeObject } from './co
 import { checkDeleteConditions } from './get-object.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
 import {
+  checkIdentity,
   deleteMarker,
   findVersion,
   type FoundVersion,
@@ -76,7 +77,7 @@ async function deleteCurrent(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, by }: DeleteOptions,
+  { conditions, by, onlyId }: DeleteOptions,
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
@@ -84,6 +85,7 @@ async function deleteCurrent(
   if (isDue !== undefined && (current === undefined || !isDue(expiring(current.record, 'current')))) {
     return { result: undefined };
   }
+  checkIdentity(current?.record, onlyId);
   checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
   // A bucket that becomes versioned at this moment keeps the object.
   const { expect } = guardBucket(bucket, stored);
@@ -114,12 +116,13 @@ async function removeVersion(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, conditions, bypassGovernance, by }: DeleteOptions & { readonly versionId: string },
+  { versionId, conditions, bypassGovernance, by, onlyId }: DeleteOptions & { readonly versionId: string },
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
   const stored = await getBucket(context.records, bucket);
   const record = found?.stored.record;
+  checkIdentity(record, onlyId);
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
   if (found === undefined || record === undefined) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;

@@ -307,7 +307,7 @@ function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {
   };
 }
 
-function refuseDamaged({ bucket, key, damage }: ObjectInfo): void {
+export function refuseDamaged({ bucket, key, damage }: Pick<ObjectInfo, 'bucket' | 'key' | 'damage'>): void {
   if (damage === undefined) return;
   throw new S3Error(
     'InternalError',

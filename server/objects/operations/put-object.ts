@@ -4,9 +4,17 @@ import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format
 import { ruledEvent } from '../events/object-event.ts';
 import { commitChange, newId, claimBlob } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
-import { aclOfNew } from '../attributes/object-acl.ts';
+import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
 import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
-import { newVersion, type Place, readPlace, removedBytes, shownVersionId, supersede } from './versions.ts';
+import {
+  checkCurrent,
+  newVersion,
+  type Place,
+  readPlace,
+  removedBytes,
+  shownVersionId,
+  supersede,
+} from './versions.ts';
 import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
@@ -37,7 +45,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   }
   if (place.stored.record.quota !== undefined) await checkQuotaFor(context, request, place);
   // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
-  if (needsAcl(place.stored.record, request)) aclOfNew(place.stored.record, request.acl, request.writer);
+  if (needsAcl(place.stored.record, request)) await checkAcl(context, request, place);
   const id = newId(context.clock(), context.random);
   const chosen = encryptionOf(context, place.stored.record, request);
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
@@ -127,7 +135,7 @@ function commitObject(
   { stored }: ReceivedBody,
   place: Place | undefined,
 ): Promise<Committed> {
-  const { bucket, key, conditions } = request;
+  const { bucket, key, conditions, onlyId } = request;
   const inline =
     stored.kind === 'inline'
       ? { key: recordKeys.inline(bucket, key), value: encodeBody(draft.id, stored.bytes) }
@@ -139,6 +147,7 @@ function commitObject(
     const found = known ?? (await readPlace(context, bucket, key));
     // Used once: an attempt after a conflict must read again.
     known = undefined;
+    checkCurrent(found, onlyId);
     if (conditions !== undefined) await checkConditions(context, request, found);
     const version = newVersion(context, found);
     const bucketRecord = found.stored.record;
@@ -175,6 +184,11 @@ function commitObject(
     const delta = record.size - removedBytes(found);
     return { batch: await countBytes(context, request, found.stored, delta, batch), result, event };
   });
+}
+
+async function checkAcl(context: ObjectContext, { acl, writer }: PutObject, { stored }: Place): Promise<void> {
+  await refusePublic(context, acl);
+  aclOfNew(stored.record, acl, writer);
 }
 
 /** Most buckets have no ACLs, and most requests ask for none. */

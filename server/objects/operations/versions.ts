@@ -13,7 +13,7 @@ import {
 } from '../records/object-record.ts';
 import { recordKeys, versionOrder, type VersionOrder } from '../records/record-format.ts';
 import { StoredDataError } from '../stored-data-error.ts';
-import { type BatchChanges, objectRecordKey, removeObject } from './commit-change.ts';
+import { type BatchChanges, objectRecordKey, removeObject, type VersionPlace } from './commit-change.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
 
 /** The version id of the null version, as clients see it. */
@@ -123,7 +123,13 @@ export async function supersede(
   const ofCurrent =
     current === undefined || removed.includes(current)
       ? await removeObject(context, { bucket, key }, current, by)
-      : await moveObject(context, { bucket, key }, versionOrder(current.record.versionId), current, by);
+      : await moveObject(
+          context,
+          { bucket, key },
+          { bucket, key, order: versionOrder(current.record.versionId) },
+          current,
+          by,
+        );
   const markerKey = recordKeys.marker(bucket, key);
   const ofMarker: BatchChanges =
     marker === undefined
@@ -191,19 +197,20 @@ export function deleteMarker(context: ObjectContext, version: NewVersion): Objec
 }
 
 /**
- * Returns the changes that move the records of an object from one place to another: the current version becomes noncurrent, or a
- * noncurrent one current. `by` is the kind of a new body at the first place.
+ * Returns the changes that move the records of an object from one place to another: the current version becomes noncurrent, a
+ * noncurrent one current, or an object gets another key. `by` is the kind of a new body at the first place, `record` the record at the
+ * second one.
  */
-async function moveObject(
+export async function moveObject(
   context: ObjectContext,
-  from: { readonly bucket: string; readonly key: string; readonly order?: VersionOrder },
-  to: VersionOrder | undefined,
+  from: VersionPlace,
+  to: VersionPlace,
   { record, revision }: StoredObject,
   by: Body['kind'] | undefined,
+  moved = record,
 ): Promise<BatchChanges> {
-  const { bucket, key, order } = from;
   const recordKey = objectRecordKey(from);
-  const put = [{ key: objectRecordKey({ bucket, key, order: to }), value: encodeObject(record) }];
+  const put = [{ key: objectRecordKey(to), value: encodeObject(moved) }];
   const removed = by === undefined ? [recordKey] : [];
   const tables = [
     ...(record.body.kind === 'inline' ? [{ of: recordKeys.inline, kept: by === 'inline' }] : []),
@@ -211,13 +218,13 @@ async function moveObject(
     ...(record.damage === undefined ? [] : [{ of: recordKeys.damage, kept: false }]),
   ];
   for (const table of tables) {
-    const source = table.of(bucket, key, order);
+    const source = table.of(from.bucket, from.key, from.order);
     const entry = await context.records.get(source);
     // A damaged version moves without the records that it has lost.
     if (entry === undefined && record.damage !== undefined) continue;
     // Records without this id are of a newer object: the commit would fail.
     if (entry === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
-    put.push({ key: table.of(bucket, key, to), value: entry.value });
+    put.push({ key: table.of(to.bucket, to.key, to.order), value: entry.value });
     if (!table.kept) removed.push(source);
   }
   return { expect: [{ kind: 'revision', key: recordKey, revision }], put, delete: removed };
@@ -281,10 +288,19 @@ export async function readNamedVersion(
   });
 }
 
-/** Refuses an object other than the one whose ACL allowed the request. Throws `AccessDenied`. */
-export function checkIdentity({ id }: Pick<ObjectRecord, 'id'>, onlyId: string | undefined): void {
-  if (onlyId !== undefined && onlyId !== id)
-    throw new S3Error('AccessDenied', 'Access Denied: the object was replaced meanwhile.');
+/** Refuses an object other than the one whose ACL or tags allowed the request; '' stands for an absent one. Throws `SlowDown`. */
+export function checkIdentity(object: Pick<ObjectRecord, 'id'> | undefined, onlyId: string | undefined): void {
+  if (onlyId !== undefined && onlyId !== (object?.id ?? '')) throw replacedMeanwhile();
+}
+
+/** Checks the current version as `checkIdentity` does. */
+export function checkCurrent({ current }: Pick<Place, 'current'>, onlyId: string | undefined): void {
+  if (onlyId !== undefined) checkIdentity(current?.record, onlyId);
+}
+
+/** Clients repeat the request, and it is decided with the ACL and the tags of the new object. */
+export function replacedMeanwhile(): S3Error {
+  return new S3Error('SlowDown', 'The object was replaced after the request was authorized; try again.');
 }
 
 /** Reads the record of the current version, or of a named one. Throws `NoSuchKey` for an absent object, and as `readNamedVersion`. */
@@ -343,7 +359,7 @@ export async function promoteNewest(
   if (found === undefined) return noChanges;
   const { order, stored } = found;
   if (stored.record.deleteMarker !== true) {
-    const moved = await moveObject(context, { bucket, key, order }, undefined, stored, undefined);
+    const moved = await moveObject(context, { bucket, key, order }, { bucket, key }, stored, undefined);
     return { ...moved, add: [{ key: recordKeys.promotions(bucket), delta: 1n }] };
   }
   const versionKey = recordKeys.version(bucket, key, order);

@@ -209,6 +209,13 @@ export interface ObjectRecord {
   readonly lock?: ObjectLock;
   /** Absent where the owner of the bucket alone has full control. An older server ignores it, which only takes rights. */
   readonly acl?: Acl;
+  /** The rename that gave the object its key: a repetition of the request changes nothing. */
+  readonly renamed?: {
+    /** The client token of the request. */
+    readonly token: string;
+    /** The digest of its other parameters. */
+    readonly request: string;
+  };
 }
 
 /** The lock of a version. `until` is in milliseconds since 1970; a retention has a mode and an end. */

@@ -66,6 +66,8 @@ export function versionIdOf(order: VersionOrder): string {
  */
 export const recordKeys = {
   bucket: (bucket: string): Key => key('b', bucket),
+  /** The public access block of the account, which counts for all buckets. */
+  accountBlock: key('account', 'public-access-block'),
   /** The current version, if it is an object. */
   object: (bucket: string, objectKey: string): Key => key('o', bucket, objectKey),
   /** The current version, if it is a delete marker. */

@@ -82,7 +82,7 @@ describe('ListBuckets', () => {
     };
     const sources = {
       bucketAccess: (bucket: string) => Promise.resolve(bucket === 'bucket' ? { policy } : undefined),
-      objectTags: () => Promise.resolve({}),
+      objectTags: () => Promise.resolve(undefined),
       objectAcl: () => Promise.resolve(undefined),
     };
     const principal: Principal = { kind: 'user', accessKey: 'ann', subject: { kind: 'user', name: 'ann' } };

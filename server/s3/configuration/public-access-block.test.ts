@@ -106,13 +106,3 @@ describe('RestrictPublicBuckets', () => {
     expect(await decide(ann, 'secret')).toMatchObject({ kind: 'deny', explicit: true });
   });
 });
-
-describe('the public access block of the account', () => {
-  it.each(['GET', 'PUT', 'DELETE'])('is refused by name: %s', async (method) => {
-    const { call } = await testCalls();
-    const headers = { 'x-amz-account-id': '000000000000' };
-    const asked = await call(method, '/v20180820/configuration/publicAccessBlock', { headers });
-    expect(asked).toMatchObject({ status: 501, code: 'NotImplemented' });
-    expect(asked.body).toContain('x-amz-account-id');
-  });
-});

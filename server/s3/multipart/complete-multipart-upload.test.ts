@@ -54,6 +54,7 @@ const partSha = (piece: Buffer) => `<ChecksumSHA256>${sha256(piece).toString('ba
 describe('CompleteMultipartUpload', () => {
   it.each<[keyof typeof modes, Headers]>([
     ['none', { 'x-amz-mp-object-size': String(size) }],
+    ['none', { 'x-amz-checksum-type': 'FULL_OBJECT' }],
     ['SHA256 of the parts', { 'x-amz-checksum-sha256': composite, 'x-amz-checksum-type': 'COMPOSITE' }],
     ['SHA256 of the parts', { 'x-amz-checksum-sha256': `${composite}-2` }],
     ['CRC32 of the whole', { 'x-amz-checksum-crc32': whole, 'x-amz-checksum-type': 'FULL_OBJECT' }],
@@ -66,7 +67,7 @@ describe('CompleteMultipartUpload', () => {
   it.each<[keyof typeof modes, Headers, string]>([
     ['none', { 'x-amz-mp-object-size': String(size + 1) }, 'InvalidRequest'],
     ['none', { 'x-amz-mp-object-size': 'many' }, 'InvalidRequest'],
-    ['none', { 'x-amz-checksum-type': 'FULL_OBJECT' }, 'InvalidRequest'],
+    ['none', { 'x-amz-checksum-type': 'COMPOSITE' }, 'InvalidRequest'],
     ['none', { 'x-amz-checksum-crc32': whole }, 'InvalidRequest'],
     ['SHA256 of the parts', { 'x-amz-checksum-sha256': wrongSha }, 'BadDigest'],
     ['SHA256 of the parts', { 'x-amz-checksum-sha256': `${composite}-3` }, 'BadDigest'],

@@ -16,6 +16,7 @@ import type { Operation, S3Call, Explicit } from '../operation.ts';
 export const completeMultipartUpload: Operation = {
   name: 'CompleteMultipartUpload',
   action: 's3:PutObject',
+  createsObject: true,
   context: uploadContext,
   async handle(call) {
     await checkRepeatedEncryption(call);
@@ -30,6 +31,7 @@ export const completeMultipartUpload: Operation = {
       ...wholeObject(call.request.headers),
       conditions: writeConditions(call.request.headers),
       customerKey,
+      onlyId: call.grantedObject,
       by: call,
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));

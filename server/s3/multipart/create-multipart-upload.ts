@@ -14,6 +14,7 @@ import type { Operation, S3Call } from '../operation.ts';
 export const createMultipartUpload: Operation = {
   name: 'CreateMultipartUpload',
   action: 's3:PutObject',
+  createsObject: false,
   async handle(call) {
     const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);

@@ -14,6 +14,7 @@ const maxPart = 5 * 1024 ** 3;
 export const uploadPart: Operation = {
   name: 'UploadPart',
   action: 's3:PutObject',
+  createsObject: false,
   context: uploadContext,
   async handle(call) {
     const customerKey = customerKeyOf(call);
@@ -41,6 +42,7 @@ type Request = Parameters<S3Call['objects']['copyPart']>[0];
 export const uploadPartCopy: Operation = {
   name: 'UploadPartCopy',
   action: 's3:PutObject',
+  createsObject: false,
   context: uploadContext,
   async handle(call) {
     const { headers } = call.request;

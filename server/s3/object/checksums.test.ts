@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
 import { hasherOf } from '../../../platform/checksums/hashers.ts';
-import { put } from '../../../test/support/objects/test-layer.ts';
-import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
+import { put, randomBody } from '../../../test/support/objects/test-layer.ts';
+import { type CallOptions, testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Algorithm = (typeof checksumAlgorithms)[number];
@@ -215,5 +215,71 @@ describe('a copy of an object without a checksum', () => {
     expect((await calls.call('PUT', '/bucket/key', { headers })).body).toContain(
       `<ChecksumCRC64NVME>${digestOf('CRC64NVME', content).toString('base64')}</ChecksumCRC64NVME>`,
     );
+  });
+});
+
+describe.each(['none', 'SSE-S3', 'SSE-KMS'])('an upload that begins without a checksum, with %s', (encryption) => {
+  const headers = encryptions[encryption] ?? {};
+  const large = randomBody(5 * 1024 * 1024);
+  const crc = value('CRC64NVME', Buffer.concat([large, content]));
+
+  /** Uploads two parts, and completes the upload. Returns the answer. */
+  async function uploaded(second: CallOptions, complete: Headers = keyOf(encryption) ?? {}) {
+    const { body, headers: begun } = await calls.call('POST', '/bucket/key?uploads', { headers });
+    expect(begun['x-amz-checksum-algorithm']).toBeUndefined();
+    const target = `/bucket/key?uploadId=${/<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? ''}`;
+    const parts = [
+      await calls.call('PUT', `${target}&partNumber=1`, { body: large, headers: keyOf(encryption) ?? {} }),
+      await calls.call('PUT', `${target}&partNumber=2`, {
+        ...second,
+        headers: { ...keyOf(encryption), ...second.headers },
+      }),
+    ];
+    const list = parts.map(({ status, headers: { etag = '' } }, index) => {
+      expect(status).toBe(200);
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`;
+    });
+    const document = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
+    return calls.call('POST', target, { body: document, headers: complete });
+  }
+  const seen = async () =>
+    (await calls.call('HEAD', '/bucket/key', { headers: { ...keyOf(encryption), 'x-amz-checksum-mode': 'ENABLED' } }))
+      .headers;
+
+  it('gets the CRC64NVME of the whole object', async () => {
+    expect((await uploaded({ body: content })).body).toContain(
+      `<ChecksumCRC64NVME>${crc}</ChecksumCRC64NVME><ChecksumType>FULL_OBJECT</ChecksumType>`,
+    );
+    expect(await seen()).toMatchObject({ [nameOf('CRC64NVME')]: crc, 'x-amz-checksum-type': 'FULL_OBJECT' });
+  });
+
+  it('checks the CRC64NVME that the completion sends', async () => {
+    const given = (sum: string) => ({ ...keyOf(encryption), [nameOf('CRC64NVME')]: sum });
+    expect((await uploaded({ body: content }, given(value('CRC64NVME')))).code).toBe('BadDigest');
+    expect((await uploaded({ body: content }, given(crc))).code).toBeUndefined();
+    expect((await uploaded({ body: content }, { ...keyOf(encryption), [nameOf('CRC32')]: value('CRC32') })).code).toBe(
+      'InvalidRequest',
+    );
+  });
+
+  it('gets none where a part came with another checksum, which is checked', async () => {
+    const sent = { body: content, headers: { [nameOf('SHA256')]: value('SHA256') } };
+    expect((await uploaded(sent)).body).not.toContain('ChecksumType');
+    expect(Object.keys(await seen()).filter((name) => name.startsWith('x-amz-checksum-'))).toEqual([]);
+  });
+});
+
+describe('an upload under a key of the client', () => {
+  it('gets no checksum where it begins without one, so that its completion needs no key', async () => {
+    const headers = encryptions['SSE-C'] ?? {};
+    const { body } = await calls.call('POST', '/bucket/key?uploads', { headers });
+    const target = `/bucket/key?uploadId=${/<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? ''}`;
+    const part = await calls.call('PUT', `${target}&partNumber=1`, { body: content, headers });
+    expect(part.headers[nameOf('CRC64NVME')]).toBeUndefined();
+    const of = `<ETag>${part.headers['etag'] ?? ''}</ETag>`;
+    const document = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>${of}</Part></CompleteMultipartUpload>`;
+    const done = await calls.call('POST', target, { body: document });
+    expect([done.code, done.body.includes('ChecksumType')]).toEqual([undefined, false]);
+    expect((await calls.call('GET', '/bucket/key', { headers })).body).toBe(content.toString());
   });
 });

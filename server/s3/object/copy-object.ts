@@ -16,6 +16,7 @@ import { type Operation, type S3Call, type Explicit } from '../operation.ts';
 export const copyObject: Operation = {
   name: 'CopyObject',
   action: 's3:PutObject',
+  createsObject: true,
   async handle(call) {
     const { headers } = call.request;
     const source = await permittedSource(call);
@@ -54,6 +55,7 @@ export const copyObject: Operation = {
         websiteRedirect,
         encryption,
         checksumAlgorithm,
+        onlyId: call.grantedObject,
       }),
       (error) => answerError(error, call.request),
     );

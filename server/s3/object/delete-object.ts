@@ -32,6 +32,7 @@ export const deleteObject: Operation = {
       conditions,
       versionId,
       bypassGovernance: await bypassesGovernance(call, call.key, versionId),
+      onlyId: call.grantedObject,
       by: call,
     });
     return emptyAnswer(204, {
@@ -87,7 +88,7 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
   try {
     checkObjectKey(key);
     checkVersion(versionId);
-    await call.requireVersion(deleteActions, `${call.bucket}/${key}`, versionId);
+    const onlyId = await call.requireVersion(deleteActions, `${call.bucket}/${key}`, versionId);
     // DeleteObject answers InvalidArgument. S3 differs here.
     if (versionId !== undefined && !isVersionId(versionId)) throw new S3Error('NoSuchVersion');
     await requireReadPermission(call, object);
@@ -95,6 +96,7 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
       conditions,
       versionId,
       bypassGovernance: await bypassesGovernance(call, key, versionId),
+      onlyId,
       by: call,
     });
     return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);

@@ -83,8 +83,8 @@ async function removeVersions(call: S3Call, prefixes: readonly string[]): Promis
       for (const version of ofKey.toReversed()) {
         checkProgress(call, until);
         // It may have been written after the first pass.
-        await authorize(version);
-        const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false, by: call };
+        const onlyId = await authorize(version);
+        const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false, onlyId, by: call };
         await objects.deleteObject(bucket, version.key, options);
       }
     });

@@ -152,13 +152,6 @@ describe.each<
   [copy, { 'x-amz-metadata-directive': '' }, 400, 'InvalidArgument', 'x-amz-metadata-directive'],
   [(headers) => copy(headers, 'key'), {}, 400, 'InvalidRequest', onItself],
   [(headers) => copy(headers, 'key'), { 'x-amz-metadata-directive': 'COPY' }, 400, 'InvalidRequest', onItself],
-  [
-    () => calls.call('PUT', '/bucket/new?renameObject', { headers: { 'x-amz-rename-source': '/bucket/key' } }),
-    {},
-    501,
-    'NotImplemented',
-    'renameObject',
-  ],
 ])('%o with %o', (send, headers, status, code, xml) => {
   it(`is refused with ${status} ${code}`, async () => {
     await calls.call('PUT', '/bucket/key', { body: 'content' });

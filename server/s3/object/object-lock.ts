@@ -46,6 +46,7 @@ export const putObjectRetention: Operation = {
     const versionId = call.query.get('versionId');
     await call.objects.putObjectRetention(call.bucket, call.key, {
       versionId,
+      onlyId: call.grantedObject,
       retention,
       bypassGovernance: await bypassesGovernance(call, call.key, versionId),
       by: call,
@@ -80,11 +81,16 @@ export const putObjectLegalHold: Operation = {
       context: (value) => lockContext({ legalHold: value }, call.now),
     });
     const versionId = call.query.get('versionId');
-    await call.objects.putObjectLegalHold(call.bucket, call.key, { versionId, legalHold, by: call });
+    await call.objects.putObjectLegalHold(call.bucket, call.key, {
+      versionId,
+      onlyId: call.grantedObject,
+      legalHold,
+      by: call,
+    });
     return emptyAnswer(200);
   },
 };
 
-function lockOf({ objects, bucket, key, query }: S3Call): Promise<ObjectLock> {
-  return objects.getObjectLock(bucket, key, query.get('versionId'));
+function lockOf({ objects, bucket, key, query, grantedObject }: S3Call): Promise<ObjectLock> {
+  return objects.getObjectLock(bucket, key, query.get('versionId'), grantedObject);
 }

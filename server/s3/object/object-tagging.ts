@@ -1,8 +1,8 @@
 import { requestTagContext } from '../../../protocol/policy/tag-context.ts';
-import { maxTaggingDocument, parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
+import { maxTaggingDocument, parseTagging, type Tags, writeTagging } from '../../../protocol/s3/tagging.ts';
 import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
-import { type Operation, readTagsActions } from '../operation.ts';
+import { type Operation, readTagsActions, type S3Call } from '../operation.ts';
 import { putTagsActions } from '../tag-and-lock-headers.ts';
 import { answerRead } from './read-object.ts';
 
@@ -12,7 +12,8 @@ export const getObjectTagging: Operation = {
   ...readTagsActions,
   handle: (call) =>
     answerRead(call, async () => {
-      const found = await call.objects.getObjectTags(call.bucket, call.key, call.query.get('versionId'));
+      const { bucket, key, query, grantedObject } = call;
+      const found = await call.objects.getObjectTags(bucket, key, query.get('versionId'), grantedObject);
       return xmlAnswer(writeTagging(found.tags), versionHeader(found));
     }),
 };
@@ -30,11 +31,7 @@ export const putObjectTagging: Operation = {
       parse: (document) => parseTagging(document, 'object'),
       context: requestTagContext,
     });
-    const { bucket, key, query } = call;
-    return emptyAnswer(
-      200,
-      versionHeader(await call.objects.putObjectTags(bucket, key, tags, query.get('versionId'), call)),
-    );
+    return emptyAnswer(200, versionHeader(await putTags(call, tags)));
   },
 };
 
@@ -44,8 +41,11 @@ export const deleteObjectTagging: Operation = {
   action: 's3:DeleteObjectTagging',
   versionAction: 's3:DeleteObjectVersionTagging',
   async handle(call) {
-    const { objects, bucket, key, query } = call;
-    const removed = await objects.putObjectTags(bucket, key, {}, query.get('versionId'), call);
-    return emptyAnswer(204, versionHeader(removed));
+    return emptyAnswer(204, versionHeader(await putTags(call, {})));
   },
 };
+
+function putTags(call: S3Call, tags: Tags) {
+  const { objects, bucket, key, query, grantedObject } = call;
+  return objects.putObjectTags(bucket, key, tags, query.get('versionId'), grantedObject, call);
+}

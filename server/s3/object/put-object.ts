@@ -15,6 +15,7 @@ const maxObject = 5 * 1024 ** 4;
 export const putObject: Operation = {
   name: 'PutObject',
   action: 's3:PutObject',
+  createsObject: true,
   async handle(call) {
     return emptyAnswer(200, await storeObject(call, (of) => uploadSize(of, maxObject)));
   },
@@ -49,6 +50,7 @@ export async function storeObject(
     lock,
     acl,
     writer: call,
+    onlyId: call.grantedObject,
     operation,
   });
   return {

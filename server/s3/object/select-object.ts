@@ -30,7 +30,15 @@ export async function selectObject(call: S3Call): Promise<Answer> {
   return answerRead(call, async () => {
     const versionId = call.query.get('versionId');
     const read = (conditions: { readonly ifMatch?: readonly string[] }, version: string | undefined) =>
-      call.objects.getObject(call.bucket, call.key, { conditions, customerKey, versionId: version, parts: undefined });
+      call.objects.getObject(call.bucket, call.key, {
+        conditions,
+        customerKey,
+        versionId: version,
+        onlyId: call.grantedObject,
+        parts: undefined,
+        access: undefined,
+        by: call,
+      });
     let first: Awaited<ReturnType<typeof read>> | undefined = await read({}, versionId);
     const { info } = first;
     const object = {

@@ -42,6 +42,11 @@ export async function aclCalls(
       return statements && { name, document: parsePolicyDocument({ Statement: statements }) };
     },
   };
+  const runInterlude = async () => {
+    const run = interlude;
+    interlude = undefined;
+    await run?.();
+  };
   const calls = await testCalls({
     authenticate: async ({ body, headers }) => ({
       principal: principals[caller],
@@ -50,15 +55,18 @@ export async function aclCalls(
     }),
     decide: (request) => {
       const objectAcl = existingAcl({ records: calls.records });
+      const objectTags = existingTags({ records: calls.records });
       return authorize(request, holders, {
         bucketAccess: bucketAccess(calls.records),
-        objectTags: existingTags({ records: calls.records }),
+        objectTags: async (bucket, key, versionId) => {
+          const tags = await objectTags(bucket, key, versionId);
+          await runInterlude();
+          return tags;
+        },
         objectAcl: async (bucket, key, versionId) => {
           aclReads.push(`${bucket}/${key}`);
           const acl = await objectAcl(bucket, key, versionId);
-          const run = interlude;
-          interlude = undefined;
-          await run?.();
+          await runInterlude();
           return acl;
         },
       });

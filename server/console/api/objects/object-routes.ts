@@ -48,14 +48,14 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
 
   router.get('/buckets/:bucket/object', async (request, response) => {
     const { bucket, key, resource } = objectPlace(request);
-    await authorizer.require({ request, response }, 's3:GetObject', resource);
-    response.json(detailsOf(await objects.headObject(bucket, key)));
+    const onlyId = await authorizer.require({ request, response }, 's3:GetObject', resource);
+    response.json(detailsOf(await objects.headObject(bucket, key, { onlyId })));
   });
 
   router.delete('/buckets/:bucket/object', async (request, response) => {
     const { bucket, key, resource } = objectPlace(request);
-    await authorizer.require({ request, response }, 's3:DeleteObject', resource);
-    await objects.deleteObject(bucket, key);
+    const onlyId = await authorizer.require({ request, response }, 's3:DeleteObject', resource);
+    await objects.deleteObject(bucket, key, { onlyId });
     response.status(204).end();
   });
 
@@ -91,8 +91,8 @@ async function tryDelete(
   key: string,
 ): Promise<string | undefined> {
   try {
-    await authorizer.require(exchange, 's3:DeleteObject', `${bucket}/${key}`);
-    await objects.deleteObject(bucket, key);
+    const onlyId = await authorizer.require(exchange, 's3:DeleteObject', `${bucket}/${key}`);
+    await objects.deleteObject(bucket, key, { onlyId });
     return undefined;
   } catch (error) {
     if (error instanceof S3Error || error instanceof ConsoleError) return error.message;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { couldAllow } from '../../../protocol/policy/could-allow.ts';
-import { decide } from '../../../protocol/policy/decide.ts';
-import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
-import { routes } from '../routes.ts';
-import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
+import { couldAllow } from '../../protocol/policy/could-allow.ts';
+import { decide } from '../../protocol/policy/decide.ts';
+import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { routes } from '../../server/s3/routes.ts';
+import { testCalls } from '../support/s3-api/s3-calls.ts';
 
 /** The requests of each operation, to a bucket that exists and to one that does not. */
 const everyOperation = routes.map(([method, level, flags, { name }]) => {
