@@ -4,6 +4,7 @@ import { parseAcl, writeAcl } from '../../protocol/s3/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
 import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
+import { parseWebsite, writeWebsite } from '../../protocol/s3/bucket-website.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/ownership-controls.ts';
 import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
@@ -17,14 +18,14 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
 /**
- * What a bucket record has that is no setting of the bucket, and the notifications, whose targets are settings of the server. A new setting
- * needs a file here.
+ * What a bucket record has that is no setting of the bucket, the notifications, whose targets are settings of the server, and who pays for
+ * requests, which changes nothing. A new setting needs a file here.
  */
-type NoSetting = 'created' | 'location' | 'deleting' | 'notification';
+type NoSetting = 'created' | 'location' | 'deleting' | 'notification' | 'charges';
 
 /**
  * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the
- * bucket record. MinIO does not know the last three, and leaves them out.
+ * bucket record. MinIO does not know the last four, and leaves them out.
  */
 const bucketFiles = {
   policy: 'policy.json',
@@ -36,6 +37,7 @@ const bucketFiles = {
   objectLock: 'object-lock.xml',
   lifecycle: 'lifecycle.xml',
   quota: 'quota.json',
+  website: 'website.xml',
   publicAccessBlock: 'public-access-block.xml',
   ownership: 'ownership-controls.xml',
   // ACLs need an ownership with which they count: they are set after it.
@@ -59,6 +61,7 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   objectLock: 'olock',
   lifecycle: 'lifecycle',
   quota: 'quota',
+  website: 'website',
   publicAccessBlock: 'publicAccessBlock',
   ownership: 'ownershipControls',
   grants: 'acl',
@@ -79,6 +82,7 @@ export type ExportedBuckets = Pick<
   | 'getObjectLockConfiguration'
   | 'getBucketLifecycle'
   | 'getBucketQuota'
+  | 'getBucketWebsite'
   | 'getPublicAccessBlock'
   | 'getOwnership'
   | 'getBucketAcl'
@@ -107,6 +111,8 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.lifecycle, lifecycle && writeLifecycle(lifecycle));
     const quota = await objects.getBucketQuota(name);
     add(bucketFiles.quota, quota && JSON.stringify({ quota: quota.bytes, size: quota.bytes, quotatype: 'hard' }));
+    const website = await objects.getBucketWebsite(name);
+    add(bucketFiles.website, website && writeWebsite(website));
     const block = await objects.getPublicAccessBlock(name);
     add(bucketFiles.publicAccessBlock, block && writePublicAccessBlock(block));
     // New buckets have this ownership.
@@ -131,6 +137,7 @@ export type ImportingBuckets = Pick<
   | 'putObjectLockConfiguration'
   | 'putBucketLifecycle'
   | 'putBucketQuota'
+  | 'putBucketWebsite'
   | 'getPublicAccessBlock'
   | 'putPublicAccessBlock'
   | 'putOwnership'
@@ -209,6 +216,7 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   objectLock: 's3:PutBucketObjectLockConfiguration',
   lifecycle: 's3:PutLifecycleConfiguration',
   quota: 'admin:SetBucketQuota',
+  website: 's3:PutBucketWebsite',
   publicAccessBlock: 's3:PutBucketPublicAccessBlock',
   ownership: 's3:PutBucketOwnershipControls',
   grants: 's3:PutBucketAcl',
@@ -233,6 +241,7 @@ async function importBucket(
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
     lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
     quota: (content) => objects.putBucketQuota(bucket, parseQuota(content)),
+    website: (content) => objects.putBucketWebsite(bucket, parseWebsite(content)),
     ownership: (content) => objects.putOwnership(bucket, parseOwnershipControls(content)),
     grants: (content) => objects.putBucketAcl(bucket, parseAcl(content)),
     // The last: it refuses a public policy or ACL that the bucket had before its block.
