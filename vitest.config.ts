@@ -15,6 +15,7 @@ const tiers = [
   'boto3',
   'clients',
   'ldap',
+  'brokers',
   'browser',
   'api-server',
   'power-cut',

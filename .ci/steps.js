@@ -92,6 +92,7 @@ export const steps = [
   tier('api-server', 'wait', 15),
   tier('browser', 'wait', 10),
   tier('ldap', 'wait', 5),
+  tier('brokers', 'wait', 4),
   {
     ...tier('cluster', 'wait', 35),
     // Rollouts of minutes are left to the night.
@@ -140,7 +141,7 @@ export const areas = [
   ['Containerfile', ['image', 'container', 'cluster']],
   ['.dockerignore', ['image', 'container', 'cluster']],
   ['bench/', ['memory']],
-  ['test/support/store/', ['kills', 'power-cut', 'postgres', 's3-blobs']],
+  ['test/support/store/', ['kills', 'power-cut', 'postgres', 's3-blobs', 'brokers']],
   ['test/support/s3/', ['s3-blobs']],
   ['test/support/operator/', ['fleet', 'api-server']],
   ['test/support/kubernetes/', ['fleet']],
@@ -162,6 +163,8 @@ export const areas = [
   ['test/installed/', ['installed']],
   ['test/clients/', ['clients']],
   ['test/ldap/', ['ldap']],
+  ['test/brokers/', ['brokers']],
+  ['test/events/', ['minio-client']],
   ['test/browser/', ['browser', 'keycloak']],
   ['test/minio-client/', ['minio-client']],
   ['test/cli/', ['minio-client', 'installed']],

@@ -72,7 +72,11 @@ export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([nam
 export const targetSubsystems: readonly ConfigSubsystem[] = [
   targetSubsystem('audit_webhook', 'web services that the audit log goes to', 'SVC_AUDIT_WEBHOOK_'),
   ...notifyTypes.map((type) =>
-    targetSubsystem(`notify_${type}`, `${type} targets of events of buckets`, notifyPrefix(type)),
+    targetSubsystem(
+      `notify_${notifyPrefix(type).slice('SVC_NOTIFY_'.length, -1).toLowerCase()}`,
+      `${type} targets of events of buckets`,
+      notifyPrefix(type),
+    ),
   ),
 ];
 

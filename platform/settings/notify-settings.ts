@@ -49,7 +49,8 @@ function readTarget(reader: SettingReader, type: string, suffix: string): Notify
   if (!read.onOff('ENABLE')) return undefined;
   const missing = (requiredOfTarget[type] ?? []).filter((part) => read.read(part) === undefined);
   for (const part of missing) reader.problems.push(`${prefix}${part}${suffix} is missing`);
-  const [cert, key] = type === 'webhook' ? [read.text('CLIENT_CERT'), read.text('CLIENT_KEY')] : [];
+  const hasCertificate = type === 'webhook' || type === 'nats';
+  const [cert, key] = hasCertificate ? [read.text('CLIENT_CERT'), read.text('CLIENT_KEY')] : [];
   if ((cert === undefined) !== (key === undefined)) {
     const both = `${prefix}CLIENT_CERT${suffix} and ${prefix}CLIENT_KEY${suffix}`;
     reader.problems.push(`${both} belong together: set both, or neither`);

@@ -9,7 +9,16 @@ type Row = readonly [part: string, type: SettingType, help: string, more?: Parti
 const secret: Partial<Setting> = { secret: true };
 const own: Partial<Setting> = { aliases: [] };
 
-/** The settings of each type of target, besides those that all types have. */
+const onOff: SettingType = { kind: 'on-off' };
+const format: Row = [
+  'FORMAT',
+  { kind: 'choice', of: ['namespace', 'access'] },
+  'namespace keeps the last event of each object, access all events.',
+  { default: 'namespace' },
+];
+const topic: SettingType = { kind: 'text', pattern: /^[^\s#+*>]+$/, expects: 'a name without wildcards' };
+
+/** The settings of each type of target, besides those that all types have. The names are those of MinIO's variables. */
 const types: Readonly<Record<string, readonly Row[]>> = {
   WEBHOOK: [
     ['ENDPOINT', { kind: 'url' }, 'Address that events are posted to, as JSON.'],
@@ -24,20 +33,74 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['CA_FILE', path, 'CA certificates (PEM) trusted for that address besides those of the system.', own],
     ['HTTP_TIMEOUT', { kind: 'duration' }, 'Time that the address has to answer.', { default: '5s' }],
   ],
+  NATS: [
+    ['ADDRESS', text, 'HOST:PORT of NATS.'],
+    ['SUBJECT', topic, 'Subject that events are published on.'],
+    [
+      'JETSTREAM',
+      onOff,
+      'Whether a stream must take each event. Without it NATS keeps none for absent subscribers.',
+      { default: 'off' },
+    ],
+    ['USERNAME', text, 'User.'],
+    ['PASSWORD', text, 'Password.', secret],
+    ['TOKEN', text, 'Token in place of user and password.', secret],
+    ['NKEY_SEED', path, 'File with the seed of an NKey.'],
+    ['USER_CREDENTIALS', path, 'File with a JWT and its NKey.'],
+    ['TLS', onOff, 'Whether the connection must be encrypted.', { default: 'off' }],
+    ['TLS_HANDSHAKE_FIRST', onOff, 'Whether TLS begins before NATS says anything.', { default: 'off' }],
+    ['CERT_AUTHORITY', path, 'CA certificates (PEM) trusted in place of those of the system.'],
+    ['CLIENT_CERT', path, 'Client certificate (PEM).'],
+    ['CLIENT_KEY', path, 'Its private key (PEM).'],
+  ],
+  REDIS: [
+    ['ADDRESS', text, 'HOST:PORT of Redis.'],
+    ['KEY', text, 'Key of the hash (namespace) or of the list (access).'],
+    format,
+    ['USER', text, 'User.'],
+    ['PASSWORD', text, 'Password.', secret],
+    ['TLS', onOff, 'Whether the connection is encrypted.', { default: 'off', ...own }],
+    ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
+  ],
+  MQTT: [
+    ['BROKER', text, 'Address of the broker: tcp://HOST:PORT, ssl://HOST:PORT, ws:// or wss://.'],
+    ['TOPIC', topic, 'Topic that events are published on.'],
+    ['QOS', { kind: 'integer', min: 0, max: 2 }, 'Quality of service. With 0 events may be lost.', { default: '1' }],
+    ['USERNAME', text, 'User.'],
+    ['PASSWORD', text, 'Password.', secret],
+    ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
+  ],
+  POSTGRES: [
+    [
+      'CONNECTION_STRING',
+      text,
+      'postgres://USER:PASSWORD@HOST:PORT/DATABASE, or host=… port=… user=… password=… dbname=….',
+      secret,
+    ],
+    ['TABLE', text, 'Table, which is created where it is missing.'],
+    format,
+  ],
 };
 
 /** Settings that every target must have. */
 export const requiredOfTarget: Readonly<Record<string, readonly string[]>> = {
   webhook: ['ENDPOINT'],
+  nats: ['ADDRESS', 'SUBJECT'],
+  redis: ['ADDRESS', 'KEY'],
+  mqtt: ['BROKER', 'TOPIC'],
+  postgresql: ['CONNECTION_STRING', 'TABLE'],
 };
 
 /** Returns the beginning of the names of a type's settings. */
 export function notifyPrefix(type: string): string {
-  return `SVC_NOTIFY_${type.toUpperCase()}_`;
+  // As MinIO names them: the ARN ends with postgresql.
+  return `SVC_NOTIFY_${type === 'postgresql' ? 'POSTGRES' : type.toUpperCase()}_`;
 }
 
 /** The types of notification targets, as ARNs name them. */
-export const notifyTypes: readonly string[] = Object.keys(types).map((type) => type.toLowerCase());
+export const notifyTypes: readonly string[] = Object.keys(types).map((type) =>
+  type === 'POSTGRES' ? 'postgresql' : type.toLowerCase(),
+);
 
 /** The settings of notifications. */
 export const notifyRows: readonly Setting[] = [
@@ -64,7 +127,7 @@ export const notifyRows: readonly Setting[] = [
         { default: '100000' },
       ] as const,
     ].map(([part, kind, help, more]) =>
-      serverRow(`${notifyPrefix(type)}${part}`, kind, help, { scope: 'per-target', ...more }),
+      serverRow(`SVC_NOTIFY_${type}_${part}`, kind, help, { scope: 'per-target', ...more }),
     ),
   ),
 ];

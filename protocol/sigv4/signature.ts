@@ -116,14 +116,20 @@ function decodeParameter(sent: string): string | undefined {
   return percentDecode(sent.replaceAll('+', ' '));
 }
 
-/** Returns the query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. */
-export function canonicalQuery(rawQuery: string): string {
+/**
+ * Returns the query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. Clients in Go sort by the names alone and leave
+ * several values of a name in the order of the request.
+ */
+export function canonicalQuery(rawQuery: string, order: 'sorted' | 'by-name' = 'sorted'): string {
   if (rawQuery === '') return '';
   const encoding = { keepSlash: false, plusIsSpace: true };
   return rawParameters(rawQuery)
     .map(([name, value]) => [reencode(name, encoding), reencode(value, encoding)] as const)
     .filter(([name]) => name !== 'X-Amz-Signature')
-    .sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .sort(
+      ([nameA, valueA], [nameB, valueB]) =>
+        compare(nameA, nameB) || (order === 'by-name' ? 0 : compare(valueA, valueB)),
+    )
     .map(([name, value]) => `${name}=${value}`)
     .join('&');
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { parseAuthorization } from './parse-authorization.ts';
-import { type SignedRequest, SigningKeys } from './signature.ts';
+import {
+  canonicalHeaders,
+  computeSignature,
+  hashCanonicalRequest,
+  type SignedRequest,
+  SigningKeys,
+} from './signature.ts';
 import { verifySignature, type Verification } from './verify-signature.ts';
 
 // The examples of the S3 documentation, with their published signatures.
@@ -217,5 +223,36 @@ describe('signed headers', () => {
   it('refuses a header signature without a payload hash', () => {
     const { 'x-amz-content-sha256': _, ...headers } = getLifecycle.headers;
     expect(refusal(() => verify({ ...getLifecycle, headers })).message).toContain('x-amz-content-sha256');
+  });
+});
+
+describe('several values of one parameter', () => {
+  const rawQuery = 'events=put&events=delete&a=1';
+  const signedHeaders = ['host', 'x-amz-content-sha256', 'x-amz-date'];
+
+  function signed(query: string): SignedRequest {
+    const headers = { host: 'h', 'x-amz-content-sha256': emptySha256, 'x-amz-date': '20130524T000000Z' };
+    const scope = { date: '20130524', region: 'us-east-1', service: 's3' };
+    const headerLines = canonicalHeaders(headers, signedHeaders);
+    const parts = { method: 'GET', path: '/', query, headerLines, signedHeaders, payloadHash: emptySha256 };
+    const key = verification.signingKeys.get(secretKey, scope);
+    const signature = computeSignature(key, '20130524T000000Z', scope, hashCanonicalRequest(parts));
+    return {
+      method: 'GET',
+      rawPath: '/',
+      rawQuery,
+      headers: { ...headers, authorization: authorization(signedHeaders.join(';'), signature) },
+    };
+  }
+
+  it.each([
+    ['sorted, as AWS asks', 'a=1&events=delete&events=put'],
+    ['as they were sent, as clients in Go', 'a=1&events=put&events=delete'],
+  ])('may be signed %s', (_how, query) => {
+    expect(() => verify(signed(query))).not.toThrow();
+  });
+
+  it('may not differ', () => {
+    expect(() => verify(signed('a=1&events=put'))).toThrow('does not match');
   });
 });

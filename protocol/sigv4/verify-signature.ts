@@ -115,8 +115,15 @@ export function verifySignature(
   const signingKey = verification.signingKeys.get(secretKey, claim.scope);
   const timestamp = formatTimestamp(claim.timestamp);
   const query = canonicalQuery(request.rawQuery);
-  const isSignedAs = (path: string, headerLines: string, encoding?: 'utf8'): boolean => {
-    const parts = { method: request.method, path, query, headerLines, signedHeaders: claim.signedHeaders, payloadHash };
+  const isSignedAs = (path: string, headerLines: string, encoding?: 'utf8', signedQuery = query): boolean => {
+    const parts = {
+      method: request.method,
+      path,
+      query: signedQuery,
+      headerLines,
+      signedHeaders: claim.signedHeaders,
+      payloadHash,
+    };
     return timingSafeEqual(
       computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts, encoding)),
       claim.signature,
@@ -129,6 +136,8 @@ export function verifySignature(
   for (const reading of otherReadings(request.rawPath, path, headerLines)) {
     if (isSignedAs(reading.path, reading.headerLines)) return { claim, signingKey };
   }
+  const byName = canonicalQuery(request.rawQuery, 'by-name');
+  if (byName !== query && isSignedAs(path, headerLines, undefined, byName)) return { claim, signingKey };
   // Some clients sign the characters of a header as UTF-8 and send them as ISO-8859-1.
   if (Buffer.byteLength(headerLines) !== headerLines.length && isSignedAs(path, headerLines, 'utf8')) {
     return { claim, signingKey };

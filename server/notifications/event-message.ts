@@ -86,15 +86,19 @@ export interface EventMessage {
   readonly name: string;
   /** `bucket/key`, not encoded. */
   readonly key: string;
+  /** ISO 8601. */
+  readonly time: string;
   /** The JSON document. */
   readonly body: string;
+  /** The record alone. Absent for a test event. */
+  readonly record?: object;
 }
 
 /** Makes the message of an event: the form of MinIO around `Records`, and that of AWS for a test event. */
 export function eventMessage(event: QueuedEvent, source: EventSource, details: EventDetails): EventMessage {
   const { name, bucket } = event;
+  const time = new Date(event.time).toISOString();
   if (name === testEventName) {
-    const time = new Date(event.time).toISOString();
     const requestId = event.origin?.requestId ?? '';
     const test = {
       Service: 'Amazon S3',
@@ -104,14 +108,11 @@ export function eventMessage(event: QueuedEvent, source: EventSource, details: E
       RequestId: requestId,
       HostId: source.deploymentId,
     };
-    return { name, key: bucket, body: JSON.stringify(test) };
+    return { name, key: bucket, time, body: JSON.stringify(test) };
   }
   const key = `${bucket}/${event.key}`;
-  return {
-    name,
-    key,
-    body: JSON.stringify({ EventName: name, Key: key, Records: [eventRecord(event, source, details)] }),
-  };
+  const record = eventRecord(event, source, details);
+  return { name, key, time, body: JSON.stringify({ EventName: name, Key: key, Records: [record] }), record };
 }
 
 /** Writes a revision so that text compares as numbers do. */

@@ -4,6 +4,10 @@ import type { NotificationTarget, OpenTarget } from './target.ts';
 /** Loads the client of a type only where a target uses it. */
 const types: Readonly<Record<string, () => Promise<OpenTarget>>> = {
   webhook: async () => (await import('./targets/webhook.ts')).openWebhook,
+  nats: async () => (await import('./targets/nats.ts')).openNats,
+  redis: async () => (await import('./targets/redis.ts')).openRedis,
+  mqtt: async () => (await import('./targets/mqtt.ts')).openMqtt,
+  postgresql: async () => (await import('./targets/postgres.ts')).openPostgres,
 };
 
 export async function openTarget({ type, values }: NotifyTargetSettings): Promise<NotificationTarget> {

@@ -24,6 +24,10 @@ export function numberOf(values: TargetValues, name: string): number | undefined
   return typeof value === 'number' ? value : undefined;
 }
 
+export function isOn(values: TargetValues, name: string): boolean {
+  return values[name] === true;
+}
+
 /** A failure of a target. `rejected`: it refuses this event, and may take others. */
 export class TargetError extends Error {
   override readonly name = 'TargetError';

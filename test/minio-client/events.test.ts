@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventReceiver } from '../events/event-receiver.ts';
 import { tool } from '../support/process/run-command.ts';
@@ -75,6 +74,9 @@ function fieldsOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, field]) => fieldsOf(field, `${path}.${name}`));
 }
 
+/** MinIO names the length of its answer to a PUT. */
+const ofMinio = /responseElements\.content-length$/;
+
 describe('the messages of a webhook', () => {
   it('have the fields of MinIO', async () => {
     const path = join(folder, 'body.txt');
@@ -90,7 +92,14 @@ describe('the messages of a webhook', () => {
       const shown = ['s3:ObjectCreated:Put', 's3:ObjectRemoved:Delete'].map((name) =>
         count()?.find(({ EventName }) => EventName === name),
       );
-      messages.push(shown.map((message) => ({ key: message?.Key, fields: fieldsOf(message).toSorted() })));
+      messages.push(
+        shown.map((message) => ({
+          key: message?.Key,
+          fields: fieldsOf(message)
+            .filter((field) => !ofMinio.test(field))
+            .toSorted(),
+        })),
+      );
     }
     expect(messages[0]).toEqual(messages[1]);
   });
@@ -101,24 +110,26 @@ describe('mc watch', () => {
     const options = ['--config-dir', join(folder, 'mc'), '--json'];
     const child = spawn(tool('bin/mc', 'mc'), [...options, 'watch', alias], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
-      const seen: string[] = [];
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        const { events } = JSON.parse(line) as { events: { type: string; path: string } };
-        seen.push(`${events.type} ${events.path.replace(/^http:..[^/]*/, '')}`);
-      });
+      let printed = '';
+      child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+      // The documents have several lines.
+      const seen = () =>
+        [...printed.matchAll(/"path":\s*"http:\/\/[^/]*([^"]*)",\s*"type":\s*"([^"]*)"/g)].map(
+          ([, path, type]) => `${type} ${path}`,
+        );
       const path = join(folder, 'watched.txt');
       await writeFile(path, 'text');
       await expect
         .poll(
           async () => {
             await mc.run('cp', path, `${alias}/events/w x`);
-            return seen;
+            return seen();
           },
           { timeout: 20_000, interval: 300 },
         )
         .toContain('s3:ObjectCreated:Put /events/w x');
       await mc.run('rm', `${alias}/events/w x`);
-      await expect.poll(() => seen, { timeout: 10_000 }).toContain('s3:ObjectRemoved:Delete /events/w x');
+      await expect.poll(seen, { timeout: 10_000 }).toContain('s3:ObjectRemoved:Delete /events/w x');
     } finally {
       child.kill('SIGKILL');
     }

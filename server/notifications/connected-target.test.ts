@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { connectedTarget } from './connected-target.ts';
+import type { EventMessage } from './event-message.ts';
+
+const message: EventMessage = { name: 's3:ObjectCreated:Put', key: 'b/k', time: '', body: '{}' };
+
+function testTarget(limitMs?: number) {
+  const seen = { connections: 0, closed: [] as number[], sent: [] as number[] };
+  let failing: 'no' | 'connect' | 'send' | 'silent' = 'no';
+  const target = connectedTarget<number>(
+    {
+      connect() {
+        if (failing === 'connect') return Promise.reject(new Error('no connection'));
+        return Promise.resolve((seen.connections += 1));
+      },
+      send(connection) {
+        if (failing === 'silent') return new Promise(() => undefined);
+        if (failing === 'send') return Promise.reject(new Error('connection lost'));
+        seen.sent.push(connection);
+        return Promise.resolve();
+      },
+      close: (connection) => void seen.closed.push(connection),
+    },
+    limitMs,
+  );
+  return { target, seen, fail: (how: typeof failing) => (failing = how) };
+}
+
+describe('a target with a connection', () => {
+  it('connects once for several events, and closes', async () => {
+    const { target, seen } = testTarget();
+    await Promise.all([target.send(message), target.send(message)]);
+    await target.close();
+    expect(seen).toEqual({ connections: 1, sent: [1, 1], closed: [1] });
+  });
+
+  it.each(['connect', 'send'] as const)('connects again after a failure to %s', async (how) => {
+    const { target, seen, fail } = testTarget();
+    if (how === 'send') await target.send(message);
+    fail(how);
+    await expect(target.send(message)).rejects.toThrow(/connection/);
+    fail('no');
+    await target.send(message);
+    expect(seen.sent.at(-1)).toBe(seen.connections);
+  });
+
+  it('fails where the broker stands still', async () => {
+    const { target, fail } = testTarget(5);
+    fail('silent');
+    await expect(target.send(message)).rejects.toThrow('did not answer within 5 ms');
+  });
+});

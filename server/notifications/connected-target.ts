@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventMessage } from './event-message.ts';
+import { type NotificationTarget, TargetError } from './target.ts';
+
+/** The client of a broker or a database. */
+interface ConnectedClient<Connection> {
+  /** Connects and authenticates. */
+  connect(): Promise<Connection>;
+  /** Resolves when the broker has taken the event. */
+  send(connection: Connection, message: EventMessage): Promise<void>;
+  close(connection: Connection): Promise<void> | void;
+}
+
+/** Milliseconds for connecting, and for each event: a broker that stands still must not hold the queue for ever. */
+const timeoutMs = 10_000;
+
+/** Keeps one connection for all events. After a failure the next event connects again. */
+export function connectedTarget<Connection>(
+  client: ConnectedClient<Connection>,
+  limitMs = timeoutMs,
+): NotificationTarget {
+  let connecting: Promise<Connection> | undefined;
+  const drop = (failed: Promise<Connection> | undefined) => {
+    if (connecting === failed) connecting = undefined;
+    void failed?.then((connection) => client.close(connection)).catch(() => undefined);
+  };
+  return {
+    async send(message) {
+      const used = (connecting ??= client.connect());
+      try {
+        await inTime(
+          used.then((connection) => client.send(connection, message)),
+          limitMs,
+        );
+      } catch (error) {
+        // Events that are sent at the same time share the connection: the first failure drops it.
+        if (connecting === used) drop(used);
+        throw error;
+      }
+    },
+    async close() {
+      const last = connecting;
+      connecting = undefined;
+      await last?.then((connection) => client.close(connection)).catch(() => undefined);
+    },
+  };
+}
+
+async function inTime(work: Promise<void>, ms: number): Promise<void> {
+  const ended = new AbortController();
+  const late = sleep(ms, undefined, { signal: ended.signal, ref: false }).then(() => {
+    throw new TargetError('unavailable', `it did not answer within ${ms} ms`);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    ended.abort();
+    late.catch(() => undefined);
+  }
+}

@@ -1,0 +1,253 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import mqtt from 'mqtt';
+import { Client } from 'pg';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTarget } from '../../server/notifications/open-target.ts';
+import type { EventMessage } from '../../server/notifications/event-message.ts';
+import type { NotificationTarget, TargetValues } from '../../server/notifications/target.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
+import { BrokerProcess } from './broker-process.ts';
+
+const password = 'broker-password';
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  // Mosquitto leaves the rights of root.
+  await chmod(folder.path, 0o755);
+});
+afterAll(() => folder?.remove());
+
+const created = (number: number): EventMessage => {
+  const record = { eventName: 's3:ObjectCreated:Put', number };
+  const name = record.eventName;
+  const key = 'b/key';
+  return {
+    name,
+    key,
+    time: '2026-01-02T03:04:05.006Z',
+    record,
+    body: JSON.stringify({ EventName: name, Key: key, Records: [record] }),
+  };
+};
+const removed: EventMessage = { ...created(0), name: 's3:ObjectRemoved:Delete' };
+
+const open = (type: string, values: TargetValues) => openTarget({ id: 'A', type, queueLimit: 1, values });
+
+/** What every target does when its broker is killed and comes back, and with a wrong password. */
+async function survives(
+  target: NotificationTarget,
+  { kill, start }: { readonly kill: () => Promise<void>; readonly start: () => Promise<void> },
+): Promise<void> {
+  await kill();
+  await expect(target.send(created(90))).rejects.toThrow();
+  await start();
+  await expect.poll(() => target.send(created(91)).then(() => 'sent', String), { timeout: 15_000 }).toBe('sent');
+}
+
+describe('Redis', () => {
+  let broker: BrokerProcess;
+  let values: TargetValues;
+  let reader: Redis;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password, '--dir', folder.path];
+    broker = new BrokerProcess('redis-server', port, [...options, '--appendonly', 'yes']);
+    await broker.start();
+    values = { address: `127.0.0.1:${port}`, key: 'events', password };
+    reader = new Redis({ port, password, lazyConnect: true });
+    reader.on('error', () => undefined);
+  });
+  afterAll(async () => {
+    reader?.disconnect();
+    await broker?.kill();
+  });
+
+  it('has the last event of each object', async () => {
+    const target = await open('redis', values);
+    await target.send(created(1));
+    await target.send(created(2));
+    expect(JSON.parse((await reader.hget('events', 'b/key')) ?? '')).toEqual({ Records: [created(2).record] });
+    await target.send(removed);
+    expect(await reader.hlen('events')).toBe(0);
+    await target.close();
+  });
+
+  it('has all events in order in a list', async () => {
+    const target = await open('redis', { ...values, key: 'log', format: 'access' });
+    for (const number of [1, 2, 3]) await target.send(created(number));
+    const lines = (await reader.lrange('log', 0, -1)).map(
+      (line) => JSON.parse(line) as { Event: { number: number }[] }[],
+    );
+    expect(lines.map(([line]) => line?.Event[0]?.number)).toEqual([1, 2, 3]);
+    await target.close();
+  });
+
+  it('that refuses a password is away, and one that was killed comes back', async () => {
+    await expect((await open('redis', { ...values, password: 'wrong' })).send(created(1))).rejects.toThrow(
+      /WRONGPASS|NOAUTH|invalid/i,
+    );
+    const target = await open('redis', values);
+    await target.send(created(1));
+    await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
+    await target.close();
+  });
+});
+
+describe('NATS', () => {
+  let broker: BrokerProcess;
+  let values: TargetValues;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const options = ['-a', '127.0.0.1', '-p', String(port), '--user', 'events', '--pass', password];
+    broker = new BrokerProcess('nats-server', port, [...options, '-js', '-sd', join(folder.path, 'nats')]);
+    await broker.start();
+    values = { address: `127.0.0.1:${port}`, subject: 'plain.events', username: 'events', password };
+  });
+  afterAll(() => broker?.kill());
+
+  const reader = () => connect({ servers: `127.0.0.1:${broker.port}`, user: 'events', pass: password });
+
+  it('publishes on a subject', async () => {
+    const nats = await reader();
+    const subscription = nats.subscribe('plain.events');
+    await nats.flush();
+    const target = await open('nats', values);
+    await target.send(created(1));
+    const { value } = await subscription[Symbol.asyncIterator]().next();
+    expect((value as { string(): string }).string()).toBe(created(1).body);
+    await Promise.all([target.close(), nats.close()]);
+  });
+
+  it('needs a stream that takes the event, with JetStream', async () => {
+    const nats = await reader();
+    const target = await open('nats', { ...values, subject: 'kept.events', jetstream: true });
+    await expect(target.send(created(1))).rejects.toThrow();
+    const manager = await jetstreamManager(nats);
+    await manager.streams.add({ name: 'kept', subjects: ['kept.>'] });
+    await target.send(created(1));
+    await target.send(created(2));
+    expect((await manager.streams.info('kept')).state.messages).toBe(2);
+    await Promise.all([target.close(), nats.close()]);
+  });
+
+  it('that refuses a password is away, and one that was killed comes back', async () => {
+    await expect((await open('nats', { ...values, password: 'wrong' })).send(created(1))).rejects.toThrow(
+      /authoriz|authentic/i,
+    );
+    const target = await open('nats', values);
+    await target.send(created(1));
+    await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
+    await target.close();
+  });
+});
+
+describe('MQTT', () => {
+  let broker: BrokerProcess;
+  let values: TargetValues;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const place = join(folder.path, 'mosquitto');
+    await mkdir(place);
+    const passwords = join(place, 'passwords');
+    execFileSync('mosquitto_passwd', ['-b', '-c', passwords, 'events', password]);
+    await chmod(passwords, 0o644);
+    const configuration = join(place, 'mosquitto.conf');
+    await writeFile(configuration, `listener ${port} 127.0.0.1\nallow_anonymous false\npassword_file ${passwords}\n`);
+    broker = new BrokerProcess('mosquitto', port, ['-c', configuration]);
+    await broker.start();
+    values = { broker: `tcp://127.0.0.1:${port}`, topic: 'events', username: 'events', password, qos: 1 };
+  });
+  afterAll(() => broker?.kill());
+
+  it('publishes on a topic', async () => {
+    const reader = await mqtt.connectAsync(`mqtt://127.0.0.1:${broker.port}`, { username: 'events', password });
+    const got = new Promise<string>((resolve) => {
+      reader.on('message', (_topic, body) => resolve(body.toString()));
+    });
+    await reader.subscribeAsync('events', { qos: 1 });
+    const target = await open('mqtt', values);
+    await target.send(created(1));
+    expect(await got).toBe(created(1).body);
+    await Promise.all([target.close(), reader.endAsync(true)]);
+  });
+
+  it('that refuses a password is away, and one that was killed comes back', async () => {
+    await expect((await open('mqtt', { ...values, password: 'wrong' })).send(created(1))).rejects.toThrow(/authoriz/i);
+    const target = await open('mqtt', values);
+    await target.send(created(1));
+    await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
+    await target.close();
+  });
+});
+
+describe('PostgreSQL', () => {
+  let server: TestPostgres;
+  let database: TestDatabase;
+  let values: { readonly connection_string: string; readonly table: string };
+  let reader: Client;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    database = await server.createDatabase();
+    const url = new URL(database.url);
+    url.password = database.password;
+    values = { connection_string: url.href, table: 'Events' };
+    reader = new Client(url.href);
+    await reader.connect();
+  }, 60_000);
+  afterAll(async () => {
+    await reader?.end();
+    await server?.remove();
+  });
+
+  it('has the last event of each object', async () => {
+    const target = await open('postgresql', values);
+    await target.send(created(1));
+    await target.send(created(2));
+    expect(await rows()).toEqual([{ key: 'b/key', value: { Records: [created(2).record] } }]);
+    await target.send(removed);
+    expect(await rows()).toEqual([]);
+    await target.close();
+  });
+
+  const rows = async () => (await reader.query('SELECT key, value FROM "Events"')).rows as unknown[];
+
+  it('has a row for each event, and takes the form of libpq', async () => {
+    const { hostname, port, username, pathname } = new URL(database.url);
+    const connection = `host=${hostname} port=${port} user=${username} password='${database.password}' dbname=${pathname.slice(1)} sslmode=disable`;
+    const target = await open('postgresql', { connection_string: connection, table: 'log', format: 'access' });
+    for (const number of [1, 2]) await target.send(created(number));
+    const { rows } = await reader.query('SELECT event_time, event_data FROM log');
+    expect(rows).toEqual(
+      [1, 2].map((number) => ({
+        event_time: new Date(created(1).time),
+        event_data: { Records: [created(number).record] },
+      })),
+    );
+    await target.close();
+  });
+
+  it('that refuses a password is away, and one that was killed comes back', async () => {
+    const url = new URL(values.connection_string);
+    url.password = 'wrong';
+    await expect(
+      (await open('postgresql', { ...values, connection_string: url.href })).send(created(1)),
+    ).rejects.toThrow(/password/);
+    reader.on('error', () => undefined);
+    const target = await open('postgresql', values);
+    await target.send(created(1));
+    await survives(target, { kill: () => server.kill(), start: () => server.start() });
+    await target.close();
+  }, 60_000);
+});
