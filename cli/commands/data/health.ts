@@ -53,8 +53,9 @@ async function check(context: Context, client: S3Client, alias: string, options:
     alias,
     error: null,
     healthy: true,
-    maintenanceMode: options.maintenance === true,
-    writeQuorum: Number(headers['x-minio-write-quorum'] ?? 0),
+    // True where the others could not serve without the server, which the status tells.
+    maintenanceMode: false,
+    writeQuorum: options.clusterRead === true ? 0 : Number(headers['x-minio-write-quorum'] ?? 0),
     healingDrives: Number(headers['x-minio-healing-drives'] ?? 0),
   });
 }

@@ -116,5 +116,5 @@ async function lastMetric(admin: AdminClient, id: string): Promise<JobMetric | u
 export async function cancelJob(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   await admin.send({ method: 'DELETE', call: 'cancel-job', query: { id } });
-  context.output.message(`Successfully canceled batch job \`${id}\``, { status: 'Canceled', 'job-id': id });
+  context.output.message(`Successfully canceled batch job \`${id}\``, { 'job-id': id });
 }

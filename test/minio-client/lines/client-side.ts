@@ -230,13 +230,11 @@ export class ClientSide {
   }
 }
 
-/** Stock mc also keeps the names of the owner and group of a file, and when it was read. */
+/** Stock mc also keeps the names of the owner and group of a file, when it was read, and all of it with --attr. */
 function attributesOf(metadata: Readonly<Record<string, string>>): Record<string, unknown> {
-  const kept = Object.entries(metadata).map(([name, value]) => [
-    name,
-    value.replaceAll(/(atime|gname|uname):[^/]*\/?/g, '').replace(/\/$/, ''),
-  ]);
-  return sorted(Object.fromEntries(kept));
+  const { 'mc-attrs': attributes = '', ...rest } = metadata;
+  const mtime = /mtime:[^/]*/.exec(attributes)?.[0];
+  return sorted({ ...rest, mtime: rest['k'] === undefined ? mtime : undefined });
 }
 
 function digestOf(bytes: Uint8Array): string {

@@ -107,6 +107,7 @@ function masked(text: string, { server, folder }: { readonly server: LineServer;
     .replaceAll(/(x-amz-signature=)[0-9a-f]{64}/gi, '$1<signature>')
     .replaceAll(/policy=[\w+/=]{40,}/g, 'policy=<policy>')
     .replaceAll(/X-Amz-Date=[^&"]*/g, 'X-Amz-Date=<time>')
+    .replaceAll(/versionId=(?!null)[\w.-]+/g, 'versionId=<version>')
     .replaceAll(/\/\d{8}\//g, '/<day>/')
     .replaceAll(/%2F\d{8}%2F/g, '/<day>/')
     .replaceAll(/\b[0-9a-v]{20}\b/g, '<id>');

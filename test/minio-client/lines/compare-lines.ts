@@ -12,8 +12,18 @@ export interface Difference {
   readonly coffer: readonly string[];
 }
 
+export interface CompareOptions {
+  /** Whether the marks of wrong uses are those of this kind of server. A server may take what another refuses. */
+  readonly marks?: boolean;
+}
+
 /** Runs the lines of a group with both clients, each with a server of its own, and returns what differs. */
-export async function compareGroup(group: Group, mc: ClientSide, coffer: ClientSide): Promise<Difference[]> {
+export async function compareGroup(
+  group: Group,
+  mc: ClientSide,
+  coffer: ClientSide,
+  options: CompareOptions = {},
+): Promise<Difference[]> {
   const differences: Difference[] = [];
   let known = '';
   const effects = async (line: string, state: (side: ClientSide) => Promise<string[]>) => {
@@ -27,6 +37,10 @@ export async function compareGroup(group: Group, mc: ClientSide, coffer: ClientS
   for (const line of group.lines) {
     const [theirs, ours] = await Promise.all([mc.run(line), coffer.run(line)]);
     differences.push(...differencesOf(group, line, [mc, theirs], [coffer, ours]));
+    if (options.marks === true && line.wrong !== (theirs.code !== 0)) {
+      const shown = { mc: outcomeOf(theirs), coffer: outcomeOf(ours) };
+      differences.push({ group: group.name, line: line.text, kind: 'use', ...shown });
+    }
     await effects(line.text, (side) => side.state());
   }
   known = '';
@@ -40,7 +54,6 @@ function differencesOf(group: Group, line: Line, [mc, theirs]: Outcome, [coffer,
   const name = { group: group.name, line: line.text };
   const whole = { mc: outcomeOf(theirs), coffer: outcomeOf(ours) };
   if (theirs.code !== ours.code) return [{ ...name, kind: 'code', ...whole }];
-  if (line.wrong !== (theirs.code !== 0)) return [{ ...name, kind: 'use', ...whole }];
   if (documentsOf(theirs.stdout).length === 0 || (theirs.code !== 0 && !theirs.stdout.includes('"status"'))) {
     // Stock mc prints the help of a command that it does not understand, also with --json.
     if (theirs.code !== 0) return [];

@@ -57,7 +57,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'attributes of files',
-    reason: '`stat` of a file does not show the attributes that a copy would keep.',
+    reason:
+      '`stat` of a file does not show the attributes that a copy would keep, and `mirror --attr` does not keep them.',
     is: ({ kind, line }) => kind === 'json' && line === 'stat $D/a.txt',
   },
   {
@@ -99,6 +100,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     reason: '`share upload` quotes the name of the file, which a shell would take for a redirection.',
     is: ({ kind, coffer }) =>
       kind === 'json' && coffer.length > 0 && coffer.every((text) => text.includes("'file=@<FILE>'")),
+  },
+  {
+    name: 'dry runs',
+    reason: '`mirror --dry-run` prints each copy that would be made; mc prints sums alone.',
+    is: ({ kind, line }) => kind === 'json' && /^mirror --(dry-run|fake)/.test(line),
   },
   {
     name: 'codes without a document',

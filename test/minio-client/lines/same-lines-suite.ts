@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientSide, type LineServer } from './client-side.ts';
-import { compareGroup, type Difference } from './compare-lines.ts';
+import { compareGroup, type CompareOptions, type Difference } from './compare-lines.ts';
 import { knownDifferences } from './differences.ts';
 import { readGroups } from './read-lines.ts';
 
@@ -12,7 +12,11 @@ interface StartedServer extends LineServer {
 }
 
 /** Runs the lines of all data files by stock mc and by `coffer`, each with a fresh server of the same kind. */
-export function describeSameLines(what: string, start: () => Promise<StartedServer>): void {
+export function describeSameLines(
+  what: string,
+  start: () => Promise<StartedServer>,
+  options: CompareOptions = {},
+): void {
   let folder: string;
   let servers: readonly [StartedServer, StartedServer];
 
@@ -32,7 +36,7 @@ export function describeSameLines(what: string, start: () => Promise<StartedServ
           new ClientSide(client, group, servers[index] ?? servers[0], join(folder, group.name, client)),
       );
       if (mc === undefined || coffer === undefined) throw new Error('there are two clients');
-      const differences = await compareGroup(group, mc, coffer);
+      const differences = await compareGroup(group, mc, coffer, options);
       mc.close();
       coffer.close();
       const unknown = differences.filter((difference) => !knownDifferences.some(({ is }) => is?.(difference) === true));

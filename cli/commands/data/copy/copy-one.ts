@@ -144,7 +144,7 @@ async function toServer(
     };
     // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
-    const headers = whole ? copyHeaders(options.given) : await allHeaders(context, source, options);
+    const headers = whole ? await copyHeaders(context, source, options) : await allHeaders(context, source, options);
     await copyWithin(from, { ...to, headers: { ...headers, ...encryption.forNew(location.display) } });
     return;
   }
@@ -157,12 +157,14 @@ async function toServer(
   await upload(await bytesOf(context, source, options.encryption), { ...to, headers }, options.multipart);
 }
 
-/** Without attributes the server keeps the headers of the source, and without tags its tags. */
-function copyHeaders({ attributes, more, tagging }: GivenHeaders): ObjectHeaders {
+/** Without attributes the server keeps the headers of the source, and without tags its tags. With attributes it replaces all headers. */
+async function copyHeaders(context: Context, source: ObjectSource, options: CopyOptions): Promise<ObjectHeaders> {
+  const { attributes, more, tagging } = options.given;
+  const replaces = Object.keys(attributes).length > 0;
   return {
-    ...attributes,
+    ...(replaces && (await allHeaders(context, source, options))),
     ...more,
-    ...(Object.keys(attributes).length > 0 && { 'x-amz-metadata-directive': 'REPLACE' }),
+    ...(replaces && { 'x-amz-metadata-directive': 'REPLACE' }),
     ...(tagging !== undefined && { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': 'REPLACE' }),
   };
 }

@@ -43,7 +43,10 @@ async function change(
   versioning: VersioningConfiguration,
 ): Promise<void> {
   const target = await bucketOf(context, argument);
-  await putVersioning(await context.client(target.alias), target.bucket, versioning);
+  const client = await context.client(target.alias);
+  // MinIO takes the versioning of a bucket that does not exist.
+  await getVersioning(client, target.bucket);
+  await putVersioning(client, target.bucket, versioning);
   print(context, op, target, { mfaDelete: '', excludedPrefixes: [], excludeFolders: false, ...versioning });
 }
 
