@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './config/cli-error.ts';
+import { topicNames } from './commands/help/topic-names.ts';
 import { type CommandGroup, commandsOf, laterGroups, type Runner, type Task } from './commands/command-group.ts';
 import { addAliasCommands } from './commands/aliases/alias-commands.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
@@ -91,6 +92,7 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     .option('--limit-download <rate>', 'receive at most this many bytes per second: 10MiB (or MC_LIMIT_DOWNLOAD)')
     .option('--resolve <address>', 'use HOST[:PORT]=IP instead of the name service; may be repeated', collect)
     .configureHelp({ styleTitle: (title) => paint('title', title) })
+    .addHelpText('after', `\nTopics (coffer help TOPIC): ${topicNames.join(', ')}`)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -184,10 +186,13 @@ function isReported(error: unknown): boolean {
 
 /** Names the failed action; the error of the server or the system becomes the cause. */
 async function explain(context: Context, error: unknown, doing: string, subject: string | undefined) {
-  if (error instanceof CliError) return error;
-  const { suggestBucket } = await import('./commands/suggest-bucket.ts');
-  const meant = await suggestBucket(context, error, subject);
+  const { suggestBucket, suggestPlace } = await import('./commands/suggest-name.ts');
+  const meant = (await suggestPlace(context, error, subject)) ?? (await suggestBucket(context, error, subject));
   const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
+  if (error instanceof CliError) {
+    if (meant === undefined) return error;
+    return new CliError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
+  }
   return new CliError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
     cause: error,
   });

@@ -119,7 +119,8 @@ function describeCertificate(certificate: X509Certificate): ServerCertificate {
     pem: certificate.toString(),
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
-    selfSigned: certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey),
+    // `checkIssued` is false for one that is not that of an authority.
+    selfSigned: certificate.subject === certificate.issuer && certificate.verify(certificate.publicKey),
     names: namesOf(certificate.subjectAltName),
     validFrom: new Date(certificate.validFrom),
     validTo: new Date(certificate.validTo),

@@ -76,6 +76,9 @@ describe('what is wrong on the command line', () => {
     [['undo', '--last', '0', 'local/b/k'], 'Invalid --last'],
     [['ls'], "Missing required argument 'targets'"],
     [['ls', 'x/y'], '`x` is no alias'],
+    [['ls', 'lcoal/y'], 'did you mean `local/y`?'],
+    [['tag', 'list', 'lcoal/y'], 'did you mean `local`?'],
+    [['help', 'polcies'], 'did you mean `policies`?'],
     [['tag', 'list', 'x/y'], 'No such alias `x`'],
     [['mb', 'local'], 'name a bucket'],
     [['encrypt', 'set', 'sse-x', 'local/bucket'], 'it is sse-s3 or sse-kms'],
@@ -102,6 +105,22 @@ describe('the program', () => {
     expect([version.code, version.stdout]).toEqual([0, expect.stringMatching(/^coffer \d+\.\d+\.\d+\n$/)]);
     const help = await runCommand(process.execPath, [launcher, 'cp', '--help']);
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('--disable-multipart')]);
+  });
+
+  it('has pages of topics, and the help of each command', async () => {
+    expect((await inProcess('help', 'exit-codes')).stdout.toString()).toContain('130');
+    expect((await inProcess('help', 'admin', 'user', 'add')).stdout.toString()).toContain('coffer admin user add');
+    expect((await inProcess('help')).stdout.toString()).toContain('exit-codes');
+  });
+
+  it('suggests the bucket that was meant', async () => {
+    const server = createServer((request, response) => {
+      if (request.url !== '/') noSuchBucket(response);
+      else response.end('<ListAllMyBucketsResult><Buckets><Bucket><Name>photos</Name></Bucket></Buckets></ListAllMyBucketsResult>');
+    });
+    const env = { MC_HOST_s: `http://access:secret-key@127.0.0.1:${await listening(server)}` };
+    const { code, stderr } = await runCoffer(['--config-dir', folder, 'ls', 's/phtoos/x'], { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('did you mean `s/photos`?')]);
   });
 
   it('reads missing keys from standard input', async () => {

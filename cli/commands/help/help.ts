@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { CliError } from '../../config/cli-error.ts';
 import { closestName } from '../../config/closest-name.ts';
-import { topics } from './topics.ts';
+import { topics, type Topic } from './topics.ts';
+
+const pages: Readonly<Record<string, Topic>> = topics;
 
 /**
  * Finds the command (`admin user add`) whose help is wanted, or returns the page of a topic. Without words it is the program.
@@ -14,20 +16,13 @@ export function helpFor(program: Command, words: readonly string[]): Command | s
   for (const word of words) {
     const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (next === undefined) {
-      const topic = words.length === 1 && Object.hasOwn(topics, first) ? topics[first] : undefined;
+      const topic = words.length === 1 && Object.hasOwn(pages, first) ? pages[first] : undefined;
       if (topic !== undefined) return `${first}: ${topic.title}\n${topic.text}`;
       throw unknown(command, word);
     }
     command = next;
   }
   return command;
-}
-
-/** The topics, as the help of the program shows them. */
-export function topicList(): string {
-  const width = Math.max(...Object.keys(topics).map((name) => name.length)) + 2;
-  const lines = Object.entries(topics).map(([name, { title }]) => `  ${name.padEnd(width)}${title}`);
-  return `\nTopics (coffer help TOPIC):\n${lines.join('\n')}`;
 }
 
 function unknown(command: Command, word: string): CliError {

@@ -1,3 +1,5 @@
+import type { topicNames } from './topic-names.ts';
+
 /** A page of `coffer help TOPIC`, and of the manual. */
 export interface Topic {
   readonly title: string;
@@ -5,7 +7,7 @@ export interface Topic {
   readonly text: string;
 }
 
-export const topics: Readonly<Record<string, Topic>> = {
+export const topics: Readonly<Record<(typeof topicNames)[number], Topic>> = {
   aliases: {
     title: 'servers under short names',
     text: `

@@ -1,3 +1,4 @@
+import { CliError } from '../config/cli-error.ts';
 import { closestName } from '../config/closest-name.ts';
 import { listBuckets } from '../s3/buckets.ts';
 import { S3ResponseError } from '../s3/s3-response-error.ts';
@@ -5,6 +6,14 @@ import type { Context } from './context.ts';
 
 /** Milliseconds. The error itself is known already. */
 const waitMs = 2_000;
+
+/** Returns the place that was meant where a path does not exist, and begins with a name that is almost one of an alias. */
+export async function suggestPlace(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
+  const [first = '', ...rest] = subject.split('/');
+  if (!(error instanceof CliError) || error.code !== 'NotFound' || rest.length === 0) return undefined;
+  const closest = closestName(first, (await context.aliases()).keys());
+  return closest === undefined || closest === first ? undefined : [closest, ...rest].join('/');
+}
 
 /**
  * Returns the bucket that was meant, as an argument, where a command failed because its bucket does not exist. It asks the server, and
