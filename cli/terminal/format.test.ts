@@ -36,3 +36,16 @@ describe('fields', () => {
     expect(textFields({ Name: 'a', Description: 'b', Policy: undefined })).toBe('Name:        a\nDescription: b');
   });
 });
+
+describe('a table that is wider than the terminal', () => {
+  it('becomes a block of lines for each row', () => {
+    const rows = [
+      ['ann', 'readwrite, diagnostics'],
+      ['bob', ''],
+    ];
+    expect(textTable(['USER', 'POLICIES'], rows, 40)).toContain('USER  POLICIES');
+    expect(textTable(['USER', 'POLICIES'], rows, 20)).toBe(
+      'USER:     ann\nPOLICIES: readwrite, diagnostics\n\nUSER:     bob\nPOLICIES:',
+    );
+  });
+});

@@ -59,8 +59,23 @@ export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** Aligns rows below their titles. The last column is not padded. */
-export function textTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Aligns rows below their titles. The last column is not padded. A table that is wider than `columns`, those of the terminal,
+ * becomes a block of lines for each row, so that nothing is cut.
+ */
+export function textTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number = Number.POSITIVE_INFINITY,
+): string {
+  const table = alignedTable(titles, rows);
+  if (Math.max(...table.split('\n').map((line) => widthOf(line))) <= columns) return table;
+  return rows
+    .map((row) => textFields(Object.fromEntries(titles.map((title, column) => [title, row[column]]))))
+    .join('\n\n');
+}
+
+function alignedTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const shown = [titles, ...rows.map((row) => row.map((cell) => printable(cell)))];
   const widths = titles.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column] ?? ''))));
   return shown

@@ -3,6 +3,7 @@ import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { paintFor, type Paint } from './colors.ts';
+import { textTable } from './format.ts';
 import type { Io } from './io.ts';
 
 interface Described {
@@ -101,6 +102,12 @@ export class Output {
     this.#wipe?.();
     if (this.json) this.#out.write(`${JSON.stringify({ status: 'success', ...fields })}\n`);
     else if (human !== '') this.#out.write(`${human}\n`);
+  }
+
+  /** Formats a table that fits the terminal. */
+  table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+    const { isTTY, columns } = this.#io.stdout;
+    return textTable(titles, rows, isTTY === true ? columns : undefined);
   }
 
   /** Prints one text, such as a table; as JSON one line for each item. */

@@ -7,7 +7,7 @@ import { secrets, warnOfArguments } from '../../terminal/prompt.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFile, writeFile } from 'node:fs/promises';
 import { adminOf } from '../admin-client.ts';
-import { printable, textTable } from '../../terminal/format.ts';
+import { printable } from '../../terminal/format.ts';
 import { readAll } from '../../terminal/io.ts';
 
 const rows: readonly Setting[] = settings;
@@ -91,7 +91,7 @@ async function helpConfig(
   ]);
   const title = subSys === '' ? 'SUBSYSTEM' : 'KEY';
   const about = subSys === '' ? '' : `${subSys}: ${help.description ?? ''}\n\n`;
-  context.output.message(`${about}${textTable([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
+  context.output.message(`${about}${context.output.table([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
 }
 
 /** Sets `SUBSYSTEM[:NAME] key=value …`. Without values it shows the help of the subsystem. */

@@ -1,7 +1,7 @@
 import { adminOf } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { printable, textTable, counted } from '../../terminal/format.ts';
+import { printable, counted } from '../../terminal/format.ts';
 import { secret } from '../../terminal/prompt.ts';
 import { singleAttempt } from '../../s3/retry.ts';
 
@@ -70,7 +70,7 @@ export async function listKeys(context: Context, [alias = '', pattern = '*']: re
   const human =
     keys.length === 0
       ? `There are no such keys. Make one: coffer admin kms key create ${alias} NAME`
-      : textTable(
+      : context.output.table(
           ['KEY', 'CREATED', 'BY'],
           keys.map(({ name, createdAt, createdBy }) => [name, formatDate(createdAt), createdBy || '-']),
         );
@@ -113,7 +113,7 @@ export async function showKeyUsage(context: Context, [alias = '']: readonly stri
   const human =
     rows.length === 0
       ? 'Nothing is encrypted.'
-      : textTable(
+      : context.output.table(
           ['KEY', 'OBJECTS', 'UPLOADS', 'DEFAULT OF', 'THE SERVER ITSELF'],
           rows.map(([key, { objects = 0, uploads = 0, buckets = [], backend }]) => [
             key,

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { counted, formatDuration, formatSize, printable, formatTime, textTable } from '../../terminal/format.ts';
+import { counted, formatDuration, formatSize, printable, formatTime } from '../../terminal/format.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf } from '../admin-client.ts';
 
@@ -108,7 +108,7 @@ export async function showUsage(
     at.getTime() <= 0
       ? 'Nothing was counted yet: `--now` has the server do it.'
       : [
-          textTable(
+          context.output.table(
             ['BUCKET', 'OBJECTS', 'SIZE'],
             buckets.map((row) => [row.bucket, String(row.objects), formatSize(row.size)]),
           ),

@@ -1,7 +1,7 @@
 import { adminOf } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { printable, textTable } from '../../terminal/format.ts';
+import { printable } from '../../terminal/format.ts';
 import { formatExpiration } from './access-keys.ts';
 
 interface ListedKey {
@@ -103,7 +103,7 @@ function print(
 ): void {
   const entries = found.toSorted(([a], [b]) => (a < b ? -1 : 1));
   context.output.list(
-    tableOf(entries, usersOnly) || `There are none. Make one: coffer admin accesskey create ${alias}`,
+    tableOf(context, entries, usersOnly) || `There are none. Make one: coffer admin accesskey create ${alias}`,
     entries.map(([user, { serviceAccounts, stsKeys }]) => ({
       user,
       stsKeys: stsKeys ?? null,
@@ -112,13 +112,15 @@ function print(
   );
 }
 
-function tableOf(entries: readonly (readonly [string, KeysOfUser])[], usersOnly: boolean): string {
+function tableOf(context: Context, entries: readonly (readonly [string, KeysOfUser])[], usersOnly: boolean): string {
   if (usersOnly) return entries.map(([user]) => printable(user)).join('\n');
   const rows = entries.flatMap(([user, { serviceAccounts, stsKeys }]) => [
     ...(serviceAccounts ?? []).map((key) => rowOf(user, key, 'access key')),
     ...(stsKeys ?? []).map((key) => rowOf(user, key, 'temporary')),
   ]);
-  return rows.length === 0 ? '' : textTable(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
+  return rows.length === 0
+    ? ''
+    : context.output.table(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
 }
 
 function rowOf(user: string, { accessKey, accountStatus = 'on', name, expiration }: ListedKey, kind: string): string[] {
@@ -137,7 +139,7 @@ export async function listServiceAccounts(context: Context, [alias = '', user]: 
   const human =
     rows.length === 0
       ? `There are none. Make one: coffer admin user svcacct add ${alias} ${user ?? 'USER'}`
-      : textTable(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
+      : context.output.table(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
   context.output.list(
     human,
     (accounts ?? []).map(({ accessKey, expiration }) => ({ accessKey, ...(expiration ? { expiration } : {}) })),

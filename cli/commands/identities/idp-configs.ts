@@ -1,7 +1,7 @@
 import { adminOf, pathPart, type AdminRequest } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { textFields, textTable } from '../../terminal/format.ts';
+import { textFields } from '../../terminal/format.ts';
 import { keyValueText, printSaved } from '../admin/config.ts';
 
 export type IdpType = 'openid' | 'ldap';
@@ -64,7 +64,7 @@ export async function listIdps(context: Context, [alias = '']: readonly string[]
   const human =
     list.length === 0
       ? `None is configured. Add one: coffer idp ${type} add ${alias}${type === 'openid' ? ' NAME' : ''} ${exampleSettings(type)}`
-      : textTable(
+      : context.output.table(
           ['NAME', 'STATUS', 'ROLE ARN'],
           list.map(({ name = '', enabled, roleARN = '' }) => [
             formatName(name),

@@ -2,7 +2,6 @@ import { CliError } from '../../config/cli-error.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { textTable } from '../../terminal/format.ts';
 
 /** The source of the names: this server or LDAP. */
 export type EntityKind = 'builtin' | 'ldap';
@@ -99,15 +98,16 @@ export async function showEntities(
     call: `idp/${kind}/policy-entities`,
     query: { user, group, policy },
   });
-  context.output.message(entitiesTables(result), { result });
+  context.output.message(entitiesTables(context, result), { result });
 }
 
-function entitiesTables({ userMappings = [], groupMappings = [], policyMappings = [] }: Entities): string {
+function entitiesTables(context: Context, result: Entities): string {
+  const { userMappings = [], groupMappings = [], policyMappings = [] } = result;
   const parts = [
     userMappings.length === 0
       ? []
       : [
-          textTable(
+          context.output.table(
             ['USER', 'POLICIES', 'BY GROUPS'],
             userMappings.map(({ user, policies, memberOfMappings = [] }) => [
               user,
@@ -119,7 +119,7 @@ function entitiesTables({ userMappings = [], groupMappings = [], policyMappings 
     groupMappings.length === 0
       ? []
       : [
-          textTable(
+          context.output.table(
             ['GROUP', 'POLICIES'],
             groupMappings.map(({ group, policies }) => [group, listed(policies)]),
           ),
@@ -127,7 +127,7 @@ function entitiesTables({ userMappings = [], groupMappings = [], policyMappings 
     policyMappings.length === 0
       ? []
       : [
-          textTable(
+          context.output.table(
             ['POLICY', 'USERS', 'GROUPS'],
             policyMappings.map(({ policy, users, groups }) => [policy, listed(users), listed(groups)]),
           ),
@@ -201,7 +201,7 @@ export async function listClaimPolicies(context: Context, [alias = '']: readonly
   const human =
     claims.length === 0
       ? 'Nothing is attached to claims.'
-      : textTable(
+      : context.output.table(
           ['PROVIDER', 'CLAIM', 'VALUE', 'POLICIES'],
           claims.map(({ provider, claim, value, policies }) => [provider, claim, value, policies.join(', ')]),
         );

@@ -1,7 +1,6 @@
 import { adminOf } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { textTable } from '../../terminal/format.ts';
 
 /** The source of the users: this server, OpenID or LDAP. */
 export type Provider = 'builtin' | 'openid' | 'ldap';
@@ -67,7 +66,7 @@ export async function checkUsers(context: Context, [alias = '', user]: readonly 
     query: { user },
   });
   const { checked = 0, active = 0, cutOff = [], unreachable = [] } = report;
-  const lost = textTable(
+  const lost = context.output.table(
     ['USER', 'PROVIDER', 'REASON', 'TEMPORARY', 'ACCESS KEYS'],
     cutOff.map(({ name, provider, reason, temporaryCredentials, serviceAccounts }) => [
       name,

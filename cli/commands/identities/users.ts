@@ -2,7 +2,7 @@ import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { ask, secret } from '../../terminal/prompt.ts';
-import { textFields, textTable } from '../../terminal/format.ts';
+import { textFields } from '../../terminal/format.ts';
 import { CliError } from '../../config/cli-error.ts';
 
 interface UserInfo {
@@ -56,7 +56,7 @@ export async function listUsers(context: Context, [alias = '']: readonly string[
   const human =
     rows.length === 0
       ? `There are no users. Make one: coffer admin user add ${alias} NAME`
-      : textTable(
+      : context.output.table(
           ['USER', 'STATUS', 'POLICIES', 'GROUPS'],
           rows.map(([name, { status = '', policyName = '', memberOf = [] }]) => [
             name,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CliError } from '../../config/cli-error.ts';
-import { printable, textTable } from '../../terminal/format.ts';
+import { printable } from '../../terminal/format.ts';
 import { adminOf, pathPart } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 
@@ -81,7 +81,9 @@ export async function listTiers(context: Context, [alias = '']: readonly string[
     const { Endpoint = '', Bucket = '', Prefix = '', Region = '' } = fieldsOf(tier);
     return [tier.Name, tier.Type, String(Endpoint), String(Bucket), String(Prefix), String(Region)];
   });
-  context.output.message(textTable(['Name', 'Type', 'Endpoint', 'Bucket', 'Prefix', 'Region'], rows), { tiers });
+  context.output.message(context.output.table(['Name', 'Type', 'Endpoint', 'Bucket', 'Prefix', 'Region'], rows), {
+    tiers,
+  });
 }
 
 interface TierStats {
@@ -101,7 +103,7 @@ export async function tierInfo(context: Context, [alias = '', name]: readonly st
     .map(({ Name, Type, Stats }) =>
       [Name, Type, Stats.totalSize ?? 0, Stats.numObjects ?? 0, Stats.numVersions ?? 0].map(String),
     );
-  context.output.message(textTable(['Name', 'Type', 'Bytes', 'Objects', 'Versions'], rows), {
+  context.output.message(context.output.table(['Name', 'Type', 'Bytes', 'Objects', 'Versions'], rows), {
     ...(tiers.length > 0 && { tiers }),
   });
 }

@@ -9,7 +9,6 @@ import {
 } from '../../s3/replication.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import type { S3Client } from '../../s3/client.ts';
-import { textTable } from '../../terminal/format.ts';
 import { readAll } from '../../terminal/io.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
@@ -130,7 +129,8 @@ export async function listReplication(
     prefixOf(rule),
     rule.Destination.Bucket,
   ]);
-  const human = rows.length === 0 ? 'No rules' : textTable(['ID', 'Status', 'Priority', 'Prefix', 'Destination'], rows);
+  const human =
+    rows.length === 0 ? 'No rules' : context.output.table(['ID', 'Status', 'Priority', 'Prefix', 'Destination'], rows);
   context.output.list(
     human,
     rules.map((rule) => ({ op: '', url: '', rule })),

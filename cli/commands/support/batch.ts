@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../config/cli-error.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { textTable } from '../../terminal/format.ts';
 import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { batchTemplates } from './batch-templates.ts';
@@ -50,9 +49,12 @@ export async function listJobs(
   });
   const jobs = answer.jobs ?? null;
   const rows = (jobs ?? []).map((job) => [job.id, job.type, job.user ?? '', job.started]);
-  context.output.message(rows.length === 0 ? 'No jobs run now' : textTable(['ID', 'Type', 'User', 'Started'], rows), {
-    jobs,
-  });
+  context.output.message(
+    rows.length === 0 ? 'No jobs run now' : context.output.table(['ID', 'Type', 'User', 'Started'], rows),
+    {
+      jobs,
+    },
+  );
 }
 
 export async function describeJob(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { CliError } from '../../config/cli-error.ts';
 import { parseRemote } from '../../config/target.ts';
-import { textTable } from '../../terminal/format.ts';
 import { adminOf, jsonLines, type AdminRequest } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
@@ -141,7 +140,8 @@ export async function topLocks(
   const query = { count, stale: String(stale) };
   const locks = (await admin.json<readonly LockEntry[] | null>({ method: 'GET', call: 'top/locks', query })) ?? [];
   const rows = locks.map(({ time, type, resource, owner }) => [time, type, resource, owner]);
-  const human = rows.length === 0 ? 'No locks are held' : textTable(['Time', 'Type', 'Resource', 'Owner'], rows);
+  const human =
+    rows.length === 0 ? 'No locks are held' : context.output.table(['Time', 'Type', 'Resource', 'Owner'], rows);
   context.output.list(
     human,
     locks.map((lock) => ({ locks: lock })),
