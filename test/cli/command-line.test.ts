@@ -116,7 +116,10 @@ describe('the program', () => {
   it('suggests the bucket that was meant', async () => {
     const server = createServer((request, response) => {
       if (request.url !== '/') noSuchBucket(response);
-      else response.end('<ListAllMyBucketsResult><Buckets><Bucket><Name>photos</Name></Bucket></Buckets></ListAllMyBucketsResult>');
+      else
+        response.end(
+          '<ListAllMyBucketsResult><Buckets><Bucket><Name>photos</Name></Bucket></Buckets></ListAllMyBucketsResult>',
+        );
     });
     const env = { MC_HOST_s: `http://access:secret-key@127.0.0.1:${await listening(server)}` };
     const { code, stderr } = await runCoffer(['--config-dir', folder, 'ls', 's/phtoos/x'], { env });
