@@ -97,7 +97,8 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
       const duration = durations.get(`${command} ${direction}`);
       if (duration !== undefined) {
         const killed = start(...args);
-        await sleep(random.between(100, duration));
+        // The moments before the end are those of interest.
+        await sleep(random.between(100, Math.ceil(duration * 0.8)));
         killed.kill('SIGKILL');
         if ((await killed.ended).code === null) midway += 1;
       }
