@@ -13,7 +13,7 @@ import { Output } from './terminal/output.ts';
 
 /** Runs one command line and returns its exit code: 0, 1 for a failure, 130 after an interruption. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const arguments_ = argv.map((argument) => (argument === '--JSON' ? '--json' : argument));
+  const arguments_ = argv.map((word, at) => spelling(word, argv.slice(0, at)));
   if (argv[0] === '__complete') return complete(argv.slice(1), io);
   try {
     const program = await buildProgram(io, arguments_);
@@ -22,6 +22,24 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return fail(error, io, arguments_.includes('--json') || isSet(io.env['MC_JSON']));
   }
+}
+
+/** The options of the program that have a value. */
+const withValue = new Set([
+  '-C',
+  '--config-dir',
+  '-H',
+  '--custom-header',
+  '--resolve',
+  '--limit-upload',
+  '--limit-download',
+]);
+
+/** After the name of a command `-v` is not the version, as in `admin trace -v`. */
+function spelling(word: string, before: readonly string[]): string {
+  if (word === '--JSON') return '--json';
+  const isCommand = (one: string, at: number) => !one.startsWith('-') && !withValue.has(before[at - 1] ?? '');
+  return word === '-v' && before.some(isCommand) ? '--verbose' : word;
 }
 
 /** Prints what may follow the words after `--`, one on each line. It is called by the scripts of the command `completion`. */

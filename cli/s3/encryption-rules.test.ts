@@ -40,6 +40,27 @@ describe('the longest place', () => {
   });
 });
 
+describe('the old flags', () => {
+  const characters = 'k'.repeat(32);
+  const rules = new EncryptionRules({ encrypt: 's/a,s/b' }, { MC_ENCRYPT_KEY: `s/c=${characters},s/d=${characters}` });
+
+  it('have places separated by commas', () => {
+    expect(['s/a/x', 's/b/x'].map((name) => rules.forNew(name))).toEqual([
+      { 'x-amz-server-side-encryption': 'AES256' },
+      { 'x-amz-server-side-encryption': 'AES256' },
+    ]);
+    const name = 'x-amz-server-side-encryption-customer-key';
+    const encoded = Buffer.from(characters).toString('base64');
+    expect(['s/c/x', 's/d/x'].map((place) => rules.forKey(place)[name])).toEqual([encoded, encoded]);
+  });
+
+  it('refuse a key of another length, and do not repeat it', () => {
+    expect(() => new EncryptionRules({ encryptKey: 's/b=short-secret' }, {})).toThrow(
+      /^Invalid --encrypt-key for `s\/b`: the key has 32 characters$/,
+    );
+  });
+});
+
 describe('a key', () => {
   it.each([key.toString('hex'), key.toString('base64url'), key.toString('base64')])('may be %s', (text) => {
     const rules = new EncryptionRules({ encC: [`s/b=${text}`] }, {});

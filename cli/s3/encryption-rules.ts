@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto';
 import { CliError } from '../config/cli-error.ts';
 import type { ObjectHeaders } from './objects.ts';
 
-/** The flags that encrypt, each repeatable: `--enc-c PLACE=KEY`, `--enc-kms PLACE=KEYID`, `--enc-s3 PLACE`. */
+/**
+ * The flags that encrypt, each repeatable: `--enc-c PLACE=KEY`, `--enc-kms PLACE=KEYID`, `--enc-s3 PLACE`. The old ones take a list:
+ * `--encrypt PLACE,PLACE` is for `--enc-s3`, and `--encrypt-key PLACE=KEY,PLACE=KEY` for `--enc-c` with the 32 characters of the key.
+ */
 export interface EncryptionOptions {
   readonly encC?: readonly string[];
   readonly encKms?: readonly string[];
   readonly encS3?: readonly string[];
+  readonly encrypt?: string;
+  readonly encryptKey?: string;
 }
 
 type Rule = { readonly place: string } & (
@@ -22,8 +27,11 @@ export class EncryptionRules {
   /** @throws CliError BadArgument; the message does not repeat a key */
   constructor(options: EncryptionOptions, env: NodeJS.ProcessEnv) {
     const { encC = [], encKms = listOf(env['MC_ENC_KMS']), encS3 = listOf(env['MC_ENC_S3']) } = options;
+    const { encrypt = env['MC_ENCRYPT'], encryptKey = env['MC_ENCRYPT_KEY'] } = options;
     this.#rules = [
       ...encC.map((text) => customerRule(text)),
+      ...listOf(encryptKey).map((text) => characterRule(text)),
+      ...listOf(encrypt).map((place) => ({ kind: 'SSE-S3', place }) as const),
       ...encKms.map((text) => kmsRule(text)),
       ...encS3.map((place) => ({ kind: 'SSE-S3', place }) as const),
     ].sort((one, other) => other.place.length - one.place.length);
@@ -78,6 +86,14 @@ function customerRule(text: string): Rule {
   const key = Buffer.from(value, isHex ? 'hex' : 'base64url');
   if (key.length === 32 && (isHex || /^[\w+/-]{43}=?$/.test(value))) return { kind: 'SSE-C', place, key };
   throw new CliError('BadArgument', `Invalid --enc-c for \`${place}\`: the key is 32 bytes in base64 or hexadecimal`);
+}
+
+/** The key is the characters themselves. */
+function characterRule(text: string): Rule {
+  const [place, value] = partsOf('--encrypt-key', text);
+  const key = Buffer.from(value);
+  if (key.length === 32) return { kind: 'SSE-C', place, key };
+  throw new CliError('BadArgument', `Invalid --encrypt-key for \`${place}\`: the key has 32 characters`);
 }
 
 function kmsRule(text: string): Rule {

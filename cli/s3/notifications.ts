@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { child, childrenOf, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
+import type { Retries } from './retry.ts';
 import { xmlBody } from './xml-body.ts';
 
 /** The kinds of a destination: the service in its ARN, the element of its configuration, and the element of the ARN. */
@@ -88,12 +89,16 @@ export interface Listening {
   readonly suffix: string;
 }
 
-/** Opens the stream of events of MinIO: a line of JSON for each, and empty lines in between. */
+/**
+ * Opens the stream of events of MinIO: a line of JSON for each, and empty lines in between. Events between two attempts are lost, so that
+ * `retries` may forbid a second one.
+ */
 export async function listenToEvents(
   client: S3Client,
   { bucket, events, prefix, suffix }: Listening,
+  retries?: Retries,
 ): Promise<Readable> {
   const query = { ping: '10', events, ...(bucket === '' ? {} : { prefix, suffix }) };
-  const { body } = await client.send({ method: 'GET', bucket, query });
+  const { body } = await client.send({ method: 'GET', bucket, query, ...(retries && { retries }) });
   return body;
 }

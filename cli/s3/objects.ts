@@ -107,7 +107,7 @@ export async function deleteObject(
     bucket,
     key,
     query: { versionId },
-    headers: bypass(options),
+    headers: { ...bypass(options), ...(options.purge === true && { 'x-minio-force-delete': 'true' }) },
   });
   return {
     deleteMarker: headers['x-amz-delete-marker'] === 'true',
@@ -118,6 +118,8 @@ export async function deleteObject(
 export interface DeleteOptions {
   /** Removes versions under a retention of the mode GOVERNANCE too. */
   readonly bypass?: boolean | undefined;
+  /** Removes everything below a prefix by one request, as only MinIO and Coffer do. */
+  readonly purge?: boolean | undefined;
 }
 
 export function bypass(options: DeleteOptions): ObjectHeaders {
@@ -148,6 +150,8 @@ interface ObjectRange extends ObjectRef {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
+  /** Set if this is all of the object. It is then requested without a range, since MinIO has none in archives. */
+  readonly isWhole?: boolean | undefined;
   /** Headers of the request, such as the key of an object under SSE-C. */
   readonly headers?: ObjectHeaders | undefined;
 }
@@ -171,7 +175,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
         query: { versionId: range.versionId },
         headers: {
           ...range.headers,
-          range: `bytes=${at}-${range.end - 1}`,
+          ...((at > 0 || range.isWhole !== true) && { range: `bytes=${at}-${range.end - 1}` }),
           ...(range.etag === '' ? {} : { 'if-match': `"${range.etag}"` }),
         },
       });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
+import { followCoffer, runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
 
 export interface ServerUnderTest {
   readonly url: string;
@@ -46,6 +46,17 @@ export class ClientDriver {
   async attemptWith(options: { readonly input?: string }, ...args: string[]): Promise<CofferResult> {
     const all = ['--config-dir', this.path('config'), ...args];
     return runCoffer(all, { env: { MC_UPLOAD_MULTIPART_SIZE: '5MiB' }, ...options });
+  }
+
+  /** Runs a command that continues until it is interrupted, which happens after the steps. */
+  async follow(
+    args: readonly string[],
+    steps: readonly (() => Promise<unknown>)[],
+  ): Promise<Pick<CofferResult, 'code' | 'stderr'> & { readonly stdout: string }> {
+    return followCoffer(['--config-dir', this.path('config'), ...args], async () => {
+      for (const step of steps) await step();
+      return true;
+    });
   }
 
   /** Expects success without warnings, and returns the output. */

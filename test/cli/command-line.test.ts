@@ -99,6 +99,24 @@ describe('what is wrong on the command line', () => {
   });
 });
 
+describe('-v', () => {
+  it('is the version of the program, and a flag of a command', async () => {
+    expect((await inProcess('-v')).stdout.toString()).toMatch(/^coffer \d/);
+    const { code, stdout, stderr } = await inProcess('stat', '-v', 'nowhere/nothing');
+    expect([code, stdout.length, stderr]).toEqual([1, 0, expect.stringContaining('Unable to read `nowhere/nothing`')]);
+  });
+});
+
+describe('old names', () => {
+  it('of flags work with a hint', async () => {
+    await mkdir(join(folder, 'from'));
+    await writeFile(join(folder, 'from', 'file'), '');
+    const { code, stdout, stderr } = await inProcess('mirror', '--fake', join(folder, 'from'), join(folder, 'absent'));
+    expect([code, stderr]).toEqual([0, expect.stringContaining('`--fake` is an old name of `--dry-run`')]);
+    expect(stdout.toString()).toContain('Would copy');
+  });
+});
+
 describe('the program', () => {
   it('says its version and how it is used', async () => {
     const version = await runCommand(process.execPath, [launcher, '--version']);

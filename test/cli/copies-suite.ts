@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientDriver } from './client-driver.ts';
+
+const polling = { timeout: 20_000, interval: 50 };
 
 /** The commands that copy, and their flags. */
 export function describeCopies(client: ClientDriver): void {
@@ -81,6 +83,61 @@ export function describeCopies(client: ClientDriver): void {
       expect(await client.keys('s/copies/m5')).toEqual(['a', 'd/b', 'extra']);
       expect((await client.attempt('mirror', client.path('none'), 's/copies/m5')).code).toBe(1);
       expect((await client.attempt('mirror', 's/copies', 's/copies/m5')).stderr).toContain('within the source');
+    });
+  });
+
+  describe('mirror --watch', () => {
+    it('copies and removes what changes in a folder, until it is interrupted', async () => {
+      const source = await tree('watched', { first: '1', 'd/second': '2' });
+      const keys = async (): Promise<unknown[]> => client.keys('s/copies/watched');
+      const { code, stdout } = await client.follow(
+        ['--json', 'mirror', '--watch', source, 's/copies/watched'],
+        [
+          async () => expect.poll(keys, polling).toEqual(['d/second', 'first']),
+          async () => {
+            await tree('watched', { 'd/new/third': '3', first: 'longer' });
+            await expect.poll(keys, polling).toEqual(['d/new/third', 'd/second', 'first']);
+            await expect.poll(async () => client.run('cat', 's/copies/watched/first'), polling).toBe('longer');
+          },
+          async () => {
+            await rm(`${source}/d/second`);
+            await expect.poll(keys, polling).toEqual(['d/new/third', 'first']);
+          },
+        ],
+      );
+      expect(code).toBe(130);
+      expect(stdout).toMatch(/"target":"s\/copies\/watched\/d\/second".*"eventType":"s3:ObjectRemoved:Delete"/);
+    });
+  });
+
+  describe('checksums', () => {
+    it.each(['CRC64NVME', 'CRC32', 'CRC32C', 'SHA1', 'SHA256', 'MD5'])('%s are sent and accepted', async (name) => {
+      const small = await client.file('checked-small', 'hello');
+      const large = await client.file('checked-large', randomBytes(11 * 1_024 * 1_024));
+      for (const source of [small, large]) {
+        await client.run('cp', '--checksum', name, source, 's/copies/checked');
+        await client.run('cp', 's/copies/checked', client.path('checked-back'));
+        expect((await readFile(client.path('checked-back'))).equals(await readFile(source))).toBe(true);
+      }
+      const args = ['pipe', '--checksum', name, 's/copies/checked-pipe'];
+      expect((await client.attemptWith({ input: 'from a pipe' }, ...args)).code).toBe(0);
+    });
+
+    it('of an unknown name are refused', async () => {
+      const { code, stderr } = await client.attempt('cp', '--checksum', 'XXHASH', client.path('small'), 's/copies/x');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Invalid --checksum')]);
+    });
+  });
+
+  describe('limits', () => {
+    it('of the rate leave the bytes as they are', async () => {
+      const content = randomBytes(2_000_000);
+      const source = await client.file('limited', content);
+      await client.run('--limit-upload', '20MB', 'cp', source, 's/copies/limited');
+      await client.run('--limit-download', '20MB', 'cp', 's/copies/limited', client.path('limited-back'));
+      expect((await readFile(client.path('limited-back'))).equals(content)).toBe(true);
+      const { code, stderr } = await client.attempt('--limit-upload', 'fast', 'ls', 's/copies');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Invalid --limit-upload')]);
     });
   });
 

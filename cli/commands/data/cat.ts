@@ -69,7 +69,8 @@ export async function openTarget(
     const { body } = await client.send({ method: 'GET', bucket: ref.bucket, key: ref.key, query, headers: match });
     return { stream: body, encoding, contentType };
   }
-  const range = { ...ref, etag, start: startOf(options, size), end: size, headers: ownKey };
+  const start = startOf(options, size);
+  const range = { ...ref, etag, start, end: size, isWhole: start === 0, headers: ownKey };
   return { stream: Readable.from(readObject(client, range), { objectMode: false }), encoding, contentType };
 }
 

@@ -101,6 +101,7 @@ function addObjects(commands: CommandGroup): void {
         ['--bypass', 'also under a retention of the mode governance'],
         ['--dry-run', 'show what would be removed'],
         ['--stdin', 'read names from standard input, one on each line; needs --force'],
+        ['--purge', 'everything below a prefix by one request; only MinIO and Coffer; needs --force'],
         ...ageOptions,
         ...versionOptions,
         versionIdOption,

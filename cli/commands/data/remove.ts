@@ -24,6 +24,7 @@ interface RemoveOptions extends VersionOptions, AgeOptions {
   readonly bypass?: boolean;
   readonly dryRun?: boolean;
   readonly stdin?: boolean;
+  readonly purge?: boolean;
 }
 
 export async function remove(context: Context, args: readonly string[], options: RemoveOptions): Promise<void> {
@@ -46,10 +47,24 @@ function checkOptions(args: readonly string[], options: RemoveOptions): void {
   if (options.recursive === true && options.force !== true) {
     throw new CliError('BadArgument', 'Removing recursively needs --force as well, since it cannot be undone');
   }
+  if (options.purge === true) checkPurge(options);
   if (options.stdin === true && options.force !== true)
     throw new CliError('BadArgument', '--stdin needs --force as well');
   if (options.nonCurrent === true && (options.versions !== true || options.recursive !== true)) {
     throw new CliError('BadArgument', '--non-current needs --versions and --recursive as well');
+  }
+}
+
+/** The flags beside which a purge makes sense. */
+const purgeOptions = new Set(['purge', 'force', 'dryRun']);
+
+/** A purge removes all versions below a prefix, so that nothing else can be chosen. */
+function checkPurge(options: RemoveOptions): void {
+  if (options.force !== true) {
+    throw new CliError('BadArgument', '--purge needs --force as well, since it removes all versions');
+  }
+  if (Object.entries(options).some(([name, value]) => value !== undefined && !purgeOptions.has(name))) {
+    throw new CliError('BadArgument', '--purge removes everything below a prefix: leave out the other flags');
   }
 }
 
@@ -70,6 +85,10 @@ async function removeOne(
   const target = parseTarget(argument, aliases);
   if (target.kind === 'local') {
     await removeLocal(context, target.path, options, failures);
+    return;
+  }
+  if (options.purge === true) {
+    await purge(context, await context.client(target.alias), parseObject(argument, aliases), options);
     return;
   }
   const several = options.recursive === true || options.versions === true || options.rewind !== undefined;
@@ -108,6 +127,17 @@ async function removeObject(
   }
   const deletion = await deleteObject(client, ref, options);
   await print(context, { key: display, ...deletion, versionId: ref.versionId ?? deletion.versionId });
+}
+
+/** Removes everything below a prefix by one request. The server does not say what it removed. */
+async function purge(
+  context: Context,
+  client: S3Client,
+  target: RemoteTarget,
+  { dryRun }: RemoveOptions,
+): Promise<void> {
+  if (dryRun !== true) await deleteObject(client, { bucket: target.bucket, key: target.key }, { purge: true });
+  await print(context, { key: displayName(target, target.key), dryRun: dryRun === true });
 }
 
 /** Returns when the object was changed; undefined for none, `unknown` where the caller lacks the permission to know. */

@@ -29,6 +29,8 @@ export const encryptionOptions: readonly OptionDefinition[] = [
     'repeatable',
   ],
   ['--enc-s3 <place>', 'encrypt new objects under it (or MC_ENC_S3); may be repeated', 'repeatable'],
+  ['--encrypt <places>', 'the old form of --enc-s3, separated by commas (or MC_ENCRYPT)'],
+  ['--encrypt-key <places>', 'the old form of --enc-c with keys of 32 characters (or MC_ENCRYPT_KEY)'],
 ];
 
 export const ageOptions: readonly OptionDefinition[] = [

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../../config/cli-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
-import { listenToEvents } from '../../../s3/listen.ts';
+import { listenToEvents } from '../../../s3/notifications.ts';
+import { singleAttempt } from '../../../s3/retry.ts';
 import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { jsonLines } from '../../admin-client.ts';
 import type { Context } from '../../context.ts';
@@ -30,23 +32,39 @@ export async function watchTarget(context: Context, target: Target): Promise<Wat
 
 /** The fields of an event that are read here. */
 interface Notification {
-  readonly Records?: readonly {
-    readonly s3?: { readonly bucket?: { readonly name?: string }; readonly object?: { readonly key?: string } };
-  }[];
+  /** Null in a sign of life. */
+  readonly Records?:
+    | readonly {
+        readonly s3?: { readonly bucket?: { readonly name?: string }; readonly object?: { readonly key?: string } };
+      }[]
+    | null;
 }
+
+/** Milliseconds. Some servers send no header before the first event. */
+const headerMs = 1_000;
 
 async function watchServer(context: Context, target: RemoteTarget, queue: ChangeQueue): Promise<WatchedTarget> {
   const client = await context.client(target.alias);
   const { bucket, key: prefix } = target;
   const events = ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'];
-  const body = await listenToEvents(client, { bucket, events, prefix }).catch((error: unknown) => {
+  const closed = new AbortController();
+  const listening = listenToEvents(client, { bucket, events, prefix, suffix: '' }, singleAttempt);
+  const read = async (): Promise<void> => {
+    const body = await listening;
+    if (closed.signal.aborted) body.destroy();
+    closed.signal.addEventListener('abort', () => body.destroy());
+    await readEvents(jsonLines<Notification>(body), target, queue);
+  };
+  read().catch((error: unknown) => queue.fail(error));
+  try {
+    await Promise.race([listening, sleep(headerMs, undefined, { signal: context.signal })]);
+  } catch (error) {
     if (!(error instanceof S3ResponseError) || error.status !== 501) throw error;
     throw new CliError('Failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
       cause: error,
     });
-  });
-  void readEvents(jsonLines<Notification>(body), target, queue);
-  return { queue, close: () => body.destroy() };
+  }
+  return { queue, close: () => closed.abort() };
 }
 
 async function readEvents(
@@ -54,18 +72,14 @@ async function readEvents(
   { bucket, key: prefix }: RemoteTarget,
   queue: ChangeQueue,
 ): Promise<void> {
-  try {
-    for await (const { Records: records = [] } of lines) {
-      for (const { s3 } of records) {
-        const key = decodeKey(s3?.object?.key ?? '');
-        const name = bucket === '' ? `${s3?.bucket?.name ?? ''}/${key}` : key.slice(prefix.length);
-        if (key.startsWith(prefix) && name !== '') queue.add(name);
-      }
+  for await (const { Records: records } of lines) {
+    for (const { s3 } of records ?? []) {
+      const key = decodeKey(s3?.object?.key ?? '');
+      const name = bucket === '' ? `${s3?.bucket?.name ?? ''}/${key}` : key.slice(prefix.length);
+      if (key.startsWith(prefix) && name !== '') queue.add(name);
     }
-    queue.fail(Object.assign(new Error('The server ended the events'), { code: 'ECONNRESET' }));
-  } catch (error) {
-    queue.fail(error);
   }
+  throw Object.assign(new Error('The server ended the events'), { code: 'ECONNRESET' });
 }
 
 /** Servers encode keys as in a form. */

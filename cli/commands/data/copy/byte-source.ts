@@ -36,7 +36,7 @@ export function objectSource(client: S3Client, object: CopySource & { readonly s
   return {
     size,
     ...(etag !== '' && { identity: JSON.stringify([client.alias.url, bucket, key, versionId, etag]) }),
-    open: (start, end) => readObject(client, { ...object, start, end }),
+    open: (start, end) => readObject(client, { ...object, start, end, isWhole: start === 0 && end === size }),
   };
 }
 

@@ -28,6 +28,8 @@ export interface MirrorOptions extends TransferOptions {
   readonly excludeStorageclass?: readonly string[];
   readonly region?: string;
   readonly summary?: boolean;
+  /** `HOST:PORT`. */
+  readonly monitoringAddress?: string;
   readonly watch?: boolean;
   /** Of two objects the newest one wins. Both sides mirror to the other one. */
   readonly activeActive?: boolean;
@@ -39,6 +41,8 @@ export interface Mirroring {
   readonly transfer: Transfer;
   readonly isOfAge: (modified: Date) => boolean;
   removed: number;
+  /** How often the events of the source broke off. */
+  restarts: number;
   /** Folders and files that could not be read. */
   unread: number;
 }

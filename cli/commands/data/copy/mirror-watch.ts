@@ -42,9 +42,11 @@ export async function watchAndMirror(
 }
 
 /** @throws the error, if another attempt would fail too */
-async function waitAfter({ context }: Mirroring, error: unknown, failures: number): Promise<undefined> {
+async function waitAfter(mirroring: Mirroring, error: unknown, failures: number): Promise<undefined> {
+  const { context } = mirroring;
   context.signal.throwIfAborted();
   if (!isTransient(error)) throw error;
+  mirroring.restarts += 1;
   context.output.warn(`${describeError(error, 'The events broke off').cause}: everything is compared again`);
   await sleep(backoffMs(failures, retryBackoff), undefined, { signal: context.signal });
   return undefined;

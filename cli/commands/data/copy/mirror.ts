@@ -23,19 +23,33 @@ export async function mirror(context: Context, args: readonly string[], given: M
   const options = { ...given, watch: isWatching, overwrite: given.overwrite === true || isWatching };
   checkOptions(options, source, target);
   const transfer = new Transfer(context, options);
-  const mirroring = { context, options, transfer, removed: 0, unread: 0, isOfAge: ageTest(options, new Date()) };
+  const isOfAge = ageTest(options, new Date());
+  const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, isOfAge };
   const compare = async (): Promise<void> =>
     source.kind === 'remote' && source.bucket === ''
       ? mirrorBuckets(mirroring, source, target)
       : mirrorFolder(mirroring, source, target);
+  const metrics = await serveCounts(mirroring);
   try {
     await (isWatching ? watchAndMirror(mirroring, source, target, compare) : compare());
   } finally {
+    metrics?.close();
     transfer.stop();
   }
   if (options.summary === true) printSummary(mirroring);
   transfer.finish({ always: true });
   if (mirroring.unread > 0) throw new CliError('Reported', `${mirroring.unread} folders or files could not be read`);
+}
+
+async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () => void } | undefined> {
+  const { options, transfer } = mirroring;
+  if (options.monitoringAddress === undefined) return undefined;
+  // Loaded on demand: few commands serve.
+  const { serveMetrics } = await import('./mirror-metrics.ts');
+  return serveMetrics(options.monitoringAddress, () => {
+    const { copied, transferred, failures } = transfer;
+    return { copied, transferred, failed: failures.count, removed: mirroring.removed, restarts: mirroring.restarts };
+  });
 }
 
 function checkOptions({ activeActive, watch, dryRun }: MirrorOptions, source: Target, target: Target): void {

@@ -94,9 +94,16 @@ export interface Workers {
 }
 
 /** @throws CliError BadArgument */
-export function workersOf({ maxWorkers }: TransferOptions): Workers {
-  if (maxWorkers === undefined) return { copies: 32, large: 4 };
-  const workers = Number(maxWorkers);
-  if (Number.isInteger(workers) && workers >= 1 && workers <= 256) return { copies: workers, large: workers };
-  throw new CliError('BadArgument', `Invalid --max-workers \`${maxWorkers}\`: it is a number from 1 to 256`);
+export function workersOf({ maxWorkers }: TransferOptions, env: NodeJS.ProcessEnv = {}): Workers {
+  const threads = env['MC_UPLOAD_MULTIPART_THREADS'] ?? '';
+  if (maxWorkers === undefined)
+    return { copies: 32, large: threads === '' ? 4 : numberOf('MC_UPLOAD_MULTIPART_THREADS', threads) };
+  const workers = numberOf('--max-workers', maxWorkers);
+  return { copies: workers, large: workers };
+}
+
+function numberOf(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= 256) return number;
+  throw new CliError('BadArgument', `Invalid ${name} \`${text}\`: it is a number from 1 to 256`);
 }

@@ -34,7 +34,7 @@ export class Transfer {
     this.#context = context;
     this.encryption = new EncryptionRules(options, io.env);
     this.failures = new Failures(context);
-    const { copies, large } = workersOf(options);
+    const { copies, large } = workersOf(options, io.env);
     this.workers = copies;
     this.#isOfAge = ageTest(options, now);
     this.#dryRun = options.dryRun === true;

@@ -47,6 +47,7 @@ function addList(commands: CommandGroup): void {
       options: [
         ['-r, --recursive', 'of everything under the prefix'],
         ['--no-list', 'send no request that lists'],
+        ['-v, --verbose', 'all that is known of a bucket, which is always so'],
         ...versionOptions,
         versionIdOption,
         readKeyOption,
