@@ -48,7 +48,7 @@ export class HttpTransport {
       return await this.#callOnce(call);
     } catch (error) {
       // The server closed an idle connection while the request was on its way. Every method but POST may be repeated.
-      if (call.method === 'POST' || !(error instanceof StaleConnection)) throw error;
+      if (call.method === 'POST' || !isStale(error)) throw error;
       return this.#callOnce(call);
     }
   }
@@ -112,7 +112,9 @@ export class HttpTransport {
     request.once('response', resolve);
     request.on('error', (error) => {
       const { code } = error as NodeJS.ErrnoException;
-      reject(request.reusedSocket && code === 'ECONNRESET' ? new StaleConnection(error) : error);
+      if (!request.reusedSocket || code !== 'ECONNRESET') return reject(error);
+      const options = { cause: error, causes: [staleConnection] };
+      reject(new KubeError(undefined, 'Unreachable', 'the API server closed the connection', undefined, options));
     });
     request.end(body);
     const response = await promise;
@@ -122,10 +124,11 @@ export class HttpTransport {
   }
 }
 
-class StaleConnection extends KubeError {
-  constructor(cause: Error) {
-    super(undefined, 'Unreachable', 'the API server closed the connection', undefined, { cause });
-  }
+/** The cause in the error of an idle connection that the server closed. */
+const staleConnection = 'StaleConnection';
+
+function isStale(error: unknown): boolean {
+  return error instanceof KubeError && error.causes.includes(staleConnection);
 }
 
 /** Ends a request at its timeout or when its signal aborts, and keeps the reason for the error message. */

@@ -34,11 +34,17 @@ export class NoAnswer extends Error {
   readonly wasSent: boolean;
   /** Another attempt may succeed. This is false if the two sides do not trust each other. */
   readonly isTransient: boolean;
+  /** A kept connection ended before any byte of the response. */
+  readonly isDeadConnection: boolean;
 
-  constructor(message: string, options: ErrorOptions & { wasSent: boolean; isTransient: boolean }) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { wasSent: boolean; isTransient: boolean; isDeadConnection?: boolean },
+  ) {
     super(message, options);
     this.wasSent = options.wasSent;
     this.isTransient = options.isTransient;
+    this.isDeadConnection = options.isDeadConnection ?? false;
   }
 }
 
@@ -64,15 +70,10 @@ export async function exchange(call: Exchange): Promise<string> {
     try {
       return await exchangeOnce(call);
     } catch (error) {
-      if (!(error instanceof DeadConnection)) throw error;
-      if (dead < mostDeadConnections) continue;
-      throw new NoAnswer(error.message, { cause: error, wasSent: true, isTransient: true });
+      if (!(error instanceof NoAnswer && error.isDeadConnection) || dead === mostDeadConnections) throw error;
     }
   }
 }
-
-/** A kept connection ended before any byte of the response. */
-class DeadConnection extends Error {}
 
 function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -103,7 +104,8 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
   request.on('error', (error: NodeJS.ErrnoException) => {
     if (error instanceof NoAnswer) reject(error);
     else if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
-      reject(new DeadConnection('the connection was closed before an answer came', { cause: error }));
+      const dead = { cause: error, wasSent: true, isTransient: true, isDeadConnection: true };
+      reject(new NoAnswer('the connection was closed before an answer came', dead));
     } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
       reject(
         new NoAnswer(`no answer within ${timeoutMs} ms`, { cause: error, wasSent: connected, isTransient: false }),

@@ -35,16 +35,11 @@ export interface ProviderFetchOptions {
   readonly keepMs?: number;
 }
 
-/** A response is longer than `maxBytes`. */
-class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
-}
-
 const defaults = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
 
 /**
  * Makes a fetch with limits on time and size and with its own CA, which the built-in one does not offer without another package. It rejects
- * with the error of the socket, `AnswerTooLarge`, or the reason of the abort.
+ * with the error of the socket, `RangeError` for an answer that is too long, or the reason of the abort.
  */
 export function createProviderFetch(options: ProviderFetchOptions = {}): ProviderFetch {
   const { timeoutMs, maxBytes } = { ...defaults, ...options };
@@ -120,7 +115,7 @@ async function readBounded(answer: IncomingMessage, maxBytes: number, signal: Ab
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBytes) throw new AnswerTooLarge(`the answer is longer than ${maxBytes} bytes`);
+      if (size > maxBytes) throw new RangeError(`the answer is longer than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -187,7 +182,7 @@ export function explainFailure(
   error: unknown,
 ): OpenIdProblem {
   if (error instanceof OpenIdProblem) return error;
-  if (error instanceof AnswerTooLarge) {
+  if (error instanceof RangeError) {
     return new OpenIdProblem('TooLarge', `${what} at ${url} cannot be used: ${error.message}.`, { cause: error });
   }
   return new OpenIdProblem(code, `${what} at ${url} cannot be read: ${causeOf(error)}.`, { cause: error });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dataKeyLimits, keyServiceKeys } from './key-service-keys.ts';
 import { contextBytes, noKeySource } from './key-source.ts';
-import { FakeKeyService } from './testing.ts';
+import { FakeKeyService } from '../../test/support/encryption/fake-key-service.ts';
 
 const context = { 'coffer:bucket': 'bucket' };
 

@@ -7,7 +7,7 @@ import type { RecordStore } from '../store/record-store.ts';
 import { keyServiceKeys } from './key-service-keys.ts';
 import { type KeySource, noKeySource } from './key-source.ts';
 import { sealedKey, sealedRecords, sealedWithin } from './sealed-records.ts';
-import { FakeKeyService } from './testing.ts';
+import { FakeKeyService } from '../../test/support/encryption/fake-key-service.ts';
 
 const session = sealedKey('session', 'one');
 const secret = Buffer.from('a secret value');

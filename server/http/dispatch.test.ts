@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
-import { answerFailure, Freezer, createDispatch, type Readiness, NotServingError } from './dispatch.ts';
+import { answerFailure, Freezer, createDispatch, type Readiness, isNotServing, notServing } from './dispatch.ts';
 
 const answer: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 const request = {} as Parameters<RequestHandler>[0];
@@ -32,7 +32,7 @@ describe('a request of virtual-host style', () => {
 
   it('gets the errors of S3', () => {
     const refused = { ...request, method: 'GET', rawPath: '/minio/admin/v3/info', rawQuery: '', headers: {} };
-    const error = new NotServingError();
+    const error = notServing();
     expect(answerFailure(error, refused).headers).toMatchObject({ 'content-type': 'application/json' });
     const hosted = { ...refused, hostStyle: { kind: 'bucket', bucket: 'photos' } } as const;
     expect(answerFailure(error, hosted).headers).toMatchObject({ 'content-type': 'application/xml' });
@@ -96,7 +96,7 @@ function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refu
   return answerTo(rawPath, readiness).then(
     ({ status }) => status,
     (error: unknown) => {
-      if (error instanceof NotServingError) return 'refused';
+      if (isNotServing(error)) return 'refused';
       throw error;
     },
   );

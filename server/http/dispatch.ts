@@ -4,13 +4,18 @@ import type { Answer, RequestHandler, IncomingRequest } from './contract/request
 import { answerError, asS3Error, hostId } from '../s3/answers.ts';
 
 /**
- * The server is starting or stopping. This is no failure: its own log gives the reason once, and each refused request is logged only at the
- * level debug.
+ * Returns the error of a server that starts or stops. This is no failure: its own log gives the reason once, and each refused request is
+ * logged only at the level debug.
  */
-export class NotServingError extends S3Error {
-  constructor() {
-    super('ServiceUnavailable');
-  }
+export function notServing(): S3Error {
+  return new S3Error('ServiceUnavailable', undefined, { cause: starting });
+}
+
+const starting = Symbol('this server does not serve now');
+
+/** Reports if an error is that of `notServing`. */
+export function isNotServing(error: unknown): boolean {
+  return error instanceof S3Error && error.cause === starting;
 }
 
 /**
@@ -180,7 +185,7 @@ export function createDispatch({
     const api = apiOf(request);
     request.audit?.setApi(api);
     const open = handlers();
-    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServingError();
+    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw notServing();
     return open[api](request);
   };
 }

@@ -25,7 +25,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { RequestMeasure } from '../observability/metrics/request-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
-import { answerFailure, NotServingError } from './dispatch.ts';
+import { answerFailure, isNotServing } from './dispatch.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
 import { startAfter } from './pipeline.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -232,7 +232,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       code: refusal.code,
     };
     if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
-    else if (error instanceof NotServingError) log.debug(fields, 'refused: this server does not serve now');
+    else if (isNotServing(error)) log.debug(fields, 'refused: this server does not serve now');
     else if (refusal.status >= 500 && !expectedRefusals.has(refusal.code)) {
       log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {

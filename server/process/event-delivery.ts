@@ -2,7 +2,8 @@ import type { Logger } from '../../platform/logger.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import { deliverEvents } from '../notifications/deliver-events.ts';
 import type { EventSource } from '../notifications/event-message.ts';
-import { fencedRecords, type Lease, LeaseLost } from '../replicas/lease.ts';
+import { fencedRecords, type Lease } from '../replicas/lease.ts';
+import { isStoreError } from '../store/store-error.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { Services } from './services.ts';
 
@@ -29,7 +30,7 @@ export function runEventDelivery(
       digests,
       records: fencedRecords(stores.records, hold),
       signal: AbortSignal.any([hold.signal, stopping.signal]),
-      isOver: (error) => error instanceof LeaseLost,
+      isOver: (error) => isStoreError(error, 'lease-lost'),
       log,
       ...(stores.shared && { idleMs: sharedIdleMs }),
     });

@@ -14,7 +14,7 @@ import { openAuditFeed, openRequestTracing, RequestTraces } from './request-obse
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { readCheckCounts } from '../federation/user-status-records.ts';
-import { Freezer, createDispatch, NotServingError, type Handlers, type Readiness } from '../http/dispatch.ts';
+import { Freezer, createDispatch, notServing, type Handlers, type Readiness } from '../http/dispatch.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener, requestIds, createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
@@ -142,7 +142,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           listener: common,
           objects: services.objects,
           s3: (request) => {
-            if (handlers === undefined || readinessNow().kind === 'refusing') throw new NotServingError();
+            if (handlers === undefined || readinessNow().kind === 'refusing') throw notServing();
             return handlers.s3(request);
           },
           domains: options.settings.domains,

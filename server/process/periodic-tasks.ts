@@ -1,3 +1,4 @@
+import { isStoreError } from '../store/store-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   removeQueuedBlobs,
@@ -5,7 +6,7 @@ import {
   REMOVAL_DELAY,
   removeOrphanBlobs,
 } from '../objects/garbage-collection.ts';
-import { fencedRecords, LeaseLost, type Hold, type Lease } from '../replicas/lease.ts';
+import { fencedRecords, type Hold, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import { noKeySource } from '../encryption/key-source.ts';
@@ -168,7 +169,7 @@ export function runPeriodicTasks(
 
 /** A lost lease is expected, since the new holder does all tasks. So are read-only stores. */
 function isExpected(error: unknown): boolean {
-  return error instanceof LeaseLost || (error instanceof StoreUnavailable && error.reason === 'read-only');
+  return isStoreError(error, 'lease-lost') || (error instanceof StoreUnavailable && error.reason === 'read-only');
 }
 
 type Work = (hold: Hold) => Promise<{ readonly removed: number }>;

@@ -4,7 +4,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { type KeySource, noKeySource } from '../encryption/key-source.ts';
 import { sealedKey, sealedRecords } from '../encryption/sealed-records.ts';
-import { FakeKeyService } from '../encryption/testing.ts';
+import { FakeKeyService } from '../../test/support/encryption/fake-key-service.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { readBackgroundTasks, TaskReport } from '../maintenance/background-tasks.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';

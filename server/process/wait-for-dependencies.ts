@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { Missing, WaitsFor } from '../../protocol/waits-for.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
-import { BlobsUnavailable } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 
 /** Milliseconds between attempts. The first ones follow soon, since programs often start together. */
@@ -59,6 +58,6 @@ const components: Readonly<Record<Missing, string>> = {
 
 function missingDependency(error: unknown): Missing | undefined {
   if (error instanceof KeySourceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
-  if (error instanceof BlobsUnavailable) return 'bodies';
-  return error instanceof StoreUnavailable ? 'database' : undefined;
+  if (!(error instanceof StoreUnavailable)) return undefined;
+  return error.store === 'blobs' ? 'bodies' : 'database';
 }

@@ -1,3 +1,4 @@
+import { StoreError } from '../store/store-error.ts';
 import type { Expectation, Batch, Outcome, RecordStore } from '../store/record-store.ts';
 
 /** Decides which server does the background work of all servers: garbage collection and scrubbing. */
@@ -21,12 +22,9 @@ export interface Hold {
   readonly signal: AbortSignal;
 }
 
-/** The work has lost its lease to another server. */
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost';
-  constructor() {
-    super('another server does the background work now');
-  }
+/** Returns the error of work that has lost its lease to another server. */
+export function leaseLost(): StoreError {
+  return new StoreError('lease-lost', 'another server does the background work now');
 }
 
 /** The lease of a server that does not share its record store. */
@@ -35,13 +33,13 @@ export function soleLease(): Lease {
   return {
     hold: () => (ended.signal.aborted ? undefined : { generation: 0, fence: [], signal: ended.signal }),
     close: () => {
-      ended.abort(new LeaseLost());
+      ended.abort(leaseLost());
       return Promise.resolve();
     },
   };
 }
 
-/** Wraps the records for one round of work under a lease. Every commit fails with `LeaseLost` once the term is over. */
+/** Wraps the records for one round of work under a lease. Every commit fails with `StoreError` lease-lost once the term is over. */
 export function fencedRecords(records: RecordStore, hold: Hold): RecordStore {
   const { fence, signal } = hold;
   return {
@@ -53,10 +51,10 @@ export function fencedRecords(records: RecordStore, hold: Hold): RecordStore {
     // The owner of the wrapped store closes it.
     close: () => Promise.resolve(),
     async commit(batch: Batch): Promise<Outcome> {
-      if (signal.aborted) throw new LeaseLost();
+      if (signal.aborted) throw leaseLost();
       if (fence.length === 0) return records.commit(batch);
       const outcome = await records.commit({ ...batch, expect: [...fence, ...(batch.expect ?? [])] });
-      if (outcome.kind === 'conflict' && fence.some(({ key }) => key.equals(outcome.key))) throw new LeaseLost();
+      if (outcome.kind === 'conflict' && fence.some(({ key }) => key.equals(outcome.key))) throw leaseLost();
       return outcome;
     },
   };

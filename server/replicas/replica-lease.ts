@@ -8,7 +8,7 @@ import {
   type Revision,
 } from '../store/record-store.ts';
 import { commitOnce } from '../store/commits.ts';
-import { type Hold, type Lease, LeaseLost } from './lease.ts';
+import { type Hold, type Lease, leaseLost } from './lease.ts';
 import { liveKeys } from './replica-registry.ts';
 
 const FORMAT = 1;
@@ -170,7 +170,7 @@ export class ReplicaLease implements Lease {
     const held = this.#held;
     this.#held = undefined;
     this.#seen = undefined;
-    held?.ended.abort(new LeaseLost());
+    held?.ended.abort(leaseLost());
     if (held !== undefined) this.#options.onChange?.(undefined);
   }
 

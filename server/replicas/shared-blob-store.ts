@@ -12,7 +12,7 @@ export class SharedBlobStore implements BlobStore {
     this.#open = open;
   }
 
-  /** Throws `BlobsUnavailable`; may be repeated. */
+  /** Throws `StoreUnavailable` of the blobs; may be repeated. */
   async open(): Promise<void> {
     this.#store ??= await this.#open().catch(blamesBlobs);
   }

@@ -170,7 +170,7 @@ export class SharedRecordStore implements RecordStore {
     } catch (error) {
       this.#noticed(error);
       // The commit may still be in flight. `outcome` resolves that.
-      if (error instanceof TooLate) return { kind: 'unknown' };
+      if (error instanceof StoreUnavailable && error.reason === 'timeout') return { kind: 'unknown' };
       throw error;
     }
   }
@@ -216,7 +216,7 @@ export class SharedRecordStore implements RecordStore {
 
   /** Starts a probe after a failure. One lost connection is not an outage: only a failed probe is. */
   #noticed(error: unknown): void {
-    if (error instanceof StoreUnavailable && error.reason === 'unreachable') void this.#look();
+    if (isAway(error)) void this.#look();
   }
 
   #look(): Promise<void> {
@@ -234,7 +234,7 @@ export class SharedRecordStore implements RecordStore {
       this.#nowBack();
     } catch (error) {
       // Any other error is an answer of the store.
-      if (error instanceof StoreUnavailable && error.reason === 'unreachable') this.#nowAway(error.message);
+      if (isAway(error)) this.#nowAway(error.message);
       else this.#nowBack();
     }
   }
@@ -261,8 +261,11 @@ export class SharedRecordStore implements RecordStore {
   }
 }
 
-class TooLate extends StoreUnavailable {}
+function tooLate(limitMs: number): StoreUnavailable {
+  return new StoreUnavailable('timeout', `the record store did not answer within ${limitMs / 1_000} s`);
+}
 
-function tooLate(limitMs: number): TooLate {
-  return new TooLate('unreachable', `the record store did not answer within ${limitMs / 1_000} s`);
+/** Reports if the store could not be asked. */
+function isAway(error: unknown): error is StoreUnavailable {
+  return error instanceof StoreUnavailable && (error.reason === 'unreachable' || error.reason === 'timeout');
 }

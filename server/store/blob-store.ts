@@ -1,3 +1,4 @@
+import { isStoreError, StoreError } from './store-error.ts';
 import type { Pieces } from '../../platform/pieces.ts';
 import { StoreUnavailable } from './record-store.ts';
 
@@ -23,8 +24,8 @@ export interface BlobStore {
    * Reads a range of a blob in borrowed chunks: the caller may overwrite a chunk, and the next call of `next` or `close` reuses its buffer.
    * `keptPieces` copies them into chunks that the caller may keep. With `cuts`, chunks end there if that costs the store nothing.
    *
-   * Before the first byte it fails with `BlobError` `missing` if there is no such blob, with `BlobError` `truncated` if the blob ends before the range, and
-   * with `BlobError` `altered` if it is not a regular file or has another size than `range.size`.
+   * Before the first byte it fails with `StoreError` `blob-missing` if there is no such blob, with `blob-truncated` if the blob ends before
+   * the range, and with `blob-altered` if it is not a regular file or has another size than `range.size`.
    *
    * @example
    *     for await (const chunk of eachPiece(blobs.read(id, { start: 0, end: size, size }))) hash.update(chunk);
@@ -67,48 +68,38 @@ export interface Cuts {
 /** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random bytes. */
 export type BlobId = string & { readonly __brand: 'BlobId' };
 
-/** The blob store is unavailable; the record store may be available. */
-export class BlobsUnavailable extends StoreUnavailable {}
+/** Returns the error of a blob store that is unavailable while the record store may be available. */
+export function blobsUnavailable(
+  reason: StoreUnavailable['reason'],
+  message: string,
+  options?: ErrorOptions,
+): StoreUnavailable {
+  return new StoreUnavailable(reason, message, { ...options, store: 'blobs' });
+}
 
-/** Rethrows a `StoreUnavailable` of the blob store as `BlobsUnavailable`. For use in `catch`. */
+/** Rethrows a `StoreUnavailable` as one of the blob store. For use in `catch`. */
 export function blamesBlobs(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
-  throw new BlobsUnavailable(error.reason, error.message, { cause: error });
+  throw blobsUnavailable(error.reason, error.message, { cause: error });
 }
 
 export function isBlobId(text: string): text is BlobId {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-/**
- * A blob is not what was written. This shows without reading its bytes.
- *
- * - `missing`: there is no such blob;
- * - `truncated`: it is shorter than what was written;
- * - `altered`: its size or kind differs in another way.
- */
-export class BlobError extends Error {
-  override readonly name = 'BlobError';
-  readonly code: 'missing' | 'truncated' | 'altered';
-  constructor(code: BlobError['code'], id: BlobId, what: string) {
-    super(`blob ${id} ${what}`);
-    this.code = code;
-  }
+export function blobMissing(id: BlobId): StoreError {
+  return new StoreError('blob-missing', `blob ${id} is missing`);
 }
 
-export function blobMissing(id: BlobId): BlobError {
-  return new BlobError('missing', id, 'is missing');
+export function blobTruncated(id: BlobId, at: number): StoreError {
+  return new StoreError('blob-truncated', `blob ${id} ends before byte ${at}, which was written`);
 }
 
-export function blobTruncated(id: BlobId, at: number): BlobError {
-  return new BlobError('truncated', id, `ends before byte ${at}, which was written`);
-}
-
-export function blobAltered(id: BlobId, what: string): BlobError {
-  return new BlobError('altered', id, what);
+export function blobAltered(id: BlobId, what: string): StoreError {
+  return new StoreError('blob-altered', `blob ${id} ${what}`);
 }
 
 /** Returns true if the error says that a blob is there but truncated or altered. */
-export function isDamagedBlob(error: unknown): error is BlobError {
-  return error instanceof BlobError && error.code !== 'missing';
+export function isDamagedBlob(error: unknown): error is StoreError {
+  return isStoreError(error, 'blob-truncated', 'blob-altered');
 }

@@ -1,3 +1,4 @@
+import { StoreError } from './store-error.ts';
 import { checkKey, key, prefixOf } from './keys.ts';
 import { type Batch, type Key, type RecordStore, type Revision, StoreUnavailable } from './record-store.ts';
 import { randomBytes } from 'node:crypto';
@@ -51,16 +52,11 @@ export function decodeCounter(value: Buffer | undefined): bigint {
 type Settled =
   { readonly kind: 'committed'; readonly revision?: Revision } | { readonly kind: 'conflict'; readonly key: Key };
 
-/** The store cannot say whether the commit took effect. The caller must keep everything that the commit refers to. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown';
-}
-
 const ATTEMPTS = 5;
 
 /**
  * Commits a batch and resolves a lost acknowledgement, so that the caller never takes its own commit for a conflict. Throws
- * `OutcomeUnknown` if the store cannot say what happened, and `StoreUnavailable` if nothing was changed.
+ * `StoreError` outcome-unknown if the store cannot say what happened, and `StoreUnavailable` if nothing was changed.
  *
  * @example
  *     const outcome = await commitOnce(records, { put: [{ key: key('bucket', 'photos'), value }] }, randomBytes);
@@ -87,9 +83,13 @@ async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promis
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       if (attempt === ATTEMPTS || error.reason === 'closed') {
-        throw new OutcomeUnknown(`the record store cannot say whether commit ${id} took effect: ${error.message}`, {
-          cause: error,
-        });
+        throw new StoreError(
+          'outcome-unknown',
+          `the record store cannot say whether commit ${id} took effect: ${error.message}`,
+          {
+            cause: error,
+          },
+        );
       }
     }
   }

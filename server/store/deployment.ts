@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
 import { commitOnce } from './commits.ts';
-import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
-import type { Expectation, RecordStore } from './record-store.ts';
+import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
+import type { Expectation, RecordStore, StoreUnavailable } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
@@ -58,7 +58,7 @@ interface JoinOptions {
  * start at once, the first commit wins.
  *
  * Throws `ProgramError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
- * `BlobsUnavailable` if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
+ * `StoreUnavailable` of the blobs if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
@@ -125,8 +125,8 @@ function different(places: JoinOptions['places'], deploymentId: string, found: s
   );
 }
 
-function unmarked(places: JoinOptions['places'], deploymentId: string): BlobsUnavailable {
-  return new BlobsUnavailable(
+function unmarked(places: JoinOptions['places'], deploymentId: string): StoreUnavailable {
+  return blobsUnavailable(
     'unreachable',
     `the blobs of this deployment are not at ${places.blobs}: ${markerName} is missing there. Is the folder mounted? Where the blobs were ` +
       `moved by hand, put ${markerName} beside them with {"deploymentId": "${deploymentId}"}`,

@@ -6,6 +6,7 @@
  * continue it (`a!` never sorts into `a`'s versions), and since neither FE nor FF occurs in UTF-8, no text, a listing's delimiter
  * for example, is ever found across the end of a part.
  */
+import { StoreError } from './store-error.ts';
 import type { Key } from './record-store.ts';
 
 export type KeyPart = string | Uint8Array;
@@ -25,7 +26,7 @@ export function checkKey(key: Key): void {
 }
 
 /**
- * Encodes a tuple as a key. Throws `InvalidKey` for text that is not well-formed Unicode, since two such texts could become one key.
+ * Encodes a tuple as a key. Throws `StoreError` invalid-key for text that is not well-formed Unicode, since two such texts could become one key.
  *
  * @example
  *     key('object', 'photos', '2026/cat.jpg')
@@ -99,16 +100,16 @@ export function within(...parts: readonly KeyPart[]): { readonly start: Buffer; 
   return { start, end: endOf(start) };
 }
 
-/** Decodes the parts of a key. Throws `InvalidKey` for bytes that `key()` cannot have made. */
+/** Decodes the parts of a key. Throws `StoreError` invalid-key for bytes that `key()` cannot have made. */
 export function decodeKey(key: Key): Buffer[] {
   const { parts, rest } = decode(key);
-  if (rest !== undefined) throw new InvalidKey(`key ${key.toString('hex')} ends inside a part`);
+  if (rest !== undefined) throw new StoreError('invalid-key', `key ${key.toString('hex')} ends inside a part`);
   return parts;
 }
 
 /**
  * Returns the text of the part that begins at this byte of a key. A listing knows the parts before it and does not decode them. Throws
- * `InvalidKey` as `decodeKey` does.
+ * as `decodeKey` does.
  */
 export function textAt(key: Key, start: number): string {
   const end = key.indexOf(0, start);
@@ -135,7 +136,10 @@ function decode(key: Buffer): { parts: Buffer[]; rest: Buffer | undefined } {
       parts.push(joined(pieces));
       pieces = [];
     } else {
-      throw new InvalidKey(`key ${key.toString('hex')} has a zero byte at ${zero} that neither ends nor escapes`);
+      throw new StoreError(
+        'invalid-key',
+        `key ${key.toString('hex')} has a zero byte at ${zero} that neither ends nor escapes`,
+      );
     }
     from = zero + 2;
   }
@@ -150,10 +154,6 @@ function joined(pieces: readonly Buffer[]): Buffer {
 
 function utf8(text: string): Buffer {
   if (!text.isWellFormed())
-    throw new InvalidKey('a part of a key has half of a surrogate pair: it is not Unicode text');
+    throw new StoreError('invalid-key', 'a part of a key has half of a surrogate pair: it is not Unicode text');
   return Buffer.from(text, 'utf8');
-}
-
-export class InvalidKey extends Error {
-  override readonly name = 'InvalidKey';
 }

@@ -118,10 +118,18 @@ export type Outcome =
 /** The engine cannot serve now (disk full, connection lost, closed, made read-only); nothing was changed. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  readonly reason: 'full' | 'unreachable' | 'closed' | 'read-only';
-  constructor(reason: StoreUnavailable['reason'], message: string, options?: ErrorOptions) {
+  /** After a `timeout`, a commit may still be in flight. */
+  readonly reason: 'full' | 'unreachable' | 'timeout' | 'closed' | 'read-only';
+  /** The store that is away. */
+  readonly store: 'records' | 'blobs';
+  constructor(
+    reason: StoreUnavailable['reason'],
+    message: string,
+    options?: ErrorOptions & { readonly store?: StoreUnavailable['store'] },
+  ) {
     super(message, options);
     this.reason = reason;
+    this.store = options?.store ?? 'records';
   }
 }
 

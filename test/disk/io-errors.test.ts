@@ -199,7 +199,7 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     expect(outcome.ended).toBe('SIGKILL');
     expect(outcome.acknowledgedAfter).toBe(0);
     expect(reasons(outcome.log)).toMatch(EIO_OR_PANIC);
-    expect(reasons(outcome.log)).toContain('RecordFileFailed');
+    expect(reasons(outcome.log)).toContain('record-file-failed');
   });
 
   it('keeps what it answered while anything may fail', async () => {

@@ -10,7 +10,7 @@ import { type KeyServiceClient, openKeyServiceClient } from '../../platform/key-
 import { listen } from '../../platform/listen.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
-import { FakeKeyService } from '../../server/encryption/testing.ts';
+import { FakeKeyService } from '../support/encryption/fake-key-service.ts';
 import { body, put, testLayer, type TestLayer } from '../support/objects/test-layer.ts';
 import { freePort } from '../support/process/free-port.ts';
 

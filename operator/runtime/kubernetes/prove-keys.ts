@@ -9,6 +9,7 @@ import {
   type KeyServiceClient,
   type KeyServiceClientOptions,
 } from '../../../platform/key-service/client.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { leafSecretName } from './certificates/leaf.ts';
 import { secretData } from './namespace/made-secret.ts';
 import { serviceAddress } from './workload/workload-view.ts';
@@ -72,7 +73,7 @@ export async function compareKeys(source: Asked, target: Asked, keyPrefix: strin
       if (outcome === 'different') different.push(name);
     }
   } catch (error) {
-    if (error instanceof NoAnswer) return error.message;
+    if (error instanceof ProgramError) return error.message;
     throw error;
   }
   const problems = [
@@ -100,12 +101,7 @@ async function compareKey(source: Asked, target: Asked, name: string): Promise<'
   return versions.every((version) => found.versions?.includes(version) === true) ? 'same' : 'different';
 }
 
-/** A key service gave no answer about its keys. */
-class NoAnswer extends Error {
-  override readonly name = 'Unanswered';
-}
-
-/** Errors with a `KeyServiceError` when the answer is about the key, else with `NoAnswer`. */
+/** Errors with a `KeyServiceError` when the answer is about the key, else with a `ProgramError`. */
 async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClient) => Promise<T>): Promise<T> {
   try {
     return await call(client);
@@ -114,7 +110,7 @@ async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClien
       throw error;
     }
     const why = error instanceof Error ? error.message : String(error);
-    throw new NoAnswer(`KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
+    throw new ProgramError('failed', `KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
   }
 }
 

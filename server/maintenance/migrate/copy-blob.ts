@@ -1,5 +1,6 @@
 import { keptPieces } from '../../../platform/pieces.ts';
-import { BlobError, type BlobId, type BlobStore } from '../../store/blob-store.ts';
+import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
 export interface BlobCopy {
@@ -56,8 +57,8 @@ async function copyOnce(
   try {
     await to.write(blob, bytes());
   } catch (error) {
-    if (atSource instanceof BlobError && atSource.code === 'missing') return { kind: 'missing', message: 'is missing' };
-    if (atSource instanceof BlobError && atSource.code === 'truncated')
+    if (isStoreError(atSource, 'blob-missing')) return { kind: 'missing', message: 'is missing' };
+    if (isStoreError(atSource, 'blob-truncated'))
       return { kind: 'damaged', message: 'is shorter than what was written' };
     throw error;
   }

@@ -1,3 +1,4 @@
+import { isStoreError } from '../../store/store-error.ts';
 import { contextText, type DataKey, type KeySource } from '../../encryption/key-source.ts';
 import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
@@ -197,7 +198,7 @@ class Rewrap {
 
 /** The store is away, or another server has the lease: another round continues. */
 function isOfTheRound(error: unknown): boolean {
-  return error instanceof StoreUnavailable || (error instanceof Error && error.name === 'LeaseLost');
+  return error instanceof StoreUnavailable || isStoreError(error, 'lease-lost');
 }
 
 function mayPass(error: unknown): boolean {

@@ -4,7 +4,8 @@ import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
 import { type BlockSumsHasher, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
-import { type BlobId, type BlobStore, BlobError, isDamagedBlob } from '../../store/blob-store.ts';
+import { type BlobId, type BlobStore, isDamagedBlob } from '../../store/blob-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
 
 /** The stored bytes of a body or a part. */
@@ -104,7 +105,7 @@ async function isLonger(blobs: BlobStore, blob: BlobId, end: number): Promise<bo
     for await (const _chunk of eachPiece(blobs.read(blob, { start: end, end: end + 1 })));
     return true;
   } catch (error) {
-    if (error instanceof BlobError && error.code === 'truncated') return false;
+    if (isStoreError(error, 'blob-truncated')) return false;
     throw error;
   }
 }
@@ -119,8 +120,8 @@ export function storedCheck(protection: Protection): ByteCheck | undefined {
 
 /** A store that cannot be reached says nothing about one blob: the error ends the whole check. */
 function damageOf(error: unknown): Damage {
-  if (error instanceof BlobError && error.code === 'missing') return { kind: 'missing', message: 'is missing' };
-  if (error instanceof BlobError && error.code === 'truncated') return damaged('is shorter than what was written');
+  if (isStoreError(error, 'blob-missing')) return { kind: 'missing', message: 'is missing' };
+  if (isStoreError(error, 'blob-truncated')) return damaged('is shorter than what was written');
   if (isDamagedBlob(error)) return damaged(error.message.replace(/^blob \w+ /, ''));
   if (error instanceof DamagedCiphertext) return damaged(`cannot be decrypted: ${error.message}`);
   if (error instanceof StoreUnavailable || !(error instanceof Error) || !('code' in error)) throw error;

@@ -1,5 +1,6 @@
 import type { BlobId } from '../../store/blob-store.ts';
-import { decodeKey, InvalidKey } from '../../store/keys.ts';
+import { decodeKey } from '../../store/keys.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import type { Key } from '../../store/record-store.ts';
 
 /**
@@ -68,7 +69,7 @@ export function shownKey(key: Key): string {
   try {
     return JSON.stringify(decodeKey(key).map(String));
   } catch (error) {
-    if (error instanceof InvalidKey) return key.toString('hex');
+    if (isStoreError(error, 'invalid-key')) return key.toString('hex');
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { eachPiece } from '../../../platform/pieces.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
-import { type BlobId, type BlobStore, BlobError } from '../../store/blob-store.ts';
+import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import type { VerifyContext } from './check-object.ts';
 import type { Finding } from './finding.ts';
 
@@ -52,8 +53,8 @@ async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
     for await (const _chunk of eachPiece(blobs.read(blob, { start: 0, end: 1 })));
     return true;
   } catch (error) {
-    if (error instanceof BlobError && error.code === 'missing') return false;
-    if (error instanceof BlobError && error.code === 'truncated') return true;
+    if (isStoreError(error, 'blob-missing')) return false;
+    if (isStoreError(error, 'blob-truncated')) return true;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { OutcomeUnknown } from '../../store/commits.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { commitChange, claimBlob, queueRemoval } from '../operations/commit-change.ts';
 import { copiedVersion, openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
@@ -95,7 +95,7 @@ export async function putPart(
     };
     await commitPart(context, request, record, received.stored);
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
+    if (!isStoreError(error, 'outcome-unknown')) await discardBlob(context, blob);
     throw error;
   }
   return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };

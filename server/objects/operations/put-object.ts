@@ -1,4 +1,4 @@
-import { OutcomeUnknown } from '../../store/commits.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
 import { ruledEvent } from '../events/object-event.ts';
@@ -81,7 +81,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
     );
     return objectInfo({ bucket, key, versionId, expiration }, record, digests);
   } catch (error) {
-    if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
+    if (blob !== undefined && !isStoreError(error, 'outcome-unknown')) await discardBlob(context, blob);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { keptPieces } from '../../../platform/pieces.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { OutcomeUnknown } from '../../store/commits.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
 import type { ObjectContext } from '../context.ts';
@@ -57,7 +57,7 @@ export async function rewriteBody(
     if (!replaced && blob !== undefined) await discardBlob(context, blob);
     return replaced;
   } catch (error) {
-    if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
+    if (blob !== undefined && !isStoreError(error, 'outcome-unknown')) await discardBlob(context, blob);
     if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')) return false;
     throw error;
   }

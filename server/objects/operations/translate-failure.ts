@@ -1,8 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../../encryption/key-source.ts';
-import { OutcomeUnknown } from '../../store/commits.ts';
-import { InvalidKey } from '../../store/keys.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /**
  * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
@@ -14,7 +13,7 @@ export function translateFailure(error: unknown): unknown {
     const code = error.reason === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
     return new S3Error(code, error.reason === 'read-only' ? error.message : undefined, { cause: error });
   }
-  if (error instanceof OutcomeUnknown) {
+  if (isStoreError(error, 'outcome-unknown')) {
     return new S3Error(
       'ServiceUnavailable',
       'The server does not know now if the change was made; check, or try again.',
@@ -23,7 +22,8 @@ export function translateFailure(error: unknown): unknown {
       },
     );
   }
-  if (error instanceof InvalidKey) return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
+  if (isStoreError(error, 'invalid-key'))
+    return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
   return error;
 }
 

@@ -143,7 +143,7 @@ describe('the files blob store', () => {
     const id = someBlobId();
     await store.write(id, from([Buffer.alloc(1000)]));
     await truncate(join(folder.path, id.slice(-2), id), 500);
-    await expect(read(store, id, 0, 1000)).rejects.toMatchObject({ code: 'truncated' });
+    await expect(read(store, id, 0, 1000)).rejects.toMatchObject({ code: 'blob-truncated' });
   });
 
   it('lists only what has a blob’s name', async () => {

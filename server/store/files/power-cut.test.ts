@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
-import { type BlobId, BlobError } from '../blob-store.ts';
+import { type BlobId } from '../blob-store.ts';
+import { isStoreError } from '../store-error.ts';
 import { openFilesBlobStore } from './blob-store.ts';
 import { PowerCut, SimulatedDisk, type UnsyncedNames } from '../../../test/support/store/simulated-disk.ts';
 
@@ -63,7 +64,7 @@ async function damage(
       const bytes = await read(store, blob.id, 0, SIZE);
       if (!bytes.equals(blob.bytes)) found.push('a blob has other bytes');
     } catch (error) {
-      if (!(error instanceof BlobError && error.code === 'missing')) found.push('a blob shows that is not whole');
+      if (!isStoreError(error, 'blob-missing')) found.push('a blob shows that is not whole');
       else if (blob.answered) found.push('an answered blob is gone');
     }
   }

@@ -106,13 +106,13 @@ describe('a blob that is lent', () => {
 
   it('gives nothing of a file that ends early, and has given its buffer back', async () => {
     const { pieces, buffers, counts } = await lent('abc', 0, 20);
-    await expect(pieces.next()).rejects.toMatchObject({ code: 'truncated' });
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'blob-truncated' });
     await pieces.close();
     expect([buffers.lent, counts]).toEqual([0, { opened: 1, closed: 1 }]);
   });
 
   it('fails where there is no file', async () => {
     const pieces = new BlobChunks({ fs: new SimulatedDisk('/blobs'), path, id, start: 0, end: 1 }, pool());
-    await expect(pieces.next()).rejects.toMatchObject({ code: 'missing' });
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'blob-missing' });
   });
 });

@@ -71,7 +71,7 @@ describe('a shared file system', () => {
   });
 
   it('is believed at last that a blob is missing', async () => {
-    await expect(read(over({}), id, 0, 1)).rejects.toMatchObject({ code: 'missing' });
+    await expect(read(over({}), id, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
     expect(pauses).toEqual([100, 500, 1500]);
   });
 

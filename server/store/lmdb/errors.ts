@@ -1,3 +1,4 @@
+import { StoreError } from '../store-error.ts';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -26,18 +27,13 @@ export function unavailable(error: unknown, isThereRoom: () => boolean): StoreUn
   return new StoreUnavailable('unreachable', `the record store failed: ${message}`, { cause: error });
 }
 
-/**
- * A write or a flush of the record file failed, and the disk is not full. The content of the disk is unknown now: the kernel drops
- * pages that it could not flush and marks them clean, and LMDB refuses even reads if it could not write its meta page. The process must
- * open the file again.
- *
- * @see https://wiki.postgresql.org/wiki/Fsync_Errors
- */
-export class RecordFileFailed extends Error {
-  override readonly name = 'RecordFileFailed';
-  constructor(cause: Error) {
-    super(`the record file failed and must be opened again; check the disk: ${cause.message}`, { cause });
-  }
+/** Returns the error of a failed record file: see `StoreError`. */
+export function recordFileFailed(cause: Error): StoreError {
+  return new StoreError(
+    'record-file-failed',
+    `the record file failed and must be opened again; check the disk: ${cause.message}`,
+    { cause },
+  );
 }
 
 /** Returns the cause of a failed commit. lmdb-js rejects with an error that has a promise of the cause. */

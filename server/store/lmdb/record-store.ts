@@ -17,7 +17,7 @@ import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from '
 import { Ballast, CommitQueue } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { isThereRoomIn, RecordFileFailed, unavailable } from './errors.ts';
+import { isThereRoomIn, recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -60,7 +60,7 @@ class LmdbRecordStore implements RecordStore {
     this.#ballast = ballast;
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
-      if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
+      if (failure.reason !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };
     this.#queue = new CommitQueue(root, tables, failureOf, ballast);

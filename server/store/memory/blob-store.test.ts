@@ -50,7 +50,7 @@ describe('the memory blob store', () => {
     const restarted = store.crash();
     await expect(writing).rejects.toMatchObject({ reason: 'closed' });
     expect((await listed(restarted)).toSorted()).toEqual([whole, half].toSorted());
-    await expect(read(restarted, half, 0, 1)).rejects.toMatchObject({ code: 'missing' });
+    await expect(read(restarted, half, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
     expect((await read(restarted, whole, 0, 1)).toString()).toBe('x');
   });
 });

@@ -1,7 +1,8 @@
+import { StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
 import { closed, StoreUnavailable } from '../record-store.ts';
 import type { PostgresConnection, Row, Statement } from './connection.ts';
-import { ConnectionLost, meaningOf, unavailable, tryAgain } from './errors.ts';
+import { meaningOf, unavailable, tryAgain } from './errors.ts';
 
 export interface PoolOptions {
   /** Opens a connection: when it is first needed, and again after it was lost. */
@@ -34,7 +35,7 @@ export class ConnectionPool {
     this.#idle = [...this.#writers];
   }
 
-  /** Runs a statement that only reads. The caller may repeat it after `ConnectionLost`. */
+  /** Runs a statement that only reads. The caller may repeat it after a `StoreError` connection-lost. */
   async read(statement: Statement, values: readonly Buffer[]): Promise<readonly Row[]> {
     const slot = this.#readers.reduce((best, other) => (other.load < best.load ? other : best));
     const connection = await this.#connected(slot);
@@ -43,7 +44,7 @@ export class ConnectionPool {
     } catch (error) {
       if (error instanceof DatabaseError && meaningOf(error) === 'session-ended') {
         connection.close();
-        throw new ConnectionLost(error.message);
+        throw new StoreError('connection-lost', error.message);
       }
       throw error;
     }

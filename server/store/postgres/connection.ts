@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Connection, Client, type ClientConfig, DatabaseError, type QueryArrayConfig } from 'pg';
 import { type PostgresAddress, tlsOptions } from './address.ts';
-import { ConnectionLost } from './errors.ts';
+import { StoreError } from '../store-error.ts';
 
 const DATA_ROW = 0x44;
 /** The header is a letter and a length. The length counts itself but not the letter. */
@@ -170,7 +170,7 @@ export class PostgresConnection {
     return this.#sent.length;
   }
 
-  /** Runs a statement. Throws pg's `DatabaseError` for an error of the server, and `ConnectionLost` for a broken connection. */
+  /** Runs a statement. Throws pg's `DatabaseError` for an error of the server, and `StoreError` connection-lost for a broken connection. */
   async run(statement: Statement, values: readonly Buffer[] = []): Promise<readonly Row[]> {
     const query: BinaryQuery = { ...statement, values: [...values], binary: true, rowMode: 'array' };
     this.#sent.push(performance.now());
@@ -179,7 +179,7 @@ export class PostgresConnection {
     } catch (error) {
       if (error instanceof DatabaseError) throw error;
       this.#end();
-      throw new ConnectionLost(error instanceof Error ? error.message : String(error));
+      throw new StoreError('connection-lost', error instanceof Error ? error.message : String(error));
     } finally {
       // Results arrive in the order of the statements.
       this.#sent.shift();
@@ -196,7 +196,7 @@ export class PostgresConnection {
     } catch (error) {
       if (error instanceof DatabaseError) throw error;
       this.#end();
-      throw new ConnectionLost(error instanceof Error ? error.message : String(error));
+      throw new StoreError('connection-lost', error instanceof Error ? error.message : String(error));
     } finally {
       this.#sent.shift();
     }

@@ -3,11 +3,6 @@ import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../record-store.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
-/** The connection broke or timed out. It is unknown whether the statement took effect. */
-export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
-}
-
 /** The class of a server error, for a statement that is its own transaction. */
 type Meaning =
   /** A conflict with other transactions; rolled back. A retry may succeed. */

@@ -1,3 +1,4 @@
+import { isStoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
 import type { Logger } from '../../../platform/logger.ts';
 import { checkBatch } from '../commits.ts';
@@ -18,7 +19,7 @@ import { CommitRequest, outcomeStatement } from './commit.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { describeAddress, parsePostgresAddress, type PostgresAddress } from './address.ts';
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
-import { ConnectionLost, meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
+import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { prepareTables } from './schema.ts';
 import { openSession } from './session.ts';
@@ -59,7 +60,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
     return store;
   } catch (error) {
     await store.close();
-    throw error instanceof DatabaseError || error instanceof ConnectionLost ? unavailable(error, where) : error;
+    throw error instanceof DatabaseError || isStoreError(error, 'connection-lost') ? unavailable(error, where) : error;
   }
 }
 
@@ -149,7 +150,7 @@ class PostgresRecordStore implements RecordStore {
   }
 
   #failedCommit(connection: PostgresConnection, error: unknown): Attempt<Outcome> {
-    if (error instanceof ConnectionLost) return { kind: 'done', result: { kind: 'unknown' } };
+    if (isStoreError(error, 'connection-lost')) return { kind: 'done', result: { kind: 'unknown' } };
     if (!(error instanceof DatabaseError)) throw error;
     switch (meaningOf(error)) {
       case 'session-ended':
@@ -189,7 +190,7 @@ class PostgresRecordStore implements RecordStore {
       try {
         return { kind: 'done', result: await run() };
       } catch (error) {
-        if (error instanceof ConnectionLost) return { kind: 'again', error: unavailable(error, this.#where) };
+        if (isStoreError(error, 'connection-lost')) return { kind: 'again', error: unavailable(error, this.#where) };
         if (!(error instanceof DatabaseError)) throw error;
         const failure = unavailable(error, this.#where);
         const meaning = meaningOf(error);

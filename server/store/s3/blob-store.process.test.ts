@@ -237,12 +237,12 @@ describe('the S3 blob store', () => {
 
     it('fails before the first byte where the object is too short', async () => {
       const chunks = store.read(id, { start: 0, end: large.length + 1 });
-      await expect(chunks.next()).rejects.toMatchObject({ code: 'truncated' });
+      await expect(chunks.next()).rejects.toMatchObject({ code: 'blob-truncated' });
     });
 
     it('asks no further for what is not there', async () => {
       const made = since();
-      await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'missing' });
+      await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
       expect(made()).toEqual(['Get']);
     });
   });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { digestKeys, type DigestKeys } from '../../../server/encryption/digest-keys.ts';
 import { keyServiceKeys } from '../../../server/encryption/key-service-keys.ts';
 import type { KeySource } from '../../../server/encryption/key-source.ts';
-import { FakeKeyService } from '../../../server/encryption/testing.ts';
+import { FakeKeyService } from '../encryption/fake-key-service.ts';
 import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';

@@ -55,7 +55,7 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
           })(),
         );
         await halfway.promise;
-        await expect(read(store, id, 0, 5)).rejects.toMatchObject({ code: 'missing' });
+        await expect(read(store, id, 0, 5)).rejects.toMatchObject({ code: 'blob-missing' });
         gate.resolve();
         await writing;
         expect((await read(store, id, 0, 11)).toString()).toBe('firstsecond');
@@ -70,7 +70,7 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
           throw new Error('the client went away');
         })();
         await expect(store.write(id, failing)).rejects.toThrow('the client went away');
-        await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'missing' });
+        await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
         expect(await listed(store)).toEqual([]);
       });
 
@@ -125,11 +125,11 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
       });
 
       it('fails where the blob ends before the range', async () => {
-        await expect(read(store, id, 2_400_000, 2_500_001)).rejects.toMatchObject({ code: 'truncated' });
+        await expect(read(store, id, 2_400_000, 2_500_001)).rejects.toMatchObject({ code: 'blob-truncated' });
       });
 
       it('fails for a blob that is not there', async () => {
-        await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'missing' });
+        await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
       });
 
       it('gives a range from the middle of a large blob', async () => {
@@ -170,7 +170,7 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
       it('takes a blob away', async () => {
         await store.write(id, from([Buffer.from('x')]));
         await store.remove(id);
-        await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'missing' });
+        await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
         expect(await listed(store)).toEqual([]);
       });
 

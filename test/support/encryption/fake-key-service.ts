@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { KeyServiceCalls } from './key-service-keys.ts';
+import type { KeyServiceCalls } from '../../../server/encryption/key-service-keys.ts';
 
 class Failure extends Error {
   readonly code: string;

@@ -1,0 +1,45 @@
+/** The codes are stable: logs show them, and callers decide by them. */
+type StoreErrorCode =
+  /** The store cannot say whether a commit took effect. The caller must keep everything that the commit refers to. */
+  | 'outcome-unknown'
+  /** The connection to the database broke or timed out. It is unknown whether the statement took effect. */
+  | 'connection-lost'
+  /** Another server does the background work now. */
+  | 'lease-lost'
+  /** A text or bytes that cannot be a key. */
+  | 'invalid-key'
+  /**
+   * A write or a flush of the record file failed, and the disk is not full. The content of the disk is unknown now: the kernel drops pages
+   * that it could not flush and marks them clean, and LMDB refuses even reads if it could not write its meta page. The process must open
+   * the file again.
+   *
+   * @see https://wiki.postgresql.org/wiki/Fsync_Errors
+   */
+  | 'record-file-failed'
+  /** There is no such blob. */
+  | 'blob-missing'
+  /** The blob is shorter than what was written. */
+  | 'blob-truncated'
+  /** The size or the kind of the blob differs in another way. */
+  | 'blob-altered';
+
+/** An error of a store for which its caller has a rule. `StoreUnavailable` is for a store that cannot serve now. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Reports if an error has one of the codes.
+ *
+ * @example
+ *     if (isStoreError(error, 'blob-missing')) return undefined;
+ */
+export function isStoreError(error: unknown, ...codes: readonly StoreErrorCode[]): error is StoreError {
+  return error instanceof StoreError && codes.includes(error.code);
+}
