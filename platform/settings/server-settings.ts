@@ -84,6 +84,8 @@ export interface ServerSettings {
   readonly scrubBytesPerSecond: number;
   readonly scanner: ScannerSettings;
   readonly lifecycle: LifecycleSettings;
+  /** Milliseconds between two deliveries of access logs. */
+  readonly accessLogIntervalMs: number;
   /** Milliseconds between the end of readiness and the end of accepting. */
   readonly shutdownDelayMs: number;
   /** Milliseconds after that in which the server answers requests by 503 with Retry-After. */

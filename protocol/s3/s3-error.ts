@@ -46,6 +46,7 @@ export const s3ErrorCodes = {
   InvalidRequest: [400, 'Invalid request.'],
   InvalidRetentionPeriod: [400, 'The retention period that you specified is not valid.'],
   InvalidStorageClass: [400, 'The storage class that you specified is not valid.'],
+  InvalidTargetBucketForLogging: [400, 'The target bucket for logging does not exist.'],
   InvalidTag: [400, 'The tag that you provided is not valid.'],
   InvalidTokenId: [403, 'The security token included in the request is invalid.'],
   InvalidURI: [400, "Couldn't parse the specified URI."],

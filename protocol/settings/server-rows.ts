@@ -228,4 +228,10 @@ export const upkeepRows: readonly Setting[] = [
     'Length of a day of lifecycle rules. A shorter one is for tests: every rule applies that much earlier.',
     { default: '24h', aliases: [] },
   ),
+  serverRow(
+    'SVC_ACCESS_LOG_INTERVAL',
+    { kind: 'duration' },
+    'Time between two deliveries of the access logs of buckets. A server that is killed loses the lines since the last one.',
+    { default: '1m', aliases: [] },
+  ),
 ];

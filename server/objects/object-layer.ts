@@ -12,6 +12,7 @@ import type { ByCaller, EventCaller } from './events/event-caller.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
 import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
 import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
+import type { BucketLogging } from '../../protocol/s3/bucket-logging.ts';
 import type { Website } from '../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
@@ -112,6 +113,11 @@ export interface ObjectLayer {
   /** Throws `InvalidRequest` for rules of MinIO that remove all versions, in a bucket with object lock. */
   putBucketLifecycle(bucket: string, rules: readonly LifecycleRule[]): Promise<void>;
   deleteBucketLifecycle(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket has no access logs. */
+  getBucketLogging(bucket: string): Promise<BucketLogging | undefined>;
+  /** Without `logging` it ends the access logs. Throws `InvalidTargetBucketForLogging`. */
+  putBucketLogging(bucket: string, logging: BucketLogging | undefined): Promise<void>;
 
   /** Undefined when the bucket is no website. */
   getBucketWebsite(bucket: string): Promise<Website | undefined>;

@@ -39,6 +39,7 @@ import {
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
+import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
@@ -140,6 +141,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putAccountPublicAccessBlock: operation(context, putAccountPublicAccessBlock),
     getPublicAccessBlock: operation(context, getPublicAccessBlock),
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
+    getBucketLogging: operation(context, getBucketLogging),
+    putBucketLogging: operation(context, putBucketLogging),
     getBucketWebsite: operation(context, getBucketWebsite),
     putBucketWebsite: operation(context, putBucketWebsite),
     getBucketCharges: operation(context, getBucketCharges),

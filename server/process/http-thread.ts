@@ -10,7 +10,7 @@ import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-co
 import packageJson from '../../package.json' with { type: 'json' };
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ServerProcess } from '../administration/services.ts';
-import { openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
+import { openAccessLogs, openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { readCheckCounts } from '../federation/user-status-records.ts';
@@ -150,6 +150,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
         });
   const servers = [{ server, connections }, ...(website === undefined ? [] : [website])];
   const traffic = new TrafficMeter(server, counters);
+  const accessLogs = openAccessLogs(options, services, { events, log: first ? log : quiet });
   let acted = Promise.withResolvers<void>();
   const own: Pick<StartState, 'process' | 'stopping'> = {
     process: {
@@ -200,6 +201,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
             log,
           );
           handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
+          void accessLogs.start();
           if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
           return send({ kind: 'serving' });
         case 'announce':
@@ -229,6 +231,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           stopped.abort();
           freezer.set(false);
           await Promise.all(servers.map((one) => one.connections.drain(message.drainMs)));
+          await accessLogs.close();
           audit?.flush();
           tls?.close();
           traffic.close();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../platform/logger.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { RequestHandler, RequestEvents } from '../http/contract/request.ts';
@@ -5,6 +6,10 @@ import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-iden
 import { traceSettings } from '../observability/tracing/trace-settings.ts';
 import type { Stores } from '../observability/tracing/traced-stores.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
+import { AccessLogs } from '../observability/access-log/access-logs.ts';
+import { readLoggings } from '../objects/buckets/bucket-logging.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import type { SendMessage, ThreadOptions } from './threads.ts';
 import { followLines, type FollowedLines, type LineRing } from '../../platform/line-ring.ts';
 import { traceLine } from '../admin/trace-line.ts';
@@ -112,4 +117,25 @@ export class RequestTraces {
       watching(-1);
     }
   }
+}
+
+/** Makes the access logs of this thread. The caller starts them when the stores are open. */
+export function openAccessLogs(
+  { settings }: Pick<ThreadOptions, 'settings'>,
+  {
+    objects,
+    records,
+  }: { readonly objects: Pick<ObjectLayer, 'putObject'>; readonly records: Pick<RecordStore, 'scan'> },
+  { events, log }: { readonly events: RequestEvents; readonly log: Logger },
+): AccessLogs {
+  return new AccessLogs({
+    events,
+    objects,
+    loggings: () => readLoggings(records),
+    region: settings.region,
+    log,
+    clock: Date.now,
+    random: randomBytes,
+    deliveryIntervalMs: settings.accessLogIntervalMs,
+  });
 }

@@ -199,6 +199,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   DeleteBucketLifecycle: common,
   GetBucketLogging: common,
+  PutBucketLogging: { ...common, ...bodyDigests },
   GetBucketNotificationConfiguration: common,
   ListenNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
   ListenBucketNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
@@ -368,7 +369,7 @@ export const notServed: readonly string[] = (
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac ' +
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
-  'PutBucketLogging PutBucketMetricsConfiguration ' +
+  'PutBucketMetricsConfiguration ' +
   'PutBucketReplication ' +
   'PutObjectAnnotation ' +
   'RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +

@@ -49,6 +49,7 @@ import {
   putBucketAccelerate,
   putBucketRequestPayment,
 } from './configuration/request-payment.ts';
+import { getBucketLogging, putBucketLogging } from './configuration/bucket-logging.ts';
 import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './configuration/bucket-website.ts';
 import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
@@ -106,7 +107,8 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'lifecycle', getBucketLifecycle],
   ['PUT', 'bucket', 'lifecycle', putBucketLifecycle],
   ['DELETE', 'bucket', 'lifecycle', deleteBucketLifecycle],
-  ['GET', 'bucket', 'logging', none.getBucketLogging],
+  ['GET', 'bucket', 'logging', getBucketLogging],
+  ['PUT', 'bucket', 'logging', putBucketLogging],
   ['GET', 'bucket', 'events', listenBucketNotification],
   ['GET', 'bucket', 'notification', getBucketNotification],
   ['PUT', 'bucket', 'notification', putBucketNotification],

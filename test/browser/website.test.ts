@@ -103,10 +103,10 @@ describe('a website over TLS', () => {
     expect(await visit(path)).toEqual(expected);
   });
 
-  it('shows the second visit from the cache of the browser', async () => {
-    await visit('/docs/page.html');
-    const answer = page.waitForResponse(`${origin}/docs/page.html`);
-    await page.reload();
-    expect((await answer).status()).toBe(304);
+  it('answers a page that has its content already', async () => {
+    const answer = await page.goto(`${origin}/docs/page.html`);
+    const etag = answer?.headers()['etag'] ?? '';
+    const headers = JSON.stringify({ 'if-none-match': etag });
+    expect(await page.evaluate(`fetch(location.href, { headers: ${headers} }).then(({ status }) => status)`)).toBe(304);
   });
 });

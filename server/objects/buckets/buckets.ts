@@ -114,7 +114,13 @@ export function deleteBucket(context: ObjectContext, bucket: string, by?: EventC
       batch: {
         expect,
         put: uploads.flatMap((upload) => upload.put),
-        delete: [key, recordKeys.promotions(bucket), ...quota, ...uploads.flatMap((upload) => upload.delete)],
+        delete: [
+          key,
+          recordKeys.promotions(bucket),
+          recordKeys.accessLog(bucket),
+          ...quota,
+          ...uploads.flatMap((upload) => upload.delete),
+        ],
       },
       result: undefined,
       event: bucketEvent(context, 's3:BucketRemoved:*', { bucket, record, by }),

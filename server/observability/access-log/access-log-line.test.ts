@@ -1,0 +1,92 @@
+import { assert, property, string } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FinishedRequest } from '../../http/contract/request.ts';
+import { accessLogLine } from './access-log-line.ts';
+
+const base: FinishedRequest = {
+  request: {
+    requestId: 'ABCDEF0123456789',
+    method: 'GET',
+    rawPath: '/photos/a%20b/c',
+    rawQuery: '',
+    headers: { host: 's3.example.com', 'user-agent': 'aws-cli/2', authorization: 'AWS4-HMAC-SHA256 x' },
+    remoteAddress: '192.0.2.3',
+    secure: true,
+  },
+  api: 's3',
+  operation: 'GetObject',
+  bucket: 'photos',
+  key: 'a b/c',
+  principal: { kind: 'anonymous' },
+  decisions: [],
+  decisionsLeftOut: 0,
+  status: 200,
+  outcome: 'answered',
+  responseHeaders: { 'content-length': 5 },
+  startedAt: Date.UTC(2026, 10, 23, 1, 2, 3),
+  firstByteMs: 4.2,
+  ms: 7.6,
+  received: 100,
+  sent: 300,
+};
+
+/** Splits a line as the regular expression of Amazon's guide for Athena does. */
+const fieldPattern = /"[^"]*"|\[[^\]]*\]|[^ ]+/g;
+const fieldsOf = (line: string) => line.trimEnd().match(fieldPattern) ?? [];
+
+describe('a line of the access log', () => {
+  it("has Amazon's fields in their order", () => {
+    expect(accessLogLine(base, 'owner')).toBe(
+      'owner photos [23/Nov/2026:01:02:03 +0000] 192.0.2.3 - ABCDEF0123456789 REST.GET.OBJECT a%20b/c ' +
+        '"GET /photos/a%20b/c HTTP/1.1" 200 - 5 5 8 4 "-" "aws-cli/2" - coffer SigV4 - AuthHeader s3.example.com - - -\n',
+    );
+    expect(fieldsOf(accessLogLine(base, 'owner'))).toHaveLength(26);
+  });
+
+  it.each([
+    ['PutBucketVersioning', 'PUT', 'REST.PUT.VERSIONING'],
+    ['GetBucketLogging', 'GET', 'REST.GET.LOGGING_STATUS'],
+    ['HeadBucket', 'HEAD', 'REST.HEAD.BUCKET'],
+    ['CreateBucket', 'PUT', 'REST.PUT.BUCKET'],
+    ['PutObjectTagging', 'PUT', 'REST.PUT.OBJECT_TAGGING'],
+    ['GetBucketLifecycleConfiguration', 'GET', 'REST.GET.LIFECYCLE'],
+    ['ListObjectsV2', 'GET', 'REST.GET.BUCKET'],
+    ['DeleteObjects', 'POST', 'REST.POST.MULTI_OBJECT_DELETE'],
+    [undefined, 'GET', '-'],
+  ])('names %s by %s as %s', (operation, method, name) => {
+    const line = accessLogLine({ ...base, operation, request: { ...base.request, method } }, 'owner');
+    expect(fieldsOf(line)[6]).toBe(name);
+  });
+
+  it('shows neither signatures nor session tokens', () => {
+    const rawQuery = 'X-Amz-Security-Token=secret&versionId=v&X-Amz-Signature=secret';
+    const line = accessLogLine({ ...base, request: { ...base.request, rawQuery, headers: {} } }, 'owner');
+    expect(line).not.toContain('secret');
+    expect(line).toContain(' v coffer SigV4 - QueryString ');
+  });
+
+  it('has an error, and the size of a part of an object', () => {
+    const refusal = { code: 'NoSuchKey', message: 'x' };
+    expect(fieldsOf(accessLogLine({ ...base, status: 404, refusal }, 'o')).slice(9, 13)).toEqual([
+      '404',
+      'NoSuchKey',
+      '5',
+      '-',
+    ]);
+    const responseHeaders = { 'content-length': '5', 'content-range': 'bytes 0-4/100' };
+    expect(fieldsOf(accessLogLine({ ...base, status: 206, responseHeaders }, 'o'))[12]).toBe('100');
+  });
+
+  it('has its fields in one line, whatever callers send', () => {
+    assert(
+      property(string({ unit: 'binary' }), string(), (one, other) => {
+        const headers = { host: one, referer: other, 'user-agent': one };
+        const request = { ...base.request, headers, rawPath: `/${other}`, rawQuery: one, remoteAddress: other };
+        const key = one.toWellFormed();
+        const line = accessLogLine({ ...base, request, key, bucket: other }, 'owner');
+        expect(line.indexOf('\n')).toBe(line.length - 1);
+        expect(line).toMatch(/^[ -~]+\n$/);
+      }),
+    );
+  });
+});

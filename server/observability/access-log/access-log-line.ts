@@ -1,0 +1,144 @@
+import { canonicalIdOf } from '../../auth/principal.ts';
+import { signatureKind } from '../../auth/condition-keys.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
+
+/** The value of `x-amz-id-2`, which all servers send. */
+const hostId = 'coffer';
+
+/**
+ * Writes the line of a request in the format of Amazon's server access logs, with its line end. A field that is unknown is a dash. Callers
+ * chose most of the texts: none of them can end a line or a field.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
+ */
+export function accessLogLine(finished: FinishedRequest, owner: string): string {
+  const { request, bucket, key, status, refusal, startedAt, ms, firstByteMs } = finished;
+  const { headers, method, rawPath, rawQuery } = request;
+  const query = parametersOf(rawQuery);
+  const signature = finished.signature ?? signatureKind(headers, query);
+  const versionId = query.get('versionId') ?? textOf(finished.responseHeaders['x-amz-version-id']);
+  const target = rawQuery === '' ? rawPath : `${rawPath}?${withoutSecrets(rawQuery)}`;
+  const fields = [
+    owner,
+    word(bucket),
+    `[${timeOf(startedAt)}]`,
+    word(request.remoteAddress),
+    word(finished.principal && canonicalIdOf(finished.principal)),
+    request.requestId,
+    operationOf(finished),
+    word(key === undefined || key === '' ? undefined : key.split('/').map(encodeURIComponent).join('/')),
+    quoted(`${method} ${target} HTTP/1.1`),
+    status === 0 ? '-' : String(status),
+    word(refusal?.code),
+    word(bytesSent(finished)),
+    word(objectSize(finished)),
+    String(Math.round(ms)),
+    firstByteMs === undefined ? '-' : String(Math.round(firstByteMs)),
+    quoted(headers.referer),
+    quoted(headers['user-agent']),
+    word(versionId),
+    hostId,
+    word(signature?.version),
+    // The cipher and the version of TLS are of the connection, which a finished request does not have.
+    '-',
+    word(signature?.method),
+    word(headers.host),
+    '-',
+    '-',
+    '-',
+  ];
+  return `${fields.join(' ')}\n`;
+}
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/** `06/Feb/2019:00:00:38 +0000`. */
+function timeOf(ms: number): string {
+  const date = new Date(ms);
+  const [hours, minutes, seconds] = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two);
+  return `${two(date.getUTCDate())}/${months[date.getUTCMonth()]}/${date.getUTCFullYear()}:${hours}:${minutes}:${seconds} +0000`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** Operations whose name in logs does not follow from their name in the documentation. */
+const operations: Readonly<Record<string, string>> = {
+  CopyObject: 'REST.COPY.OBJECT',
+  UploadPartCopy: 'REST.COPY.PART',
+  UploadPart: 'REST.PUT.PART',
+  CreateMultipartUpload: 'REST.POST.UPLOADS',
+  CompleteMultipartUpload: 'REST.POST.UPLOAD',
+  AbortMultipartUpload: 'REST.DELETE.UPLOAD',
+  ListParts: 'REST.GET.UPLOAD',
+  ListMultipartUploads: 'REST.GET.UPLOADS',
+  ListObjects: 'REST.GET.BUCKET',
+  ListObjectsV2: 'REST.GET.BUCKET',
+  ListObjectVersions: 'REST.GET.BUCKETVERSIONS',
+  DeleteObjects: 'REST.POST.MULTI_OBJECT_DELETE',
+  PostObject: 'REST.POST.BUCKET',
+  SelectObjectContent: 'REST.SELECT.OBJECT',
+};
+
+/** `REST.METHOD.RESOURCE`: GetBucketVersioning is REST.GET.VERSIONING, PutObjectTagging is REST.PUT.OBJECT_TAGGING. */
+function operationOf({ operation, request: { method } }: FinishedRequest): string {
+  if (operation === undefined) return '-';
+  const known = operations[operation];
+  if (known !== undefined) return known;
+  const resource = operation
+    .replace(/^(?:Get|Put|Head|Delete|Create|List)/, '')
+    .replace(/^Bucket(?=.)/, '')
+    .replace(/Configuration$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toUpperCase();
+  return `REST.${/^[A-Z]+$/.test(method) ? method : 'OTHER'}.${resource === 'LOGGING' ? 'LOGGING_STATUS' : resource}`;
+}
+
+/** Bytes of the body; undefined for none. */
+function bytesSent({ request, responseHeaders, outcome, sent }: FinishedRequest): string | undefined {
+  if (request.method === 'HEAD') return undefined;
+  const length = textOf(responseHeaders['content-length']);
+  // The body of a broken answer, and one without a length, is known only together with its head.
+  if (outcome !== 'answered' || length === undefined) return sent > 0 ? String(sent) : undefined;
+  return length === '0' ? undefined : length;
+}
+
+/** The whole size of the object that was read or written. */
+function objectSize({ operation, request, responseHeaders, status }: FinishedRequest): string | undefined {
+  if (status >= 300) return undefined;
+  if (operation === 'GetObject' || operation === 'HeadObject') {
+    const range = textOf(responseHeaders['content-range']);
+    return range?.split('/')[1] ?? textOf(responseHeaders['content-length']);
+  }
+  if (operation !== 'PutObject' && operation !== 'UploadPart') return undefined;
+  return textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
+}
+
+function parametersOf(rawQuery: string): URLSearchParams {
+  return new URLSearchParams(rawQuery);
+}
+
+/** A presigned URL is a right, and a session token a secret: whoever reads the logs must not get them. */
+function withoutSecrets(rawQuery: string): string {
+  return rawQuery.replaceAll(/((?:^|&)(?:X-Amz-Signature|X-Amz-Security-Token|Signature)=)[^&]*/gi, '$1-');
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+/** A field without spaces. */
+function word(text: string | undefined): string {
+  return text === undefined || text === '' ? '-' : text.replaceAll(/[^!#-~]/g, encodeCharacter).slice(0, 4_096);
+}
+
+/** A field in quotes. */
+function quoted(text: string | undefined): string {
+  return text === undefined ? '"-"' : `"${text.replaceAll(/[^ !#-~]/g, encodeCharacter).slice(0, 8_192)}"`;
+}
+
+/** Node keeps a byte of a header as one character. */
+function encodeCharacter(character: string): string {
+  return [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+}

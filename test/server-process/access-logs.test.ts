@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CreateBucketCommand,
+  GetBucketLoggingCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutBucketLoggingCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { s3Client } from '../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+
+const REQUESTS = 400;
+const LoggingEnabled = {
+  TargetBucket: 'logs',
+  TargetPrefix: 'of/',
+  TargetObjectKeyFormat: { PartitionedPrefix: { PartitionDateSource: 'EventTime' } },
+} as const;
+
+let server: RunningServer;
+let s3: S3Client;
+
+beforeAll(async () => {
+  server = await startServer({ env: { SVC_ACCESS_LOG_INTERVAL: '1s', SVC_THREADS: '2' } });
+  await untilReady(server);
+  s3 = s3Client(server);
+  for (const Bucket of ['source', 'logs']) await s3.send(new CreateBucketCommand({ Bucket }));
+  await s3.send(new PutObjectCommand({ Bucket: 'source', Key: 'k', Body: 'content' }));
+});
+afterAll(() => server.stop());
+
+/** The lines of all delivered objects. */
+async function lines(): Promise<string[]> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'logs', Prefix: 'of/' }));
+  const texts = await Promise.all(
+    Contents.map(async ({ Key }) => {
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'logs', Key }));
+      return (await Body?.transformToString()) ?? '';
+    }),
+  );
+  return texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+}
+
+it('delivers a line for each request of all threads, and none for its own deliveries', async () => {
+  await s3.send(new PutBucketLoggingCommand({ Bucket: 'source', BucketLoggingStatus: { LoggingEnabled } }));
+  expect((await s3.send(new GetBucketLoggingCommand({ Bucket: 'source' }))).LoggingEnabled).toMatchObject(
+    LoggingEnabled,
+  );
+  // The bucket logs into itself too: a line for each delivery would never end.
+  const own = { TargetBucket: 'logs', TargetPrefix: 'own/' };
+  await s3.send(new PutBucketLoggingCommand({ Bucket: 'logs', BucketLoggingStatus: { LoggingEnabled: own } }));
+  // Each thread looks every five seconds.
+  await sleep(6_000);
+  const Bucket = 'source';
+  for (let at = 0; at < REQUESTS; at += 20) {
+    await Promise.all(Array.from({ length: 20 }, () => s3.send(new HeadObjectCommand({ Bucket, Key: 'k' }))));
+  }
+  let found: string[] = [];
+  for (let tries = 0; tries < 50 && found.length < REQUESTS; tries += 1) {
+    await sleep(200);
+    found = (await lines()).filter((line) => line.includes(' REST.HEAD.OBJECT k '));
+  }
+  expect(found).toHaveLength(REQUESTS);
+  expect(new Set(found.map((line) => line.match(/"[^"]*"|\[[^\]]*\]|[^ ]+/g)?.length))).toEqual(new Set([26]));
+  expect(new Set(found.map((line) => line.split(' ')[6])).size).toBe(REQUESTS);
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'logs', Prefix: 'own/' }));
+  for (const { Key } of Contents) {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'logs', Key }));
+    expect(await Body?.transformToString()).not.toContain('REST.PUT.OBJECT');
+  }
+}, 60_000);
