@@ -5,13 +5,19 @@ import type { ConsoleServices } from '../services.ts';
 import type { Authorizer } from './authorize.ts';
 
 /** The state of the servers, the disk, the key service and the identity providers. */
-export function statusRoutes({ administration, objects, providers }: ConsoleServices, authorizer: Authorizer): Router {
-  const { server, others, space, keys, directory } = administration;
+export function statusRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
+  const { administration, objects, providers, directory } = services;
+  const { server, others, space, keys } = administration;
   const router = Router();
 
   router.get('/status', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:ServerInfo', '');
-    const [buckets, room, state] = await Promise.all([objects.listBuckets(), space(), keyServiceState(keys)]);
+    const [buckets, room, state, hasDirectory] = await Promise.all([
+      objects.listBuckets(),
+      space(),
+      keyServiceState(keys),
+      directory.isConfigured(),
+    ]);
     const here = {
       endpoint: server.endpoint,
       version: server.version,
@@ -43,7 +49,7 @@ export function statusRoutes({ administration, objects, providers }: ConsoleServ
         displayName,
         reason: status.kind === 'ready' ? undefined : (status.problem?.message ?? 'It has not answered yet.'),
       })),
-      directory: directory !== undefined,
+      directory: hasDirectory,
     } satisfies StatusAnswer);
   });
 

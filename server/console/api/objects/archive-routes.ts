@@ -60,7 +60,9 @@ export function archiveRoutes(objects: ObjectLayer, authorizer: Authorizer, log:
     try {
       const archive = new Archive(objects, authorizer, exchange, bucket);
       const entries = await archive.collect(keys, folders);
-      await archive.stream(prefix, entries);
+      // The page asks first, because it does not see the answer to its form.
+      if (request.query['check'] === '1') response.status(204).end();
+      else await archive.stream(prefix, entries);
     } catch (error) {
       if (!response.headersSent) throw error;
       // The client must not take a partial archive for a complete one. A cancelled download is not logged.

@@ -50,6 +50,13 @@ describe('an operation of the S3 API with a session', () => {
     expect(response.headers.get('content-security-policy')).toContain('sandbox');
   });
 
+  it('creates an empty object', async () => {
+    const headers = { 'if-none-match': '*', 'content-type': 'application/x-directory' };
+    const first = await root.send('PUT', at('s3/docs', { key: 'empty/' }), { headers });
+    expect([first.status, await first.text()]).toEqual([200, '']);
+    expect((await root.send('PUT', at('s3/docs', { key: 'empty/' }), { headers })).status).toBe(412);
+  });
+
   it('takes any key', async () => {
     expect(await (await root.send('GET', at('s3/docs', { key: '../odd' }))).text()).toBe('content of ../odd');
   });
@@ -180,6 +187,12 @@ const archive = (browser: TestBrowser, fields: readonly (readonly [string, strin
     headers: { 'content-type': 'application/x-www-form-urlencoded', origin: test.url, ...more },
   });
 
+const check = (fields: string) =>
+  ann.send('POST', '/api/buckets/docs/archive?check=1', {
+    body: fields,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
 describe('an archive', () => {
   it('has the chosen objects and folders, with names that stay in their folder', async () => {
     const response = await archive(root, [
@@ -213,6 +226,11 @@ describe('an archive', () => {
     ['an absent key', [['key', 'mine/absent']], 404],
   ] as const)('is refused for %s', async (_, fields, status) => {
     expect((await archive(ann, fields)).status).toBe(status);
+  });
+
+  it('is checked before it is made', async () => {
+    expect((await check('key=mine%2Fa.txt')).status).toBe(204);
+    expect((await check('key=theirs%2Fc.txt')).status).toBe(403);
   });
 
   it.each([{ origin: 'https://evil.example' }, { 'x-coffer-console': '', origin: 'null' }])(

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ObjectDetails, PrefixDeletion } from '../../../contract/answers.ts';
 import { bucketPath } from './buckets.ts';
-import { apiUrl, ApiError, call } from './call.ts';
+import { apiUrl, ApiError, call, errorOf, guard } from './call.ts';
 import { objectsChanged } from './changes.ts';
 import { s3 } from './s3.ts';
 
@@ -34,17 +34,24 @@ interface ArchiveChoice {
 }
 
 /** Downloads objects as one zip archive, which the server streams. The browser saves it as it comes. */
-export function downloadArchive(bucket: string, { prefix, keys, folders }: ArchiveChoice): void {
-  const form = document.createElement('form');
-  form.method = 'post';
-  form.action = apiUrl(`${bucketPath(bucket)}/archive`);
-  // A refusal shows there, and the page stays.
-  form.target = 'archive';
+export async function downloadArchive(bucket: string, { prefix, keys, folders }: ArchiveChoice): Promise<void> {
+  const path = `${bucketPath(bucket)}/archive`;
   const fields = [
     ['prefix', prefix],
     ...keys.map((key) => ['key', key]),
     ...folders.map((folder) => ['folder', folder]),
   ];
+  // The page does not see the answer to its form: a refusal is the answer to this call.
+  const body = new URLSearchParams(fields.map(([name = '', value = '']) => [name, value]));
+  const checked = await fetch(apiUrl(path, { check: '1' }), { method: 'POST', headers: guard, body });
+  if (!checked.ok) throw errorOf(checked.status, await checked.text());
+  const frame = document.createElement('iframe');
+  frame.name = 'archive';
+  frame.hidden = true;
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = apiUrl(path);
+  form.target = frame.name;
   for (const [name = '', value = ''] of fields) {
     // A text field would lose line breaks.
     const field = document.createElement('textarea');
@@ -53,7 +60,8 @@ export function downloadArchive(bucket: string, { prefix, keys, folders }: Archi
     form.append(field);
   }
   form.hidden = true;
-  document.body.append(form);
+  document.querySelector('iframe[name=archive]')?.remove();
+  document.body.append(frame, form);
   form.submit();
   form.remove();
 }

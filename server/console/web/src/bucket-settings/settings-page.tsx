@@ -29,7 +29,7 @@ export function BucketSettingsPage() {
       width={760}
       actions={
         rights.bucket('s3:DeleteBucket') && (
-          <Button variant="default" c="red" onClick={() => setDeleting(true)}>
+          <Button variant="light" color="red" onClick={() => setDeleting(true)}>
             Delete bucket…
           </Button>
         )

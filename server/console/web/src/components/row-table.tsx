@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -30,14 +30,8 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ head, width, align, wideOnly }, index) => (
-              <Table.Th
-                key={index}
-                w={width}
-                ta={align}
-                className={wideOnly === true ? 'wide-only' : undefined}
-                aria-label={head === undefined ? 'Actions' : undefined}
-              >
-                {head}
+              <Table.Th key={index} w={width} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
+                {head ?? <VisuallyHidden>Actions</VisuallyHidden>}
               </Table.Th>
             ))}
           </Table.Tr>

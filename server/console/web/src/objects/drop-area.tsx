@@ -10,6 +10,7 @@ export function DropArea({ bucket, prefix }: { readonly bucket: string; readonly
     <Dropzone.FullScreen
       active
       multiple
+      withinPortal={false}
       onDrop={(files) =>
         uploads.add(
           bucket,

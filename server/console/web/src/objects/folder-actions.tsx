@@ -49,7 +49,13 @@ export function MarkedActions({ rows, rights, onAction, onClear }: MarkedActions
         </Button>
       )}
       {rights.some('s3:DeleteObject') && (
-        <Button {...button} c="red" leftSection={<IconTrash size={14} />} onClick={() => onAction('delete', rows)}>
+        <Button
+          {...button}
+          color="red"
+          variant="light"
+          leftSection={<IconTrash size={14} />}
+          onClick={() => onAction('delete', rows)}
+        >
           Delete…
         </Button>
       )}
@@ -91,7 +97,10 @@ export function useRowActions({ bucket, prefix, onDone }: RowActionsOptions): {
     const [first] = rows;
     if (action === 'archive') {
       const { objects, folders } = selectionOf(rows);
-      downloadArchive(bucket, { prefix, keys: objects.map(({ key }) => key), folders });
+      const keys = objects.map(({ key }) => key);
+      downloadArchive(bucket, { prefix, keys, folders }).catch((error: Error) => {
+        notifyFailure('The archive cannot be made', error);
+      });
     } else if (action === 'restore' && first?.kind === 'version') {
       restoreVersion(bucket, first.version)
         .then(() => notifyDone(`${first.key} is as it was then. The versions in between are kept.`))

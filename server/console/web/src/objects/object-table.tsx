@@ -1,4 +1,4 @@
-import { Badge, Checkbox, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { Badge, Checkbox, Text, Tooltip, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import {
   IconArrowDown,
   IconArrowUp,
@@ -9,7 +9,7 @@ import {
   IconLock,
 } from '@tabler/icons-react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { NameText } from '../components/name-text.tsx';
 import { TimeText } from '../components/row-table.tsx';
@@ -47,15 +47,16 @@ interface ObjectTableProps {
 export function ObjectTable(props: ObjectTableProps) {
   const { bucket, prefix, rows, selected, marked, onMark, markable, sort, onSort, actions } = props;
   const list = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    // Other parts of the page may have moved the list.
+    setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
+  }, [rows.count, markable]);
   const virtual = useWindowVirtualizer({
     count: rows.count,
     estimateSize: () => rowHeight,
     overscan: 12,
-    scrollMargin: list.current?.offsetTop ?? 0,
-    getItemKey: (index) => {
-      const row = rows.at(index);
-      return row === undefined ? index : idOf(row);
-    },
+    scrollMargin: top,
   });
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
@@ -82,7 +83,9 @@ export function ObjectTable(props: ObjectTableProps) {
           <SortHead name="Name" by="name" {...head} />
           <SortHead name="Size" by="size" right {...head} />
           <SortHead name="Modified" by="modified" wideOnly {...head} />
-          <span role="columnheader" aria-label="Actions" />
+          <span role="columnheader">
+            <VisuallyHidden>Actions</VisuallyHidden>
+          </span>
         </div>
       </div>
       <div role="rowgroup" ref={list} style={{ height: virtual.getTotalSize(), position: 'relative' }}>

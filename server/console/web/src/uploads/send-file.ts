@@ -25,8 +25,12 @@ function typeOf(file: Blob): string {
 }
 
 async function sendParts(request: SendRequest): Promise<void> {
-  const { file, bucket, key, replace, signal, progress, multipart } = request;
+  const { file, bucket, key, replace, progress, multipart } = request;
+  // The parts that are on their way end with the first one that fails.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([request.signal, failed.signal]);
   if (multipart.uploadId === undefined) {
+    if (!replace) await refuseTaken(request);
     const created = await s3Document('POST', bucket, {
       key,
       query: { uploads: '' },
@@ -45,7 +49,7 @@ async function sendParts(request: SendRequest): Promise<void> {
   const left = [...missingParts(file.size, partSize, new Set(etags.keys()))];
   const sendOne = async ({ number, start, end }: Part) => {
     const url = s3Url(bucket, key, { partNumber: String(number), uploadId });
-    const etag = await put(
+    const etag = await putAgain(
       url,
       file.slice(start, end),
       {},
@@ -63,7 +67,12 @@ async function sendParts(request: SendRequest): Promise<void> {
   const worker = async () => {
     for (let part = left.shift(); part !== undefined; part = left.shift()) await sendOne(part);
   };
-  await Promise.all(Array.from({ length: partsAtOnce }, worker));
+  try {
+    await Promise.all(Array.from({ length: partsAtOnce }, worker));
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
   const parts = [...etags].sort(([a], [b]) => a - b);
   const unless: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
   await s3Document('POST', bucket, {
@@ -77,6 +86,35 @@ async function sendParts(request: SendRequest): Promise<void> {
     signal,
   });
   await uploadRecords.delete(uploadId ?? '');
+}
+
+/** Asks before a large file is sent, because the server refuses a taken key only at the end. A user who may not ask sends it. */
+async function refuseTaken({ bucket, key, signal }: SendRequest): Promise<void> {
+  try {
+    await s3('HEAD', bucket, { key, signal });
+  } catch (error) {
+    if (error instanceof ApiError) return;
+    throw error;
+  }
+  throw new ApiError(412, 'PreconditionFailed', 'There is an object with this key already.');
+}
+
+/** Milliseconds before each further attempt to send a part. */
+const pauses = [1_000, 4_000];
+
+/** Sends a part, and again where the network or the server failed for a moment. */
+async function putAgain(...request: Parameters<typeof put>): Promise<string> {
+  for (const ms of pauses) {
+    try {
+      return await put(...request);
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.status !== 0 && error.status < 500)) throw error;
+      await new Promise((resolve) => {
+        setTimeout(resolve, ms);
+      });
+    }
+  }
+  return put(...request);
 }
 
 function sizeOfPart(number: number, partSize: number, size: number): number {

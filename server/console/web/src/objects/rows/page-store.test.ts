@@ -33,6 +33,22 @@ describe('PageStore', () => {
     expect(asked).toEqual(['', '10']);
   });
 
+  it('waits when it is asked twice before the first page came', async () => {
+    const { promise, resolve } = Promise.withResolvers<{ rows: number[] }>();
+    let asked = 0;
+    const store = new PageStore<number>(() => {
+      asked += 1;
+      return promise;
+    });
+    store.ensure(0, 0);
+    store.ensure(0, 0);
+    // A timer would never come while promises follow each other without an end.
+    await settled();
+    resolve({ rows: [] });
+    await settled();
+    expect([asked, store.complete]).toEqual([1, true]);
+  });
+
   it('loads a page once at a time', async () => {
     const { store, asked } = numbers(200);
     store.ensure(0, 0);

@@ -114,6 +114,7 @@ export class PageStore<Row> {
 
   async #append(cursor: string): Promise<void> {
     const at = this.#slots.length;
+    if (this.#loading.has(at)) return;
     await this.#run(at, async () => {
       const { rows, next } = await this.#load(cursor, this.#abort.signal);
       this.#slots.push({ cursor, start: this.count, count: rows.length, rows, used: ++this.#uses });
