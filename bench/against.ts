@@ -67,7 +67,7 @@ async function measure(load: Load, connections: number): Promise<void> {
 }
 
 row(['load', 'conn', 'ops/s', 'MiB/s', 'p50 ms', 'p99 ms', 'CPU-s/1,000 ops', 'gen. CPU']);
-await makeBucket(endpoint, false);
+await makeBucket(endpoint, { versioned: false, webhook: false });
 for (const load of loadsNamed(values.only.split(','))) {
   for (const connections of values.connections.split(',').map(Number)) {
     for (let round = 0; round < Number(values.rounds); round += 1) await measure(load, connections);

@@ -50,7 +50,7 @@ export class Benchmark {
     const { options, generator } = this.#parts;
     for (const server of this.#servers.values()) {
       server.resume();
-      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, versioned: options.versioned });
+      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, settings: options });
       server.pause();
     }
     if (options.steps.length > 0) await this.#phase('on a new store');

@@ -8,6 +8,7 @@ import { describeMachine, isInMemory } from './machine.ts';
 import { OptionError, type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
 import { render } from './report.ts';
+import { startWebhook } from './servers/webhook.ts';
 
 async function bench(options: Options, args: readonly string[]): Promise<void> {
   const folder = resolve(options.folder ?? '.coffer/bench');
@@ -17,7 +18,8 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
   for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
 
   const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;
-  const fleet = await Fleet.start(installed, folder, profile?.environment ?? {});
+  const webhook = options.webhook ? await startWebhook() : undefined;
+  const fleet = await Fleet.start(installed, folder, { ...profile?.environment, ...webhook?.environment });
   const generator = new GeneratorProcess();
   const benchmark = new Benchmark({ options, fleet, generator, say, profile });
   try {
@@ -25,6 +27,7 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
   } finally {
     generator.stop();
     await benchmark.stop();
+    webhook?.stop();
     for (const { program } of installed) rmSync(join(folder, program.name), { recursive: true, force: true });
   }
   const report = render({
@@ -40,6 +43,7 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
     ...benchmark.results(),
   });
   say(`\n${report}`);
+  if (webhook !== undefined) say(`the webhook got ${webhook.count()} events`);
   if (options.out !== undefined) writeFileSync(options.out, report);
   if (profile !== undefined) say(`profiles: ${profile.folder}`);
 }

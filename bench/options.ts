@@ -53,6 +53,8 @@ export interface Options {
   readonly signPayload: boolean;
   /** The bucket has versions. */
   readonly versioned: boolean;
+  /** Each write sends an event to a webhook. */
+  readonly webhook: boolean;
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from; by default this one. */
   readonly coffer: string | undefined;
@@ -86,6 +88,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --cold-start N        objects of Coffer's cold start, 1000000; 0 leaves it out, as --quick, --targets and --only do
   --sign-payload        sign SHA-256 of bodies
   --versioned           in a bucket with versions, which versitygw leaves out
+  --webhook             Coffer alone, each write with an event for a webhook: what that costs
   --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, to compare with
@@ -102,12 +105,16 @@ export function parseOptions(args: readonly string[]): Options {
   const narrow = quick || values.targets || values.only !== undefined;
   return {
     steps: steps(values, values.versioned ? versionedTargets : targets),
-    servers: servers(values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(',')), values.encryption),
+    servers: servers(
+      values.webhook ? 'coffer' : (values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(','))),
+      values.encryption,
+    ),
     rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
     quick,
     signPayload: values['sign-payload'],
     versioned: values.versioned,
+    webhook: values.webhook,
     folder: values.folder,
     coffer: values.coffer,
     out: values.out,
@@ -137,6 +144,7 @@ function read(args: readonly string[]) {
         'cold-start': { type: 'string' },
         'sign-payload': { type: 'boolean', default: false },
         versioned: { type: 'boolean', default: false },
+        webhook: { type: 'boolean', default: false },
         encryption: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         folder: { type: 'string' },

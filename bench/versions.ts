@@ -89,7 +89,7 @@ async function compareKeys(server: RunningServer, what: string, many: Objects, o
 
 async function measure(server: RunningServer): Promise<void> {
   const { endpoint } = server;
-  await makeBucket(endpoint, true);
+  await makeBucket(endpoint, { versioned: true, webhook: false });
   const bodies = bodiesOf(256);
 
   const listed = new Objects('z-live', live, bodies);

@@ -9,7 +9,7 @@ let current: RoundInProgress | undefined;
 async function answer(request: GeneratorRequest): Promise<GeneratorAnswer> {
   switch (request.kind) {
     case 'make-bucket':
-      await makeBucket(request.endpoint, request.versioned);
+      await makeBucket(request.endpoint, request.settings);
       return { kind: 'done' };
     case 'fill':
       await writeOver(

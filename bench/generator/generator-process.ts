@@ -1,4 +1,4 @@
-import type { Measured } from './session.ts';
+import type { BenchBucket, Measured } from './session.ts';
 import type { Endpoint } from './request-signer.ts';
 import type { Round } from '../loads/load.ts';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The requests to the generator's process. `prepare`, `run` and `finish` follow each other. */
 export type GeneratorRequest =
-  | { readonly kind: 'make-bucket'; readonly endpoint: Endpoint; readonly versioned: boolean }
+  | { readonly kind: 'make-bucket'; readonly endpoint: Endpoint; readonly settings: BenchBucket }
   | { readonly kind: 'prepare'; readonly load: string; readonly round: Round }
   | { readonly kind: 'run' }
   | { readonly kind: 'finish' }

@@ -24,11 +24,23 @@ export interface Measured {
 
 const enabled = Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
 
-/** Creates the bucket of all loads, with versions where they are asked for. */
-export async function makeBucket(endpoint: Endpoint, versioned: boolean): Promise<void> {
+const notified = Buffer.from(
+  '<NotificationConfiguration><QueueConfiguration><Queue>arn:minio:sqs::_:webhook</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>',
+);
+
+/** The settings of the bucket of all loads. */
+export interface BenchBucket {
+  readonly versioned: boolean;
+  /** Each write sends an event to the webhook of the server. */
+  readonly webhook: boolean;
+}
+
+/** Creates the bucket of all loads. */
+export async function makeBucket(endpoint: Endpoint, { versioned, webhook }: BenchBucket): Promise<void> {
   const { status } = await ask(endpoint, { method: 'HEAD', path: `/${bucket}`, query: '' });
   if (status !== 200) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
   if (versioned) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'versioning=' }, enabled);
+  if (webhook) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'notification=' }, notified);
 }
 
 /** One round of a load: `prepare`, `run` (the measured part), `finish`. */
