@@ -14,7 +14,7 @@ import {
   GetObjectLockConfigurationCommand,
   HeadBucketCommand,
   ListBucketsCommand,
-  PutBucketAccelerateConfigurationCommand,
+  PutBucketLoggingCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -116,10 +116,7 @@ describe('what a bucket does not have', () => {
   });
 
   it('cannot be set', async () => {
-    const acceleration = new PutBucketAccelerateConfigurationCommand({
-      Bucket: 'first',
-      AccelerateConfiguration: { Status: 'Enabled' },
-    });
-    expect(await refusal(s3.send(acceleration))).toEqual({ code: 'NotImplemented', status: 501 });
+    const logging = new PutBucketLoggingCommand({ Bucket: 'first', BucketLoggingStatus: {} });
+    expect(await refusal(s3.send(logging))).toEqual({ code: 'NotImplemented', status: 501 });
   });
 });

@@ -98,10 +98,10 @@ describe('subresources', () => {
     ['GET', '', 'inventory='],
     ['GET', '/k', 'torrent='],
     ['GET', '/k', 'no-such-subresource='],
-    ['PUT', '', 'accelerate='],
+    ['PUT', '', 'logging='],
     ['DELETE', '/k', 'acl='],
     ['DELETE', '', 'logging='],
-    ['PUT', '', 'website='],
+    ['PUT', '', 'replication='],
   ])('%s %s?%s is not implemented, and changes nothing', async (method, path, query) => {
     await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }));
     expect(await ask(method, `/${Bucket}${path}`, { query })).toMatchObject({ status: 501, code: 'NotImplemented' });
