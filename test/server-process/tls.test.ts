@@ -1,11 +1,13 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
+import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import { issue, writePair } from '../support/server/keysvc-process.ts';
+import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../support/server/start-server.ts';
 
 let folder: string;
@@ -27,6 +29,19 @@ function presented(url: string): Promise<string> {
       const name = (answer.socket as TLSSocket).getPeerCertificate().subject.CN;
       answer.resume();
       resolve(String(name));
+    });
+    ask.on('error', reject);
+    ask.end();
+  });
+}
+
+/** The status of a GET without credentials, over this version of TLS. */
+function statusOver(version: 'TLSv1.2' | 'TLSv1.3', path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const tls = { rejectUnauthorized: false, agent: false, minVersion: version, maxVersion: version } as const;
+    const ask = request(`${server.s3}${path}`, tls, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
     });
     ask.on('error', reject);
     ask.end();
@@ -57,4 +72,20 @@ it('serves S3 and console with the certificate, and takes a new one without a re
   };
   expect(await seen(server.s3)).toBe('second');
   expect(await seen(server.console)).toBe('second');
+});
+
+it('decides by the version of TLS where a policy asks for it', async () => {
+  const s3 = s3Client(server, { requestHandler: { httpsAgent: new Agent({ rejectUnauthorized: false }) } });
+  const Bucket = 'tls';
+  await s3.send(new CreateBucketCommand({ Bucket }));
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'content' }));
+  const statement = { Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${Bucket}/*` };
+  const older = { Condition: { NumericLessThan: { 's3:TlsVersion': '1.3' } } };
+  const Statement = [
+    { Effect: 'Allow', ...statement },
+    { Effect: 'Deny', ...statement, ...older },
+  ];
+  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy: JSON.stringify({ Version: '2012-10-17', Statement }) }));
+  expect(await statusOver('TLSv1.3', '/tls/key')).toBe(200);
+  expect(await statusOver('TLSv1.2', '/tls/key')).toBe(403);
 });
