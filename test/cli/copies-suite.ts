@@ -48,6 +48,7 @@ export function describeCopies(client: ClientDriver): void {
       await client.file('m2-down/y/extra', '');
       await client.run('mirror', '--remove', 's/copies/m2', client.path('m2-down'));
       expect(await readdir(client.path('m2-down/y'))).toEqual(['z']);
+      await client.run('mb', 's/mirrored');
       await client.run('mirror', 's/copies/m2', 's/mirrored');
       expect(await client.keys('s/mirrored')).toEqual(['x', 'y/z']);
     });
@@ -61,6 +62,11 @@ export function describeCopies(client: ClientDriver): void {
       expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('older than its source')]);
       await client.run('mirror', '--overwrite', source, 's/copies/m3');
       expect(await client.run('cat', 's/copies/m3/a')).toBe('2');
+    });
+
+    it('refuses a bucket that does not exist', async () => {
+      const { code, stderr } = await client.attempt('mirror', await tree('m9', { a: '1' }), 's/absent-bucket');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('does not exist')]);
     });
 
     it('leaves out what is excluded, or of another age', async () => {

@@ -5,7 +5,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { Target } from '../../../config/target.ts';
 import { createBucket, headBucket } from '../../../s3/buckets.ts';
 import { deleteObject } from '../../../s3/objects.ts';
-import { isNotFound } from '../../../s3/s3-response-error.ts';
+import { isNotFound, S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { entriesOf } from '../entries/entries.ts';
@@ -57,13 +57,18 @@ export function bucketIn(target: Target, name: string): Target {
  * Copies what is below a folder. Both sides are listed in the order of their names and compared as streams, so that memory does not grow
  * with their number.
  */
-export async function mirrorFolder(mirroring: Mirroring, source: Target, target: Target): Promise<void> {
+export async function mirrorFolder(
+  mirroring: Mirroring,
+  source: Target,
+  target: Target,
+  newBucket: 'made' | 'refused',
+): Promise<void> {
   const { context, options, transfer } = mirroring;
   if (source.kind === 'local' && !(await statOf(source.path)).isDirectory()) {
     throw new CliError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
   }
   refuseOverlap(source, target);
-  const exists = await prepareTarget(mirroring, target);
+  const exists = await prepareTarget(mirroring, target, newBucket);
   const destination: CopyDestination = { target, folder: true };
   const unread = new Failures(context);
   const chosen = readable(context, entriesOf(context, source, { recursive: true }), unread);
@@ -169,8 +174,12 @@ export function isExcludedBy(options: MirrorOptions, name: string, { storageClas
   return anyGlob(options.exclude)(name);
 }
 
-/** Makes the bucket of the target. Returns whether the target was there before, so that it can be listed. */
-export async function prepareTarget({ context, options }: Mirroring, target: Target): Promise<boolean> {
+/** Makes the bucket of the target where it is one of a whole server. Returns whether the target was there before, so that it can be listed. */
+export async function prepareTarget(
+  { context, options }: Mirroring,
+  target: Target,
+  newBucket: 'made' | 'refused',
+): Promise<boolean> {
   if (target.kind === 'local') {
     return statOf(target.path).then(
       () => true,
@@ -184,6 +193,11 @@ export async function prepareTarget({ context, options }: Mirroring, target: Tar
     return true;
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    if (newBucket === 'refused') {
+      const name = `${target.aliasName}/${target.bucket}`;
+      const cause = new S3ResponseError(404, 'NoSuchBucket', 'The specified bucket does not exist', {}, 1);
+      throw new CliError('NotFound', `Unable to mirror to \`${name}\`; \`coffer mb ${name}\` makes it`, { cause });
+    }
     if (options.dryRun !== true) await createBucket(client, target.bucket, { region: options.region });
     return false;
   }

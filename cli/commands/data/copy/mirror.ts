@@ -28,7 +28,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
   const compare = async (): Promise<void> =>
     source.kind === 'remote' && source.bucket === ''
       ? mirrorBuckets(mirroring, source, target)
-      : mirrorFolder(mirroring, source, target);
+      : mirrorFolder(mirroring, source, target, 'refused');
   const metrics = await serveCounts(mirroring);
   try {
     await (isWatching ? watchAndMirror(mirroring, source, target, compare) : compare());
@@ -70,7 +70,7 @@ async function mirrorBuckets(
   const isExcluded = anyGlob(mirroring.options.excludeBucket);
   for (const { name } of await listBuckets(await mirroring.context.client(source.alias))) {
     if (isExcluded(name)) continue;
-    await mirrorFolder(mirroring, { ...source, bucket: name }, bucketIn(target, name));
+    await mirrorFolder(mirroring, { ...source, bucket: name }, bucketIn(target, name), 'made');
   }
 }
 
