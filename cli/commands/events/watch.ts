@@ -64,20 +64,11 @@ function shownRecord({ alias }: RemoteTarget, { eventTime = '', eventName = '', 
   const { bucket: { name = '' } = {}, object: { key = '', size = 0 } = {} } = s3;
   const isPut = eventName.startsWith('s3:ObjectCreated:') && !createdTypes.test(eventName);
   const type = isPut ? 's3:ObjectCreated:Put' : eventName;
-  return { time: eventTime, size, path: `${alias.url}/${name}/${keyOf(key)}`, type };
+  return { time: eventTime, size, path: `${alias.url}/${name}/${key}`, type };
 }
 
 /** Other clients call the other kinds of creation a PUT. */
 const createdTypes = /^s3:ObjectCreated:(Copy|PutRetention|PutLegalHold)/;
-
-/** Servers encode keys as in a form. */
-function keyOf(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
-}
 
 async function watchLocal(
   context: Context,

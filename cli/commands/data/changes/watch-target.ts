@@ -74,19 +74,11 @@ async function readEvents(
 ): Promise<void> {
   for await (const { Records: records } of lines) {
     for (const { s3 } of records ?? []) {
-      const key = decodeKey(s3?.object?.key ?? '');
+      // In this stream keys are as they are; in messages to other targets they are encoded.
+      const key = s3?.object?.key ?? '';
       const name = bucket === '' ? `${s3?.bucket?.name ?? ''}/${key}` : key.slice(prefix.length);
       if (key.startsWith(prefix) && name !== '') queue.add(name);
     }
   }
   throw Object.assign(new Error('The server ended the events'), { code: 'ECONNRESET' });
-}
-
-/** Servers encode keys as in a form. */
-function decodeKey(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
 }
