@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { CreateBucketCommand, PutBucketVersioningCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const widths = [390, 768, 1440];
+const schemes = ['light', 'dark'] as const;
+
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let source: string;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  source = await readFile(axe, 'utf8');
+  server = await startServer();
+  await untilReady(server);
+  const s3 = s3Client(server);
+  const Bucket = 'research';
+  await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
+  for (const Key of [
+    'a.json',
+    'folder/b',
+    'a-name-that-is-much-too-long-for-the-cell-of-a-telephone-and-still-has-to-end.txt',
+  ]) {
+    await s3.send(new PutObjectCommand({ Bucket, Key, Body: '{"a":1}', ContentType: 'application/json' }));
+  }
+  browser = await openBrowser();
+  visitor = await newVisitor(browser);
+  const { page } = visitor;
+  await page.goto(server.console);
+  await page.getByLabel('Access key').fill(server.accessKey);
+  await page.getByLabel('Secret key').fill(server.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { name: 'Buckets' }).waitFor();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The findings of axe on the page as it is, by rule and element. */
+async function findings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(source);
+  const results = await page.evaluate<AxeResults>('axe.run()');
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${String(target)} ${failureSummary ?? ''}`),
+  );
+}
+
+/** Everything that is wider than the window. */
+const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+      const place = `${page.url()} ${colorScheme} ${width}`;
+      expect.soft(await findings(page), place).toEqual([]);
+      expect.soft(await page.evaluate(tooWide), `${place}: wider than the window`).toBe(0);
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+it('has no finding on the sign-in page', async () => {
+  const { page, context } = await newVisitor(browser);
+  await page.goto(server.console);
+  await page.getByLabel('Access key').waitFor();
+  await expectAccessible(page);
+  await context.close();
+});
+
+it.each([
+  ['buckets', 'research'],
+  ['buckets/research', 'a.json'],
+  ['buckets/research?versions=1', 'current'],
+  ['buckets/research?object=a.json', 'Content type'],
+  ['buckets/research/settings', 'Public access block'],
+  ['access-keys', 'Access keys'],
+  ['account', 'Account'],
+  ['users', 'Users'],
+  ['groups', 'Groups'],
+  ['policies', 'readonly'],
+  ['policies/new', 'Document'],
+  ['policy?name=readonly', 'readonly'],
+  ['explain', 'Explain'],
+  ['identity-providers', 'Identity providers'],
+  ['status', 'Status'],
+])('has no finding on the page %s', async (path, text) => {
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto(`${server.console}/${path}`);
+  await page.getByText(text).first().waitFor();
+  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
+  await expectAccessible(page);
+});
