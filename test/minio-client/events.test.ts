@@ -106,7 +106,8 @@ describe('the messages of a webhook', () => {
 });
 
 describe('mc watch', () => {
-  it.each(['c', 'm'])('sees what happens in all buckets: %s', async (alias) => {
+  it('sees what happens in all buckets', async () => {
+    const alias = 'c';
     const options = ['--config-dir', join(folder, 'mc'), '--json'];
     const child = spawn(tool('bin/mc', 'mc'), [...options, 'watch', alias], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
