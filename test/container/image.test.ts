@@ -60,7 +60,7 @@ describe('the image', () => {
   });
 
   it('lets no program write to it', async () => {
-    const script = 'require("node:fs").writeFileSync("/opt/coffer/server/main.ts", "")';
+    const script = 'require("node:fs").writeFileSync("/opt/coffer/dist/programs/coffer-server.js", "")';
     const { stderr } = await runInImage(['node', '--eval', script]);
     expect(stderr).toContain('EROFS');
     const writable = await docker(['run', '--rm', '--cap-drop', 'ALL', image, 'node', '--eval', script]);
