@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor, unnamedControls } from './open-browser.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor, unnamedControls } from './open-browser.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -44,10 +44,8 @@ beforeEach(async () => {
   page = visitor.page;
 });
 
-afterEach(async () => {
-  const { complaints } = visitor;
-  await visitor.context.close();
-  expect(complaints).toEqual([]);
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
 });
 
 async function signIn(accessKey = server.accessKey, secretKey = server.secretKey): Promise<void> {

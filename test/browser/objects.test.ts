@@ -24,7 +24,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -60,10 +60,8 @@ beforeEach(async () => {
   await page.getByRole('button', { name: 'Create bucket' }).first().waitFor();
 });
 
-afterEach(async () => {
-  const { complaints } = visitor;
-  await visitor.context.close();
-  expect(complaints).toEqual([]);
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
 });
 
 const row = (name: string) => page.getByRole('row').filter({ hasText: name });

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { RunnerTestCase } from 'vitest';
 
 /** A real Chromium: `COFFER_CHROMIUM`, or where Debian puts it. */
 export async function openBrowser(): Promise<Browser> {
@@ -53,6 +54,19 @@ export async function newVisitor(
       await page.screenshot({ path: join(await folder, `${name}.png`) });
     },
   };
+}
+
+/** Closes the profile and returns the complaints. After a failed test it prints what the page showed at its end. */
+export async function endVisit(
+  { context, page, complaints }: Visitor,
+  test: Readonly<RunnerTestCase>,
+): Promise<readonly string[]> {
+  if (test.result?.state === 'fail' && !page.isClosed()) {
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 5_000 }).catch(String);
+    console.error(`${test.name}: ${page.url()} showed at the end\n${shown}`);
+  }
+  await context.close();
+  return complaints;
 }
 
 /** What can be pressed or filled in and has no name for those who cannot see it; the name is what Chromium itself makes of it. */

@@ -14,7 +14,7 @@ import {
   GetObjectLockConfigurationCommand,
   HeadBucketCommand,
   ListBucketsCommand,
-  PutBucketLoggingCommand,
+  PutBucketAnalyticsConfigurationCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -116,7 +116,11 @@ describe('what a bucket does not have', () => {
   });
 
   it('cannot be set', async () => {
-    const logging = new PutBucketLoggingCommand({ Bucket: 'first', BucketLoggingStatus: {} });
-    expect(await refusal(s3.send(logging))).toEqual({ code: 'NotImplemented', status: 501 });
+    const command = new PutBucketAnalyticsConfigurationCommand({
+      Bucket: 'first',
+      Id: 'all',
+      AnalyticsConfiguration: { Id: 'all', StorageClassAnalysis: {} },
+    });
+    expect(await refusal(s3.send(command))).toEqual({ code: 'NotImplemented', status: 501 });
   });
 });

@@ -95,13 +95,12 @@ describe('documents', () => {
 
 describe('subresources', () => {
   it.each([
-    ['GET', '', 'inventory='],
+    ['GET', '', 'intelligent-tiering='],
     ['GET', '/k', 'torrent='],
     ['GET', '/k', 'no-such-subresource='],
-    ['PUT', '', 'logging='],
+    ['PUT', '', 'analytics='],
     ['DELETE', '/k', 'acl='],
     ['DELETE', '', 'logging='],
-    ['PUT', '', 'replication='],
   ])('%s %s?%s is not implemented, and changes nothing', async (method, path, query) => {
     await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }));
     expect(await ask(method, `/${Bucket}${path}`, { query })).toMatchObject({ status: 501, code: 'NotImplemented' });
