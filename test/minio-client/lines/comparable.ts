@@ -84,7 +84,12 @@ function plain(value: unknown, name: string, mask: (text: string) => string): un
     return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([field, part]) => [field, plain(part, field, mask)] as const);
+  // MinIO may list a bucket that is being removed with the zero time.
+  const isFolder = 'type' in value && value.type === 'folder';
+  const fields = Object.entries(value).map(([field, part]) => {
+    const time = isFolder && field === 'lastModified';
+    return [field, time ? '<time>' : plain(part, field, mask)] as const;
+  });
   return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
