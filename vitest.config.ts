@@ -33,12 +33,24 @@ const tiers = [
 const tier = process.env['COFFER_TEST_TIER'];
 /** `.ci/soak fuzz` and the gate: at least so many runs of each property (test/support/vitest/fast-check.ts). */
 const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
+/** `npm test` starts the bundled programs. */
+const bundle = 'test/support/vitest/bundle-programs.ts';
 const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
 /** Several servers need the database too. */
 function foldersOf(name: string): string[] {
   return name === 'postgres' ? ['postgres', 'replicas'] : [name];
 }
+
+/** What the files of a tier share: a Keycloak of each version, one installation of the package, one cluster. */
+const shared: Readonly<Record<string, readonly string[]>> = {
+  keycloak: ['test/keycloak/global-setup.ts'],
+  installed: ['test/installed/global-setup.ts'],
+  cluster: ['test/support/cluster/global-setup.ts'],
+};
+
+/** Vitest's own number leaves one core to itself, which is half of two. The files of a tier wait for their servers. */
+const workers = Math.max(2, availableParallelism() - 1);
 
 class ByName extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -66,6 +78,7 @@ const projects: TestProjectInlineConfiguration[] = [
       include: [`${sources}/*.process.test.ts`, 'test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
+      globalSetup: bundle,
       // These files wait for programs and for time more than they compute.
       maxWorkers: availableParallelism() + 2,
     },
@@ -87,21 +100,14 @@ export default defineConfig({
     pool: 'forks',
     // Node itself reads the sources, as in the programs. Vite would transform each module once more for each worker.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // The files of a tier share a Keycloak of each version.
-    ...(tier === 'keycloak' ? { globalSetup: 'test/keycloak/global-setup.ts' } : {}),
-    // One installation of the package for all files.
-    ...(tier === 'installed' ? { globalSetup: 'test/installed/global-setup.ts' } : {}),
+    ...(tier === undefined ? {} : { globalSetup: [bundle, ...(shared[tier] ?? [])], maxWorkers: workers }),
+    // Its tests wait for blobs to be removed, each on a file system of its own.
+    ...(tier === 'disk' ? { maxConcurrency: 10 } : {}),
     // Each file has a browser and a server: two at a time are too many.
     ...(tier === 'browser' ? { fileParallelism: false } : {}),
-    // One cluster for the whole tier: its files follow each other by name.
+    // The files of the cluster follow each other by name.
     ...(tier === 'cluster'
-      ? {
-          fileParallelism: false,
-          sequence: { sequencer: ByName },
-          globalSetup: 'test/support/cluster/global-setup.ts',
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        }
+      ? { fileParallelism: false, sequence: { sequencer: ByName }, testTimeout: 300_000, hookTimeout: 600_000 }
       : {}),
   },
 });

@@ -1,39 +1,51 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachKind } from '../../operator/api/kinds.ts';
 import { apiGroup } from '../../operator/api/object.ts';
+import { fromKubeconfig } from '../../operator/kube-client/connection.ts';
+import { HttpTransport } from '../../operator/kube-client/http-transport.ts';
+import { resourcePath, typeOf } from '../../operator/kube-client/resource-types.ts';
 import { manifestOf, ruleCases } from '../support/operator/rules/rule-cases.ts';
-import { freePort } from '../support/process/free-port.ts';
-import { tool } from '../support/process/run-command.ts';
-import { untilEstablished } from './cluster.ts';
+import { type ApiServer, startApiServer, untilEstablished } from './cluster.ts';
 
 // The generated CRDs on a real kube-apiserver with etcd, and the rules' cases, which the functions of operator/api pass too.
 
-const run = promisify(execFile);
-const scripts = fileURLToPath(new URL('../cluster/', import.meta.url));
 const crds = fileURLToPath(new URL('../../crds', import.meta.url));
 const examples = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
-const bin = dirname(tool('kubernetes/kube-apiserver', 'kubernetes-api-server'));
 const rules = eachKind(({ kind, rules: { always } }) =>
   always.map(({ field, message }) => ({ kind, field, message })),
 ).flat();
+let server: ApiServer;
+let http: HttpTransport;
 let state = '';
 
-async function kubectl(args: readonly string[], input?: string): Promise<string> {
-  const call = run(join(bin, 'kubectl'), ['--kubeconfig', join(state, 'admin.kubeconfig'), ...args]);
-  call.child.stdin?.end(input);
-  return (await call).stdout;
+function kubectl(args: readonly string[], input?: string): Promise<string> {
+  return server.kubectl(args, input);
 }
 
-/** What the API server says to a manifest: empty when it takes it. */
-async function refusal(manifest: unknown, args: readonly string[] = ['create', '--dry-run=server']): Promise<string> {
+/** What the API server says to a new object that it is not to keep: empty when it takes it. A process for each would take most of the time. */
+async function refusal(manifest: ReturnType<typeof manifestOf>): Promise<string> {
   try {
-    await kubectl([...args, '--validate=strict', '-f', '-'], JSON.stringify(manifest));
+    await http.call({
+      method: 'POST',
+      path: resourcePath(typeOf(manifest), { namespace: 'default' }),
+      query: { dryRun: 'All', fieldValidation: 'Strict' },
+      body: manifest,
+      timeoutMs: 30_000,
+    });
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** What kubectl writes to standard error when the API server refuses the manifest. */
+async function kubectlRefusal(manifest: unknown, command: 'create' | 'replace'): Promise<string> {
+  try {
+    await kubectl([command, '--validate=strict', '-f', '-'], JSON.stringify(manifest));
     return '';
   } catch (error) {
     return (error as { stderr?: string }).stderr ?? String(error);
@@ -41,15 +53,15 @@ async function refusal(manifest: unknown, args: readonly string[] = ['create', '
 }
 
 beforeAll(async () => {
-  state = await mkdtemp(join(tmpdir(), 'coffer-api-server-'));
-  const ports = [await freePort(), await freePort(), await freePort()].map(String);
-  await run(join(scripts, 'up-api-server'), [bin, state, ...ports]);
+  state = await mkdtemp(join(tmpdir(), 'coffer-crds-'));
+  server = await startApiServer();
+  http = new HttpTransport(await fromKubeconfig({ file: server.kubeconfig }), 'test');
   await kubectl(['apply', '-f', crds]);
 }, 120_000);
 
 afterAll(async () => {
-  if (state === '') return;
-  await run(join(scripts, 'down-api-server'), [state]);
+  http?.close();
+  await server?.stop();
   await rm(state, { recursive: true, force: true });
 });
 
@@ -79,8 +91,8 @@ describe.each(ruleCases)('$kind', ({ kind, good, bad, badAtApiServer = [], badCh
   for (const [index, { title, from, to, message }] of badChanges.entries()) {
     it(`refuses as a change: ${title}`, async () => {
       const name = `change-${kind.toLowerCase()}-${index}`;
-      expect(await refusal(manifestOf(kind, name, from), ['create'])).toBe('');
-      expect(await refusal(manifestOf(kind, name, to), ['replace'])).toContain(message);
+      expect(await kubectlRefusal(manifestOf(kind, name, from), 'create')).toBe('');
+      expect(await kubectlRefusal(manifestOf(kind, name, to), 'replace')).toContain(message);
     });
   }
   it('refuses an unknown field by name', async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programArguments, programEnvironment } from '../support/process/program.ts';
 import { type CommandResult, runCommand } from '../support/process/run-command.ts';
 import { join } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,19 +10,17 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { addVersions, makeDataFolder, versionsIn } from './data-folder.ts';
 
-const program = fileURLToPath(new URL('../../server/store-tool/main.ts', import.meta.url));
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
-const before = ['--disable-warning=ExperimentalWarning', program];
-const ownEnv = { NODE_COMPILE_CACHE: compileCache, SVC_CONFIG_ENV_FILE: '/dev/null' };
+const program = programArguments(new URL('../../server/store-tool/main.ts', import.meta.url));
+const ownEnv = { ...programEnvironment, SVC_CONFIG_ENV_FILE: '/dev/null' };
 
 /** Runs `coffer-store` as a process to its end. */
 export function storeTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
-  return runCommand(process.execPath, [...before, ...args], { env: { ...ownEnv, ...env } });
+  return runCommand(process.execPath, [...program, ...args], { env: { ...ownEnv, ...env } });
 }
 
 /** Starts it, to be killed. */
 export function startStoreTool(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [...before, ...args], {
+  return spawn(process.execPath, [...program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...ownEnv },
     stdio: 'ignore',
   });

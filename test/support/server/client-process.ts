@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programArguments, programEnvironment } from '../process/program.ts';
 
-const program = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+const program = programArguments(new URL('../../../cli/main.ts', import.meta.url));
 
 export interface ClientProcess {
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -11,8 +11,8 @@ export interface ClientProcess {
 
 /** Starts the client as a process of its own, which can be killed. Nothing of this process' environment but `PATH` is passed on. */
 export function startClient(args: readonly string[], env: Readonly<Record<string, string>>): ClientProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+  const child = spawn(process.execPath, [...program, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

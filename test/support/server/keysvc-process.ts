@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
+import { programArguments, programEnvironment } from '../process/program.ts';
 
-const main = fileURLToPath(new URL('../../../keysvc/main.ts', import.meta.url));
+const program = programArguments(new URL('../../../keysvc/main.ts', import.meta.url));
 
 /** A `keysvc` process, and what it has written so far. */
 export interface KeysvcProcess {
@@ -26,7 +26,7 @@ export interface Finished {
 
 /** Runs a command of `keysvc` to its end. */
 export async function runKeysvc(args: readonly string[], environment: Record<string, string> = {}): Promise<Finished> {
-  const child = spawn(process.execPath, [main, ...args], { env: { ...plainEnvironment(), ...environment } });
+  const child = spawn(process.execPath, [...program, ...args], { env: { ...plainEnvironment(), ...environment } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -40,7 +40,9 @@ export async function startKeysvc(
   args: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<KeysvcProcess> {
-  const child = spawn(process.execPath, [main, 'server', ...args], { env: { ...plainEnvironment(), ...environment } });
+  const child = spawn(process.execPath, [...program, 'server', ...args], {
+    env: { ...plainEnvironment(), ...environment },
+  });
   const lines: Record<string, unknown>[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let rest = '';
@@ -90,7 +92,7 @@ export function issue(issuer: CertificateAndKey, commonName: string, keyPem?: st
 
 /** Without what the machine or the test runner would bring in. */
 function plainEnvironment(): Record<string, string | undefined> {
-  return { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], ...programEnvironment };
 }
 
 export interface KeyService {

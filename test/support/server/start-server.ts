@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { programArguments, programEnvironment } from '../process/program.ts';
 
 export interface StartOptions {
   /** Besides root credentials `root` / `root-password` and a `PATH`; nothing else of this process' environment is passed on. */
@@ -35,8 +35,7 @@ export interface RunningServer {
   ended(): number | NodeJS.Signals | undefined;
 }
 
-const program = fileURLToPath(new URL('../../../server/main.ts', import.meta.url));
-const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
+const program = programArguments(new URL('../../../server/main.ts', import.meta.url));
 
 /** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
 export async function startServer(options: StartOptions = {}): Promise<RunningServer> {
@@ -45,17 +44,15 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     PATH: process.env['PATH'] ?? '',
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
-    // As the launcher does: starting is half as long.
-    NODE_COMPILE_CACHE: compileCache,
+    ...programEnvironment,
     SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };
   const ports = ['--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0'];
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, folder, ...ports, ...(options.args ?? [])],
-    { env, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [...program, folder, ...ports, ...(options.args ?? [])], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   options.onSpawned?.(child);
   const log: string[] = [];
   const waiting = new Set<{ readonly text: string; readonly found: (line: string) => void }>();
