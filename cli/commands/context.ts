@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { type Alias, allAliases } from '../config/aliases.ts';
 import { type Folders, foldersOf } from '../config/folders.ts';
 import type { RateLimits, S3Client } from '../s3/client.ts';
-import type { ConnectionSettings } from '../s3/connections.ts';
+import type { ConnectionSettings } from '../s3/connection/connections.ts';
 import type { Io } from '../terminal/io.ts';
 import { Output } from '../terminal/output.ts';
 
@@ -71,7 +71,7 @@ export class Context {
 
   async connectionSettings(): Promise<ConnectionSettings> {
     // Imported on demand, as everything that connects.
-    const { parseResolution } = await import('../s3/resolve-hosts.ts');
+    const { parseResolution } = await import('../s3/connection/resolve-hosts.ts');
     return {
       certs: this.folders.certs,
       insecure: this.#options.insecure === true || isSet(this.io.env['MC_INSECURE']),
@@ -104,8 +104,8 @@ export class Context {
     // Imported on demand, so that help and usage errors appear at once.
     const [{ S3Client }, { connectionsTo }, { parseHeader }] = await Promise.all([
       import('../s3/client.ts'),
-      import('../s3/connections.ts'),
-      import('../s3/resolve-hosts.ts'),
+      import('../s3/connection/connections.ts'),
+      import('../s3/connection/resolve-hosts.ts'),
     ]);
     const { customHeader = [] } = this.#options;
     this.#limits ??= await this.#readLimits();
@@ -131,7 +131,7 @@ export class Context {
     const { limitUpload = env['MC_LIMIT_UPLOAD'] ?? '', limitDownload = env['MC_LIMIT_DOWNLOAD'] ?? '' } =
       this.#options;
     if (limitUpload === '' && limitDownload === '') return {};
-    const { parseRate, RateLimit } = await import('../s3/rate-limit.ts');
+    const { parseRate, RateLimit } = await import('../s3/connection/rate-limit.ts');
     const limitOf = (option: string, text: string) =>
       text === '' ? undefined : new RateLimit(parseRate(option, text));
     return { upload: limitOf('--limit-upload', limitUpload), download: limitOf('--limit-download', limitDownload) };

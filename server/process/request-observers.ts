@@ -12,7 +12,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { SendMessage, ThreadOptions } from './threads.ts';
 import { followLines, type FollowedLines, type LineRing } from '../../platform/line-ring.ts';
-import { traceLine } from '../admin/trace-line.ts';
+import { traceLine } from '../admin/streams/trace-line.ts';
 
 /** The tracing of a thread. */
 export interface RequestTracing {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../../platform/atomic-file.ts';
 import { checkUrl } from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
-import { greet, type Greeting, type ServerCertificate } from '../../s3/server-certificate.ts';
+import { greet, type Greeting, type ServerCertificate } from '../../s3/connection/server-certificate.ts';
 import { printable, textFields } from '../../terminal/format.ts';
 import { confirm, canAsk } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';

@@ -23,7 +23,7 @@ export async function trustOptions(certs: string): Promise<object> {
   const names = await readdir(folder).catch(() => []);
   if (names.length === 0) return {};
   const own = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
-  const { defaultAuthorities } = await import('../../platform/tls/default-authorities.ts');
+  const { defaultAuthorities } = await import('../../../platform/tls/default-authorities.ts');
   // A certificate that was trusted by itself need not be that of an authority. Node before 22.9 accepts only self-signed ones.
   return { ca: [...defaultAuthorities(), ...own], allowPartialTrustChain: true };
 }

@@ -1,9 +1,9 @@
-import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
-import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
+import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
+import type { FederatedSubject, Subject } from '../../auth/identities/subject.ts';
 import { keysOf, listTypeOf } from './access-key-views.ts';
-import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import { callerSubject } from '../administration/caller.ts';
+import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import { callerSubject } from '../../administration/caller.ts';
 
 /** Access keys of external users: `mc idp openid|ldap accesskey ls`. */
 export const federatedAccessKeyRoutes: readonly Route[] = [

@@ -1,9 +1,9 @@
-import { ownerOf, parentName } from '../auth/identities/subject.ts';
-import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
+import { ownerOf, parentName } from '../../auth/identities/subject.ts';
+import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
 import { keysOf, listTypeOf, providerFields, shownAccount, shownTemporary } from './access-key-views.ts';
-import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../administration/caller.ts';
-import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
+import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../../administration/caller.ts';
+import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 
 /** Access keys of service accounts, and temporary ones. */
 export const accessKeyRoutes: readonly Route[] = [

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ldapSubject } from '../federation/ldap/ldap-user.ts';
-import { federated } from '../../test/support/auth/identities.ts';
-import { adminTest } from '../../test/support/admin/admin.ts';
+import { ldapSubject } from '../../federation/ldap/ldap-user.ts';
+import { federated } from '../../../test/support/auth/identities.ts';
+import { adminTest } from '../../../test/support/admin/admin.ts';
 
 const expiration = new Date('2026-01-02T00:00:00Z');
 const ann = federated({ parent: 'hash-of-ann', provider: 'KC', subjectId: 'ann-id', policies: ['readonly'] });

@@ -1,5 +1,5 @@
-import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
 
 /** Milliseconds. */

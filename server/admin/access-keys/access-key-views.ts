@@ -1,13 +1,13 @@
-import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
-import { serializePolicy } from '../../protocol/policy/document.ts';
-import type { ServiceAccount } from '../auth/identities/records.ts';
-import { parentName, type Subject } from '../auth/identities/subject.ts';
-import { effectivePolicy, shownInlinePolicy, shownPolicy } from '../administration/policies.ts';
-import { expirationText, never } from '../administration/service-accounts.ts';
-import { optionalField } from '../administration/optional-field.ts';
-import type { AdminServices } from '../administration/services.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import type { AdminCall } from './call.ts';
+import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
+import { serializePolicy } from '../../../protocol/policy/document.ts';
+import type { ServiceAccount } from '../../auth/identities/records.ts';
+import { parentName, type Subject } from '../../auth/identities/subject.ts';
+import { effectivePolicy, shownInlinePolicy, shownPolicy } from '../../administration/policies.ts';
+import { expirationText, never } from '../../administration/service-accounts.ts';
+import { optionalField } from '../../administration/optional-field.ts';
+import type { AdminServices } from '../../administration/services.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import type { AdminCall } from '../call.ts';
 
 /** Returns an access key for a list. */
 export function listedAccount(account: ServiceAccount, rootUser: string) {

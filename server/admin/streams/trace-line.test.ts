@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shownHeaders, shownQuery, traceLine } from './trace-line.ts';
-import type { FinishedRequest } from '../http/contract/request.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
 import { goDuration, isWanted, wantedOf } from './trace.ts';
 import { logEntry } from './logs.ts';
 

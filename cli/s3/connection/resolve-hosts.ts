@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { CliError } from '../config/cli-error.ts';
+import { CliError } from '../../config/cli-error.ts';
 
 /** An address to use for a host instead of asking the name service. */
 export interface Resolution {

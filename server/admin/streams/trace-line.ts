@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { redactText } from '../../platform/redact-secrets.ts';
-import type { FinishedRequest } from '../http/contract/request.ts';
+import { redactText } from '../../../platform/redact-secrets.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
 
 const hidden = '[redacted]';
 

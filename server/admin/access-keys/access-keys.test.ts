@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { federated } from '../../test/support/auth/identities.ts';
-import { adminTest } from '../../test/support/admin/admin.ts';
+import { federated } from '../../../test/support/auth/identities.ts';
+import { adminTest } from '../../../test/support/admin/admin.ts';
 
 let test: Awaited<ReturnType<typeof adminTest>>;
 const denied = { status: 403, value: { Code: 'AccessDenied' } };

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../config/cli-error.ts';
+import { CliError } from '../../config/cli-error.ts';
 
 /** The clock of a limit. Tests pass their own. */
 interface Clock {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ServiceAccountChange } from '../auth/identities/identities.ts';
-import type { ServiceAccount } from '../auth/identities/records.ts';
+import type { ServiceAccountChange } from '../../auth/identities/identities.ts';
+import type { ServiceAccount } from '../../auth/identities/records.ts';
 import {
   adminPath,
   isSecondGeneration,
@@ -10,8 +10,8 @@ import {
   type AdminCall,
   type Route,
   sealed,
-} from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
+} from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
 import {
   expirationOf,
   expirationText,
@@ -25,9 +25,9 @@ import {
   requireRootForRoot,
   targetSubject,
   statusOf,
-} from '../administration/service-accounts.ts';
-import { optionalField } from '../administration/optional-field.ts';
-import { requireUnlessOwn, callerOwner, ownerNamed } from '../administration/caller.ts';
+} from '../../administration/service-accounts.ts';
+import { optionalField } from '../../administration/optional-field.ts';
+import { requireUnlessOwn, callerOwner, ownerNamed } from '../../administration/caller.ts';
 import { listedAccount, shownAccount } from './access-key-views.ts';
 
 const done: AdminAnswer = { kind: 'none', status: 204 };

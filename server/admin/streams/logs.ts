@@ -1,7 +1,7 @@
-import { formatForTerminal } from '../../platform/terminal-log-format.ts';
-import { followLines } from '../../platform/line-ring.ts';
-import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
+import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
+import { followLines } from '../../../platform/line-ring.ts';
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
 
 /** Error lines, and all other lines. */
 type LogKind = 'MINIO' | 'APPLICATION';
