@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenKeyService } from '../../operator/runtime/kubernetes/prove-keys.ts';
+import type { ConnectKeyService } from '../../operator/reconcile/key-service/prove-keys.ts';
 import { KeyServiceError, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import { keyService, tenant } from '../support/operator/manifests.ts';
 import { condition } from '../support/operator/read-cluster.ts';
@@ -15,7 +15,7 @@ let stage: Stage;
 let moved: readonly string[];
 const calls: string[] = [];
 
-const open: OpenKeyService = ({ endpoints, credentials }) => {
+const connect: ConnectKeyService = ({ endpoints, credentials }) => {
   const service = endpoints.join();
   const subject = credentials.kind === 'pem' && credentials.key.includes('PRIVATE KEY') ? 'with a certificate' : '';
   const client: Partial<KeyServiceClient> = {
@@ -40,7 +40,7 @@ const open: OpenKeyService = ({ endpoints, credentials }) => {
 beforeEach(async () => {
   moved = ['main'];
   calls.length = 0;
-  stage = await Stage.set([], {}, { openKeyService: open });
+  stage = await Stage.set([], {}, { connectKeyService: connect });
 });
 afterEach(async () => {
   expect(await stage.strike()).toEqual([]);

@@ -19,7 +19,7 @@ import { HealthServers, type HealthAddresses } from './health-server.ts';
 import { OperatorMetrics, type ObservedResource } from './metrics.ts';
 import { cacheOfKind } from './namespace/namespace-scope.ts';
 import type { PodBounds } from './pod-bounds.ts';
-import type { OpenKeyService } from './prove-keys.ts';
+import type { ConnectKeyService } from '../../reconcile/key-service/prove-keys.ts';
 import { NamespaceScopes } from './namespace/namespace-scopes.ts';
 import type { AskHealth } from './workload/store-health.ts';
 import { SwapNodes } from './swap-nodes.ts';
@@ -48,7 +48,7 @@ export interface KubernetesOptions {
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth?: AskHealth | undefined;
   /** Replaces calls to key services over the network, for tests. */
-  readonly openKeyService?: OpenKeyService | undefined;
+  readonly connectKeyService?: ConnectKeyService | undefined;
   readonly log: Logger;
   /** Called when another process may act from now on. The callee must end this process at once. */
   readonly leadershipLost: (message: string) => void;
@@ -135,7 +135,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
     askHealth: options.askHealth,
-    openKeyService: options.openKeyService,
+    connectKeyService: options.connectKeyService,
     swapNodes: new SwapNodes(api, now),
     image: options.image,
     bounds: options.bounds,

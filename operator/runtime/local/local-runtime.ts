@@ -1,7 +1,7 @@
 import type { Secret } from '../../api/object.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
 import type { RunningWorkload, Runtime, StoreHealth } from '../contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, Program, Workload } from '../contract/workload.ts';
+import type { CertificateNeed, CertificatePart, IssuedCertificate, Program, Workload } from '../contract/workload.ts';
 import { CertificateStore } from './certificate-store.ts';
 import { LocalWorkload, type LocalWorkloadOptions } from './local-workload.ts';
 import type { Symbols } from './addresses.ts';
@@ -98,6 +98,16 @@ export class LocalRuntime implements Runtime {
 
   onChange(listener: (name: string) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Answers a certificate with its key and its authority, all as PEM; undefined while it is not made. */
+  async certificate(
+    name: string,
+  ): Promise<{ readonly cert: string; readonly key: string; readonly ca: string } | undefined> {
+    const need = this.#needs.get(name);
+    if (need === undefined) return undefined;
+    const part = (which: CertificatePart) => this.#certificates.part(need, which);
+    return { cert: await part('certificate'), key: await part('key'), ca: await part('ca') };
   }
 
   /** Stops everything, dependents first. Resolves when no process is left. */

@@ -6,6 +6,7 @@ import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts'
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import type { Tenant } from '../../api/object.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
+import { connectKeyService, proveKeys } from '../../reconcile/key-service/prove-keys.ts';
 import { AcceptedProviders } from '../../reconcile/identity-provider/accepted-providers.ts';
 import { checkProvider } from '../../reconcile/identity-provider/check-provider.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
@@ -15,6 +16,7 @@ import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../../reconcile/work-queue.ts';
 import type { Program, ResourceRef } from '../contract/workload.ts';
+import { reachedAt } from './addresses.ts';
 import { AcceptanceFile, AcceptedRootFiles } from './accepted-files.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { madeCredentials, rootCredentials, type RootCredentials } from './credentials.ts';
@@ -127,6 +129,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         },
       },
       credentials: (resource, secrets) => madeCredentials(resource, secrets, state),
+      proveKeys: (move) =>
+        proveKeys(move, async ({ spec: { address, enclave } }, certificate) => {
+          const pem = await runtime.certificate(certificate);
+          if (pem === undefined) return undefined;
+          const endpoints = [`https://${reachedAt(address)}`];
+          return connectKeyService({ endpoints, credentials: { kind: 'pem', ...pem }, enclave });
+        }),
       acceptedRoots: new AcceptedRootFiles(state),
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {

@@ -1,6 +1,4 @@
 import { isConflict } from '../../../api/resource-error.ts';
-import { openKeyServiceClient } from '../../../../platform/key-service/client.ts';
-import { createLogger } from '../../../../platform/logger.ts';
 import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { KMSConfig, Tenant } from '../../../api/object.ts';
 import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
@@ -23,7 +21,8 @@ import { type RuntimeLog } from '../workload/pod-files.ts';
 import { madeCredentials, rootCredentials } from './credentials.ts';
 import { NamespaceResources, checkPodOptions } from './namespace-resources.ts';
 import { refusedPod, type PodBounds } from '../pod-bounds.ts';
-import { proofTimeoutMs, proveKeys, type OpenKeyService } from '../prove-keys.ts';
+import { connectKeyService, proveKeys, type ConnectKeyService } from '../../../reconcile/key-service/prove-keys.ts';
+import { openKeyServices } from '../open-key-service.ts';
 import { PodProviderCheck } from '../provider-check/provider-check.ts';
 import type { AskHealth } from '../workload/store-health.ts';
 import { KubernetesStatus } from './status-store.ts';
@@ -41,7 +40,7 @@ export interface NamespaceScopeOptions {
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
   /** Replaces calls to key services over the network, for tests. */
-  readonly openKeyService: OpenKeyService | undefined;
+  readonly connectKeyService: ConnectKeyService | undefined;
   readonly swapNodes: SwapNodes;
   /** The image of the operator: the default of workloads and of provider checks. */
   readonly image: string;
@@ -271,8 +270,10 @@ export class NamespaceScope {
       controllers: this.#options.controllers,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
-      proveKeys: (move) =>
-        proveKeys(move, { namespace, secrets, open: this.#options.openKeyService ?? openKeyService }),
+      proveKeys: (move) => {
+        const connect = this.#options.connectKeyService ?? connectKeyService;
+        return proveKeys(move, openKeyServices({ namespace, secrets, connect }));
+      },
       swapNodes: (workload) => this.#options.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
       acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
       now,
@@ -290,12 +291,6 @@ export class NamespaceScope {
     return parts;
   }
 }
-
-const silent = createLogger({ name: 'key-proof', level: 'silent' });
-
-/** A condition of the tenant reports the result, so the client logs nothing. */
-const openKeyService: OpenKeyService = (options) =>
-  openKeyServiceClient({ ...options, timeoutMs: proofTimeoutMs, log: silent });
 
 interface Parts {
   readonly runtime: KubernetesRuntime;

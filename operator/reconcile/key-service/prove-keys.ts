@@ -1,38 +1,38 @@
 import { randomBytes } from 'node:crypto';
-import type { KMSConfig } from '../../api/object.ts';
-import type { Cache } from '../../kube-client/kube-api.ts';
-import { keyProofCertificate, keyServiceClientCertificate } from '../../render/certificates.ts';
-import { workloadName } from '../../render/render-context.ts';
-import type { KeyMove } from '../../reconcile/reconciler-options.ts';
 import {
   KeyServiceError,
+  openKeyServiceClient,
   type KeyServiceClient,
   type KeyServiceClientOptions,
 } from '../../../platform/key-service/client.ts';
+import { createLogger } from '../../../platform/logger.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { leafSecretName } from './certificates/leaf.ts';
-import { secretData } from './namespace/made-secret.ts';
-import { serviceAddress } from './workload/workload-view.ts';
+import type { KMSConfig } from '../../api/object.ts';
+import { keyProofCertificate, keyServiceClientCertificate } from '../../render/certificates.ts';
+import type { KeyMove } from '../reconciler-options.ts';
 
-interface ProveKeysOptions {
-  readonly namespace: string;
-  readonly secrets: Pick<Cache, 'get'>;
-  readonly open: OpenKeyService;
-}
+/** Opens a client of a KMSConfig's key service with one of its client certificates; undefined while that is not made. */
+export type OpenKeyService = (kms: KMSConfig, certificate: string) => Promise<KeyServiceClient | undefined>;
 
 /** Opens a client of the key service at an address. */
-export type OpenKeyService = (
+export type ConnectKeyService = (
   options: Pick<KeyServiceClientOptions, 'endpoints' | 'credentials' | 'enclave'>,
 ) => Promise<KeyServiceClient>;
+
+/** Milliseconds for one call. A reconcile waits for it. */
+const timeoutMs = 3_000;
+
+const silent = createLogger({ name: 'key-proof', level: 'silent' });
+
+/** A condition of the tenant reports the result, so the client logs nothing. */
+export const connectKeyService: ConnectKeyService = (options) =>
+  openKeyServiceClient({ ...options, timeoutMs, log: silent });
 
 /** A key service with the name of its KMSConfig. */
 interface Asked {
   readonly name: string;
   readonly client: KeyServiceClient;
 }
-
-/** Milliseconds for one call. A reconcile waits for it. */
-export const proofTimeoutMs = 3_000;
 
 /** Number of key names that a condition lists. */
 const maxNames = 5;
@@ -42,11 +42,11 @@ const maxNames = 5;
  * which only the same key can. The operator uses the tenant's certificate for the first and its own for the second. Answers why the keys
  * are not proven, or undefined when they are.
  */
-export async function proveKeys(move: KeyMove, options: ProveKeysOptions): Promise<string | undefined> {
+export async function proveKeys(move: KeyMove, openKeyService: OpenKeyService): Promise<string | undefined> {
   const { from, to, tenant, keyPrefix } = move;
   const opened: KeyServiceClient[] = [];
   const open = async (kms: KMSConfig, certificate: string): Promise<Asked | string> => {
-    const client = await openWith(kms, certificate, options);
+    const client = await openKeyService(kms, certificate);
     if (client === undefined) return `the certificate for KMSConfig ${kms.metadata.name} is not made yet`;
     opened.push(client);
     return { name: kms.metadata.name, client: client.once() };
@@ -112,23 +112,6 @@ async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClien
     const why = error instanceof Error ? error.message : String(error);
     throw new ProgramError('failed', `KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
   }
-}
-
-async function openWith(
-  kms: KMSConfig,
-  certificate: string,
-  { namespace, secrets, open }: ProveKeysOptions,
-): Promise<KeyServiceClient | undefined> {
-  const data = secretData(secrets.get(namespace, leafSecretName(certificate)));
-  const { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca } = data;
-  if (cert === undefined || key === undefined || ca === undefined) return undefined;
-  const { name } = kms.metadata;
-  const { enclave, address } = kms.spec;
-  return open({
-    endpoints: [`https://${serviceAddress(workloadName({ kind: 'KMSConfig', name }), namespace, address.port)}`],
-    credentials: { kind: 'pem', cert, key, ca },
-    enclave,
-  });
 }
 
 function namesOf(names: readonly string[]): string {
