@@ -69,7 +69,6 @@ export const steps = [
     always: true,
   },
   tier('power-cut', 'compute', 10),
-  tier('disk', 'compute', 12),
   tier('postgres', 'compute', 10),
   {
     name: 'kills',
@@ -84,7 +83,6 @@ export const steps = [
   tier('select', 'compute', 5),
   tier('installed', 'compute', 10),
   tier('clients', 'compute', 12),
-  tier('fleet', 'compute', 8),
   { name: 'memory', lane: 'compute', minutes: 8, command: 'npm run --silent bench:memory -- --size 256MiB' },
   { name: 'image', lane: 'wait', minutes: 12, command: 'bash .ci/image' },
   { ...tier('container', 'wait', 8), needs: 'image' },
@@ -93,6 +91,8 @@ export const steps = [
   tier('browser', 'wait', 10),
   tier('ldap', 'wait', 5),
   tier('brokers', 'wait', 4),
+  tier('disk', 'wait', 12),
+  tier('fleet', 'wait', 8),
   {
     ...tier('cluster', 'wait', 35),
     // Rollouts of minutes are left to the night.

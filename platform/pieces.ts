@@ -8,8 +8,8 @@ import { bodyBytesPassed } from './body-memory.ts';
 export type Tenure = 'lent' | 'own';
 
 /**
- * The bytes of a body, in pieces that are asked for one after the other. No `AsyncIterable<Buffer>`, so that nobody who keeps pieces
- * takes lent ones by mistake: `Pieces` alone are to be treated as lent, `Pieces<'own'>` may be kept.
+ * The bytes of a body, in pieces that are asked for one after the other. No `AsyncIterable<Buffer>`, so that code that keeps chunks does
+ * not take borrowed ones by mistake: `Pieces` alone are to be treated as lent, `Pieces<'own'>` may be kept.
  *
  * `close` must be called once nothing is wanted any more, also after a failure and at the end; it is called after what `next` promised
  * has settled, and may be called twice.

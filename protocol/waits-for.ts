@@ -4,12 +4,12 @@ export const waitsForHeader = 'x-coffer-waiting-for';
 const words = ['start', 'database', 'bodies', 'key-service', 'default-key'] as const;
 
 /**
- * What a server waits for before it serves, in one word for strangers: the probes say it. `database` is where the records are, `bodies`
- * where the bodies of objects are, `default-key` the key that the key service does not have, `start` the server itself.
+ * The dependency that a server waits for before it serves, in one word: the probes report it to every caller. `database` is where the records
+ * are, `bodies` where the bodies of objects are, `default-key` the key that the key service does not have, `start` the server itself.
  */
 export type WaitsFor = (typeof words)[number];
 
-/** What a person can do something about. */
+/** The dependencies that an administrator can repair. */
 export type Missing = Exclude<WaitsFor, 'start'>;
 
 /** Undefined for no header, for a server that merely starts, and for a word of another version. */

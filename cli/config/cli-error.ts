@@ -2,7 +2,7 @@
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
-  /** Of the program, when this error ends it. */
+  /** The exit code of the program if this error ends it. */
   readonly exitCode: number;
 
   constructor(code: CliErrorCode, message: string, options?: ErrorOptions & { readonly exitCode?: number }) {

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { CliError } from './cli-error.ts';
 
-/** Where the client keeps its files. */
+/** The folders of the client's files. */
 export interface Folders {
   /** The folder of config.json. */
   readonly config: string;
@@ -9,7 +9,7 @@ export interface Folders {
   readonly certs: string;
 }
 
-/** What of a machine decides about the folders. It is an argument, so that the rules of Windows are tested on every system. */
+/** The properties of a machine that decide about the folders. They are an argument, so that the rules of Windows are tested on every system. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;

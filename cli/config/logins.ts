@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { CliError } from './cli-error.ts';
 
-/** What a single sign-on left: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
+/** The state of a single sign-on: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
 export interface Login {
   readonly version: 1;
   /** The server that the credentials are for. Another server under the same alias never gets them. */

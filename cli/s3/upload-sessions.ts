@@ -98,7 +98,7 @@ async function leftUpload(client: S3Client, place: Place, note: Note, plan: stri
   return found;
 }
 
-/** Where the answer to the creation is missing, the upload is one that did not exist before. It has no parts. */
+/** If the answer to the creation is missing, the upload is one that did not exist before. It has no parts. */
 async function idsOf(client: S3Client, place: Place, { uploadId, others }: Note): Promise<readonly string[]> {
   if (uploadId !== undefined) return [uploadId];
   if (others === undefined) return [];

@@ -98,7 +98,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       metrics,
       timeoutOf: ({ path, endless }) =>
         endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
-      // Where clients are verified and no call is public, even the version needs a certificate.
+      // If clients are verified and no call is public, even the version needs a certificate.
       isOpen: ({ access, maySkipAuth, path }) =>
         (access === 'none' && !(config.verifyClients && config.skipAuth.size === 0)) ||
         (maySkipAuth && config.skipAuth.has(path)),

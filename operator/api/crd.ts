@@ -70,7 +70,7 @@ function schemaOf(type: z.ZodType): Readonly<Record<string, Json>> {
 }
 
 /**
- * A structural schema: `additionalProperties` may not stand beside `properties` (the API server refuses or keeps unknown fields by
+ * A structural schema: `additionalProperties` is not allowed together with `properties` (the API server refuses or keeps unknown fields by
  * its own rules).
  */
 function structural(node: Json): Json {

@@ -150,7 +150,7 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
   return { kind: 'replace', instance: next, restarts: reasons };
 }
 
-/** Of it nothing was made yet but the refusal. */
+/** Reports whether nothing was made of the workload but its refusal. */
 function wasRefused({ refused, inputs, instances, wanted }: RunningWorkload): boolean {
   return refused !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }

@@ -93,7 +93,7 @@ function notYet(reason: string, message: string): ConditionUpdate {
 /** Reasons that do not pass by themselves. */
 const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
 
-/** What a server that runs says it waits for; it becomes ready by itself. */
+/** The dependency that a running server waits for; it becomes ready by itself. */
 const missing: Readonly<Record<Missing, Problem>> = {
   database: {
     reason: 'DatabaseUnreachable',
@@ -147,7 +147,7 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
   return notReady('Starting', `it was started and is not ready yet${why}`);
 }
 
-/** Of the first instance that said what it waits for. */
+/** Answers the condition of the first instance that reported its dependency. */
 function waitingCondition(
   { instances }: RunningWorkload,
   name: (instance: string) => string,

@@ -131,7 +131,7 @@ export interface PolicyRequest {
    */
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * The subject's own names, for statements with principals. Without it such a statement matches nobody. An access key is no name: its
+   * The subject's own names, for statements with principals. Without it such a statement matches no caller. An access key is no name: its
    * owner chooses it, and could choose the name of another user.
    */
   readonly principals?: PrincipalNames;

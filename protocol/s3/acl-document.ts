@@ -77,7 +77,7 @@ function only(node: XmlNode, names: readonly string[]): void {
 /**
  * Reads `x-amz-acl` and the grants of the `x-amz-grant-…` headers; undefined without any of them.
  *
- * @throws S3Error InvalidArgument, InvalidRequest for a canned ACL beside grants, NotImplemented, UnresolvableGrantByEmailAddress
+ * @throws S3Error InvalidArgument, InvalidRequest for a canned ACL together with grants, NotImplemented, UnresolvableGrantByEmailAddress
  */
 export function parseAclHeaders(
   read: (name: string) => string | undefined,

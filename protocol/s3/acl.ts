@@ -53,7 +53,7 @@ export function resolveAcl(requested: RequestedAcl | undefined, owner: string): 
   return { owner, grants: [{ grantee: owner, permission: 'FULL_CONTROL' }, ...given] };
 }
 
-/** Returns what a canned ACL grants beside the full control of the owner. */
+/** Returns the grants of a canned ACL, without the owner's full control. */
 function cannedGrants(name: CannedAcl): readonly Grant[] {
   switch (name) {
     case 'private':
@@ -81,7 +81,7 @@ function cannedGrants(name: CannedAcl): readonly Grant[] {
   }
 }
 
-/** Reports whether the owner has full control, and nobody else anything. */
+/** Reports whether the owner has full control, and no one else has any right. */
 export function isPrivate({ owner, grants }: Acl): boolean {
   return grants.length > 0 && grants.every((one) => one.grantee === owner && one.permission === 'FULL_CONTROL');
 }

@@ -22,8 +22,8 @@ const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
 /**
  * Reads a ServerSideEncryptionConfiguration with its single rule.
  *
- * @throws S3Error MalformedXML (also an encryption type that nobody can block), InvalidEncryptionAlgorithmError, InvalidArgument (a
- * key beside AES256)
+ * @throws S3Error MalformedXML (also an encryption type that cannot be blocked), InvalidEncryptionAlgorithmError, InvalidArgument (a key
+ * with AES256)
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html
  */
 export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRule {

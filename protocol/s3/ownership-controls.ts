@@ -2,7 +2,7 @@ import { child, childrenOf, malformed, readXml, requiredText } from './xml-reade
 import { element, xmlDocument } from './xml-writer.ts';
 
 /**
- * Who owns the objects of a bucket, and whether ACLs count. With BucketOwnerEnforced, the default, they do not.
+ * The owner of the objects of a bucket, and whether ACLs count. With BucketOwnerEnforced, the default, they do not.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
  */

@@ -164,7 +164,7 @@ export function readCopyResult(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes }), 'ETag').replaceAll('"', '');
 }
 
-/** What DeleteObjects did with one object. */
+/** The result of DeleteObjects for one object. */
 export interface DeletedObject {
   readonly key: string;
   /** The version that the request named. */

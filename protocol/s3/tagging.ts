@@ -5,7 +5,7 @@ import { element, xmlDocument } from './xml-writer.ts';
 /** Values by key. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** What the tags belong to. A bucket may have more of them than an object. */
+/** The kind of resource that the tags belong to. A bucket may have more of them than an object. */
 type Tagged = 'bucket' | 'object';
 
 /**

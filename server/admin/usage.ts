@@ -28,7 +28,7 @@ async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const [usage, space] = await Promise.all([services.usage?.last(), services.space()]);
   const buckets = usage?.buckets ?? [];
   return json({
-    // Go's zero time tells clients that nothing was counted yet.
+    // Clients read Go's zero time as "nothing was counted yet".
     lastUpdate: usage === undefined ? '0001-01-01T00:00:00Z' : new Date(usage.ended).toISOString(),
     objectsCount: usage?.objects ?? 0,
     versionsCount: usage?.versions ?? 0,

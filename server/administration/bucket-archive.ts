@@ -18,8 +18,8 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
 /**
- * What a bucket record has that is no setting of the bucket, the notifications, whose targets are settings of the server, and who pays for
- * requests, which changes nothing. A new setting needs a file here.
+ * The fields of a bucket record that are no settings of the bucket: the notifications, whose targets are settings of the server, and who pays
+ * for requests, which changes nothing. A new setting needs a file here.
  */
 type NoSetting = 'created' | 'location' | 'deleting' | 'notification' | 'charges';
 

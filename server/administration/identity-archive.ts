@@ -10,7 +10,7 @@ export const archiveFiles = {
   serviceAccounts: 'iam-assets/svcaccts.json',
   userMappings: 'iam-assets/user_mappings.json',
   groupMappings: 'iam-assets/group_mappings.json',
-  /** Of directory users, by DN. */
+  /** The policies of directory users, by DN. */
   directoryMappings: 'iam-assets/stsuser_mappings.json',
   /** Attachments to directory names and claims. */
   attachments: 'iam-assets/coffer_attachments.json',

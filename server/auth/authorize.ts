@@ -73,7 +73,7 @@ export async function authorize(
   const { effect, reason: why, cause } = decide(known.input);
   const missing = cause === 'not-allowed' ? describeMissing(known.missing) : '';
   const reason = `${describePrincipal(principal)}: ${why}${missing}`;
-  // Where tags and an ACL were read, and the object was replaced in between, no object has both ids.
+  // If the object was replaced between the reads of its tags and its ACL, no object has both ids.
   if (effect === 'allow') return { kind: effect, reason, objectId: facts.taggedObject ?? known.objectId };
   return {
     kind: effect,

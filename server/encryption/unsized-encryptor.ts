@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { HEADER_SIZE, PACKAGE_SIZE, PackageNonce, STREAM_FORMAT, TAG_SIZE } from './package-format.ts';
 
 /**
- * Encrypts one body whose size only its end tells, to the same bytes as `PackageEncryptor`. The nonce of a package says if it is the last
+ * Encrypts one body whose size is known only at its end, to the same bytes as `PackageEncryptor`. The nonce of a package says if it is the last
  * one, so that this class keeps each package back until more bytes follow.
  */
 export class UnsizedPackageEncryptor {

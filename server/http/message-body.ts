@@ -50,7 +50,7 @@ export class MessageBody implements Body {
     this.#begin();
     const message = this.#message;
     if (message.readableEnded) return Promise.resolve();
-    // Its events have been: nobody would tell any more.
+    // Its events have passed, so that no listener would be called.
     if (message.destroyed) return Promise.reject(message.errored ?? connectionEnded());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let taken: Promise<void> | undefined;
@@ -71,7 +71,7 @@ export class MessageBody implements Body {
       over = true;
       message.off('data', onData);
       message.pause();
-      // What was given away is not given up while somebody still works on it.
+      // A body that was handed over is not released while its reader still works on it.
       await Promise.allSettled([taken]);
       reject(reason);
     };

@@ -197,7 +197,7 @@ class PieceWriter {
 
   constructor(response: ServerResponse) {
     this.#response = response;
-    // Node drops what is written to a connection that is gone, and calls nobody back.
+    // Node drops what is written to a connection that is gone, and calls no callback.
     response.once('close', () => {
       this.#gone = true;
       this.#done();

@@ -89,7 +89,7 @@ function pathOf({ bucket, key }: SessionS3Call): string {
   return `/${encodeURIComponent(bucket)}${path}`;
 }
 
-/** The cookie is the session's, and not for the S3 API. A signature beside the session would be a second, unverified claim. */
+/** The cookie is the session's, and not for the S3 API. A signature in addition to the session would be a second, unverified claim. */
 const ofConsole: ReadonlySet<string> = new Set(['cookie', 'authorization', 'origin', 'x-coffer-console']);
 
 function headersOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {

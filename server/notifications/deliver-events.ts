@@ -49,7 +49,7 @@ export async function deliverEvents(options: DeliverEventsOptions): Promise<void
       try {
         while (!signal.aborted) {
           try {
-            // What is delivered cannot be removed from the queue.
+            // A delivered event cannot be removed from the queue.
             if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
             else await deliverQueue({ ...options, target: name, delivery, bounds, random: randomBytes });
           } catch (error) {

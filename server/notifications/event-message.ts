@@ -9,7 +9,7 @@ export interface EventSource {
   readonly deploymentId: string;
 }
 
-/** What the event of the queue does not have. */
+/** The fields that the event of the queue does not have. */
 interface EventDetails {
   /** Grows with every event of an object. */
   readonly sequencer: string;

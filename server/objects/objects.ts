@@ -95,7 +95,7 @@ export interface ObjectLayerOptions {
   readonly bufferSlots?: BufferSlots;
   /** Milliseconds of a day of lifecycle rules; 24 hours by default. */
   readonly lifecycleDayMs?: number;
-  /** Nobody listens by default. */
+  /** No listener is set by default. */
   readonly events?: EventHub;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;

@@ -5,7 +5,7 @@ import { outboxKeys } from '../objects/events/outbox.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 import type { QueueSize } from './read-queue.ts';
 
-/** What the deliverer knows of the queue of a target. Times are milliseconds since 1970. */
+/** The deliverer's state of the queue of a target. Times are milliseconds since 1970. */
 export interface QueueState extends QueueSize {
   /** The server has no settings of the target: nothing is delivered. */
   readonly unknown?: true;

@@ -69,7 +69,7 @@ export type ToThread =
       readonly kind: 'listen';
       readonly address: ListenAddress;
       readonly shared: boolean;
-      /** Of the websites, where buckets may be some. */
+      /** The address of the websites, if buckets may be websites. */
       readonly website?: ListenAddress | undefined;
     }
   /** The S3 address of this server, which the other servers see. */

@@ -3,7 +3,7 @@ import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { WebsiteServices } from '../s3/website/website-handler.ts';
 
 interface WebsiteOptions extends WebsiteServices {
-  /** What the listener has in common with that of the S3 API. */
+  /** The options that the listener shares with that of the S3 API. */
   readonly listener: Omit<Parameters<typeof createRequestListener>[0], 'handle'>;
   readonly tls: TlsMaterial | undefined;
 }

@@ -26,7 +26,7 @@ const schema = z.object({
   keyService: z.boolean(),
 });
 
-/** What a server publishes about itself. */
+/** The facts that a server publishes about itself. */
 export type ReplicaFacts = z.infer<typeof schema>;
 
 interface RegistryOptions {

@@ -17,7 +17,7 @@ interface SqlOptions extends FormatOptions, EncryptionOptions {
   readonly recursive?: boolean;
 }
 
-/** What other clients ask without a query. */
+/** The query of other clients if none is given. */
 const everything = 'select * from s3object';
 const dataKey = /\.(csv|json|parquet|gz|bz2)$/i;
 /** Bytes that are read to find the first line. */

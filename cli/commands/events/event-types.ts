@@ -1,6 +1,6 @@
 import { CliError } from '../../config/cli-error.ts';
 
-/** What is meant where no event is named. */
+/** The default if no event is named. */
 export const defaultEvents = 'put,delete,get';
 
 /** The events of a bucket by the names that flags have for them. */

@@ -24,7 +24,7 @@ import type { LoginProvider } from '../../config/logins.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 
-/** What the provider gave for a sign-in. */
+/** The tokens that the provider gave for a sign-in. */
 export interface Tokens {
   /** The ID token; after a renewal without one, the access token. */
   readonly webIdentity: string;

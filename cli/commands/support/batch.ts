@@ -63,7 +63,7 @@ export async function describeJob(context: Context, [alias = '', id = '']: reado
   context.io.stdout.write(`${bytes.toString('utf8')}\n`);
 }
 
-/** What a job has done so far. */
+/** The progress of a job. */
 interface JobMetric {
   readonly complete?: boolean;
   readonly failed?: boolean;

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
 interface FileOptions {
-  /** Where the answer goes. */
+  /** The destination of the answer. */
   readonly output?: string;
 }
 

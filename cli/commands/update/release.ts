@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { CliError } from '../../config/cli-error.ts';
 
-/** What a release consists of. The signature covers the text of this document. */
+/** The files of a release. The signature covers the text of this document. */
 export interface Release {
   /** `1.2.3`. */
   readonly version: string;

@@ -18,7 +18,7 @@ export interface ServerCertificate {
   readonly fingerprint: string;
 }
 
-/** What a server says to a TLS client. */
+/** The certificates that a server shows to a TLS client. */
 export type Greeting =
   | { readonly kind: 'plain' }
   | {

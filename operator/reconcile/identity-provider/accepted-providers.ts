@@ -10,7 +10,7 @@ export interface Acceptance {
   readonly provider: IdentityProvider;
   readonly clientSecret: string;
   readonly digest: string;
-  /** What the check found. */
+  /** The result of the check. */
   readonly check?: Extract<ProviderCheck, { kind: 'good' }>;
 }
 
@@ -24,7 +24,7 @@ export interface AcceptanceStore {
 }
 
 const schema = z.object({
-  // What a later version of the operator wrote may say more of the object than this one knows.
+  // An object that a later version of the operator wrote may have more fields than this one knows.
   provider: z.object({ kind: z.literal('IdentityProvider'), metadata: metadata.loose(), spec: identityProviderSpec }),
   clientSecret: z.string(),
   digest: z.string(),
@@ -43,7 +43,7 @@ export class AcceptedProviders {
   readonly #accepted = new Map<string, Acceptance>();
   readonly #store: AcceptanceStore;
 
-  /** What cannot be read back is as good as none: the provider is checked again before it is used. */
+  /** A record that cannot be read counts as none: the provider is checked again before it is used. */
   constructor(store: AcceptanceStore) {
     this.#store = store;
     for (const [name, text] of store.load()) {

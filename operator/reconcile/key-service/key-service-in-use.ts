@@ -80,7 +80,7 @@ export function holdersOf(
   return [...new Set(names)].sort();
 }
 
-/** What a status remembers of a tenant that was started. */
+/** Answers the part of the status that records the key service of a started tenant. */
 export function keyServiceStatus({ spec }: Tenant): Pick<ResourceStatus, 'keyService'> {
   const ref = spec.kmsConfigRef;
   if (ref === undefined) return {};
@@ -92,7 +92,7 @@ function inUse(status: ResourceStatus | undefined): KeyServiceInUse | undefined 
   return status?.keyService;
 }
 
-/** Of a server that an operator started which kept no note in the status. */
+/** Answers the key service of a server that an older operator started, which kept no record in the status. */
 function runningWith({ spec }: Tenant, running: RunningWorkload | undefined): KeyServiceInUse | undefined {
   const name = running?.inputs.find(({ of }) => of.kind === 'KMSConfig')?.of.name;
   return name === undefined ? undefined : { keyPrefix: '', ...spec.kmsConfigRef, name };

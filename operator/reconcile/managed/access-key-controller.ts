@@ -9,7 +9,7 @@ import { callAdmin, type AdminCall, unless } from './admin-request.ts';
 import { endpointOf } from './signed-request.ts';
 import type { ManagedContext, ManagedController } from './controller.ts';
 
-/** As the admin API tells it. */
+/** The form of the admin API. */
 const foundAccessKey = z.object({
   parentUser: z.string(),
   accountStatus: z.enum(['on', 'off']),
@@ -40,16 +40,19 @@ function newAccount(key: AccessKey, secretKey: string): Readonly<Record<string, 
   };
 }
 
-/** What stands for none in the admin API. */
+/** The value for no expiration in the admin API. */
 const never = new Date(0).toISOString();
 
 interface AccessKeyChange {
   readonly difference: string;
-  /** Of the call that updates a service account. */
+  /** The fields of the call that updates a service account. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What makes the found key the wanted one. A key is narrowed before it is let work, and stopped before all else. */
+/**
+ * Answers the changes that make the found key the wanted one. A key is restricted before it is
+ * enabled, and disabled before all else.
+ */
 function diffAccessKey(key: AccessKey, found: FoundAccessKey, secretKey: string): readonly AccessKeyChange[] {
   const { policy, description, disabled } = key.spec;
   const changes: AccessKeyChange[] = [];
@@ -153,7 +156,7 @@ async function find(key: AccessKey, call: Call): Promise<FoundAccessKey | undefi
   return answer === undefined ? undefined : foundAccessKey.parse(answer);
 }
 
-/** An access key stays with whom it was made for: one of somebody else is not taken over. */
+/** An access key belongs to the user that it was made for: the operator does not take over a key of another user. */
 async function checkOwner(
   key: AccessKey,
   known: FoundAccessKey,

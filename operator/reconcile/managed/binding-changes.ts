@@ -5,7 +5,7 @@ import type { BindingSubject } from '../../api/policy.ts';
 import { clusterProvider } from '../../render/render-identity-provider.ts';
 import type { Attached } from '../conditions.ts';
 
-/** What policies are attached to, as the server has it. */
+/** The policies attached at the server. */
 export type BindingTarget =
   | { readonly kind: 'user' | 'group'; readonly name: string }
   | { readonly kind: 'claim'; readonly provider: string; readonly claim: string; readonly value: string };
@@ -98,12 +98,12 @@ export function union(one: Attachments, other: Attachments): Attachments {
 }
 
 /**
- * What makes the server have all that is wanted, and no more of what this binding attached before. What it never attached is others'
- * and stays, and so does what another binding wants. Attaching comes first: nobody loses a right in between that they keep.
+ * Answers the changes after which the server has all that is wanted, and nothing else that this binding attached before. Attachments of
+ * others stay, and so does what another binding wants. Attaching comes first: nobody loses a right in between that they keep.
  */
 export function attachmentChanges(state: {
   readonly wanted: Attachments;
-  /** What this binding attached, or may have. */
+  /** The attachments that this binding made, or may have made. */
   readonly before: Attachments;
   readonly wantedByOthers: Attachments;
   readonly found: Attachments;

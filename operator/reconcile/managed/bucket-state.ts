@@ -4,14 +4,14 @@ import type { BucketSpec } from '../../api/bucket.ts';
 import type { Json } from '../../runtime/contract/workload.ts';
 import { sameDocument } from './create-controller.ts';
 
-/** What a Bucket resource decides of a bucket, wanted or found. What is undefined is not there. */
+/** The part of a bucket that a Bucket resource decides, wanted or found. An undefined field is absent. */
 export interface BucketState {
   readonly encryption: BucketEncryptionRule | undefined;
   readonly policy: Json | undefined;
   readonly tags: Tags;
 }
 
-/** What a resource leaves out the bucket is not to have: a policy that was taken out of the resource must not live on. */
+/** The bucket loses settings that the resource leaves out: a policy that was taken out of the resource must not live on. */
 export function wantedState({ encryption, policy, tags }: BucketSpec): BucketState {
   return {
     encryption: encryption === undefined ? undefined : encryptionRule(encryption),
@@ -25,7 +25,7 @@ function encryptionRule({ algorithm, keyName }: NonNullable<BucketSpec['encrypti
   return { scheme: 'SSE-KMS', ...(keyName === undefined ? {} : { keyName }) };
 }
 
-/** One thing to do to a bucket; `difference` tells a person why. */
+/** One change of a bucket; `difference` is its reason. */
 export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'create' }
   | { readonly kind: 'encryption'; readonly to: BucketEncryptionRule | undefined }
@@ -33,7 +33,7 @@ export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'tags'; readonly to: Tags }
 );
 
-/** What makes the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
+/** Answers the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
 export function diffBucket(wanted: BucketState, found: BucketState | undefined): readonly BucketChange[] {
   const now = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];

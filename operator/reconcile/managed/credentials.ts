@@ -13,7 +13,7 @@ export function accessKeyOf({ spec, metadata }: User | AccessKey): string {
   return spec.accessKey ?? metadata.name;
 }
 
-/** What a Secret of new keys holds; as variables too, so that a pod can take it whole (`envFrom`). */
+/** The content of a Secret of new keys; as variables too, so that a pod can take it whole (`envFrom`). */
 export function newCredentials(resource: User | AccessKey): Readonly<Record<string, string>> {
   const accessKey = accessKeyOf(resource);
   // 40 characters without those that a shell, a URL or a YAML file would have to quote: 237 bits of chance.
@@ -45,7 +45,8 @@ export function secretKeyOf(resource: User | AccessKey, { name, data }: Secret):
 const wrong = new Set(['SignatureDoesNotMatch', 'InvalidClientTokenId']);
 
 /**
- * Whether the server takes these keys: it never tells a secret key, but everybody may ask who they are. Keys that rest are not taken.
+ * Reports whether the server accepts these keys. It never returns a secret key, but every caller may ask for its own identity. It refuses
+ * disabled keys.
  *
  * @see https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
  */

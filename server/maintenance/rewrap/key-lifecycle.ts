@@ -13,7 +13,7 @@ import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/d
 import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 
-/** What a named key encrypts, and what it will encrypt. */
+/** The objects that a named key encrypts, and the defaults that name it. */
 interface KeyUsage {
   /** Objects, noncurrent versions among them. */
   readonly objects: number;

@@ -38,7 +38,7 @@ export interface ReceivedBody {
   readonly stored: { readonly kind: 'inline'; readonly bytes: Buffer } | ({ readonly kind: 'blob' } & StoredBlob);
 }
 
-/** What an encrypted body is verified by: its salt, and the CRC-32 or the GMAC of the ciphertext. */
+/** The fields that verify an encrypted body: its salt, and the CRC-32 or the GMAC of the ciphertext. */
 type Sealed = { readonly salt: Buffer } & ({ readonly stored: number } | { readonly mac: string });
 
 interface Protected {

@@ -12,7 +12,7 @@ import { receiveBody } from './receive-body.ts';
 type UnsizedBody = Omit<IncomingBody, 'size'> & { readonly size: { readonly atMost: number } };
 
 /**
- * Receives a body whose size only its end tells: the file of a form. A small one is collected and then received like any other. The blob
+ * Receives a body whose size is known only at its end: the file of a form. A small one is collected and then received like any other. The blob
  * of a large one is written while it comes; this thread hashes it.
  *
  * Throws `EntityTooLarge` above `atMost`, and what `receiveBody` throws.

@@ -22,12 +22,12 @@ export interface BucketAccess {
 /** The maximum of buckets in the cache, with or without a policy. The oldest entry is evicted. */
 const MAX_CACHED = 1000;
 
-/** What decisions need of a bucket without any public access block. */
+/** The access configuration of a bucket without any public access block. */
 interface Parsed {
   readonly revision: Revision;
   readonly record: BucketRecord;
   readonly access: BucketAccess | undefined;
-  /** What remains of a public policy for callers without credentials where it is restricted. */
+  /** The statements of a restricted public policy that still apply to callers without credentials. */
   readonly denying: PolicyDocument | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
 export const outboxKeys = {
   event: (target: string, { bucket, key: objectKey }: Pick<ObjectEvent, 'bucket' | 'key'>, unique: Buffer): Key =>
     key('outbox', target, hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8), unique),
-  /** What the deliverer knows of a queue. */
+  /** The deliverer's state of a queue. */
   state: (target: string): Key => key('outbox-state', target),
   /** A counter of the events that found the queue full. */
   dropped: (target: string): Key => key('outbox-dropped', target),

@@ -125,7 +125,7 @@ interface Found {
   readonly inline: Entry | undefined;
   /** What clients see; undefined in a bucket that never had versions. */
   readonly versionId: string | undefined;
-  /** Of the current version. */
+  /** The expiration of the current version. */
   readonly expiration?: ObjectInfo['expiration'] | undefined;
   /** The bucket, where reads of it are observed. */
   readonly observed?: BucketRecord | undefined;

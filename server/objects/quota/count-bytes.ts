@@ -87,7 +87,7 @@ export async function readCount(
   return entry && { state: decodeRecord(entry.value, `count of ${bucket}`) as QuotaCount, revision: entry.revision };
 }
 
-/** What a commit has because of a count that is under way. */
+/** The operations that a commit needs while a count is under way. */
 interface Counting extends Required<Pick<PlannedBatch, 'expect' | 'put'>> {
   readonly isCounted: boolean;
 }

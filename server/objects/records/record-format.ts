@@ -86,7 +86,7 @@ export const recordKeys = {
   damage: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('d', bucket, objectKey, order),
   /** A counter of the objects of a bucket that moved from the noncurrent versions to the current ones. Absent for 0. */
   promotions: (bucket: string): Key => key('promotions', bucket),
-  /** Where the access logs of a bucket go. */
+  /** The destination of the access logs of a bucket. */
   accessLog: (bucket: string): Key => key('access-log', bucket),
   /** A counter of the bytes of a bucket with a quota. `counter` is of the bucket's record. */
   quotaBytes: (bucket: string, counter: string): Key => key('quota', bucket, counter),

@@ -119,7 +119,7 @@ function parametersOf(rawQuery: string): URLSearchParams {
   return new URLSearchParams(rawQuery);
 }
 
-/** A presigned URL is a right, and a session token a secret: whoever reads the logs must not get them. */
+/** A presigned URL is a right, and a session token a secret: readers of the logs must not get them. */
 function withoutSecrets(rawQuery: string): string {
   return rawQuery.replaceAll(/((?:^|&)(?:X-Amz-Signature|X-Amz-Security-Token|Signature)=)[^&]*/gi, '$1-');
 }

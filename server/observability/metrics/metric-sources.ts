@@ -228,7 +228,7 @@ async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What MinIO divides its metrics into. */
+/** The groups of MinIO's metrics. */
 export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
 
 export type MetricGroup = (typeof metricGroups)[number];

@@ -12,7 +12,7 @@ const maxBuckets = 10_000;
 
 const partParameters = ['max-buckets', 'prefix', 'continuation-token', 'bucket-region'];
 
-/** What a policy may say about a listing of a bucket, which this request does not say. */
+/** The condition keys of a listing that this request does not have. */
 const ofListing = { below: false, keys: ['s3:prefix', 's3:delimiter', 's3:max-keys'] };
 
 /**

@@ -8,7 +8,7 @@ import { readDocument } from '../request-body.ts';
 const maxBytes = 8 * 1_024;
 
 /**
- * Who pays is stored and answered. It changes nothing else: requests cost nothing here.
+ * The payer is stored and answered. It changes nothing else: requests cost nothing here.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketRequestPayment.html
  */

@@ -25,7 +25,7 @@ export const renameObject: Operation = {
     const toConditions = { ...readConditions(headers), ...writeConditions(headers) };
     const clientToken = clientTokenOf(header(headers, 'x-amz-client-token'));
     const source = `${call.bucket}/${from}`;
-    // Who may not read the object could rename it to where it may be read.
+    // A caller who may not read the object could rename it to a key that it may read.
     const readable = await call.requireVersion(readActions, source, undefined);
     const removable = await call.requireVersion(deleteActions, source, undefined);
     await call.objects.renameObject({

@@ -7,7 +7,7 @@ export interface Redirect {
   readonly location: string;
 }
 
-/** What the decision needs of a request. */
+/** The part of a request that the decision needs. */
 interface Asked extends SitePlace {
   readonly host: string;
   readonly secure: boolean;

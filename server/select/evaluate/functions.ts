@@ -3,7 +3,7 @@ import type { DatePart, FunctionName } from '../sql/names.ts';
 import { addToDate, dateDifference, extractPart, formatTimestamp, Timestamp } from './timestamp.ts';
 import { areEqual, asNumber, castValue, type Value } from './values.ts';
 
-/** The facts of the query that functions need beside their arguments. */
+/** The facts of the query that functions need besides their arguments. */
 export interface FunctionContext {
   /** The time of the query. */
   readonly now: Date;

@@ -40,7 +40,7 @@ export function asNumber(value: Value, untyped: boolean): number | bigint | unde
 /**
  * Compares two values that are neither NULL nor MISSING: negative, 0 or positive; undefined if they have no order.
  *
- * @param untyped a text beside a number counts as the number that it has: all fields of CSV are text
+ * @param untyped a text that is compared with a number counts as the number that it has: all fields of CSV are text
  */
 export function compareValues(left: Value, right: Value, untyped: boolean): number | undefined {
   if (typeof left === 'string' && typeof right === 'string') return left === right ? 0 : left < right ? -1 : 1;

@@ -132,7 +132,7 @@ function checkEnd(tokens: TokenReader): void {
   throw tokens.error(kind === 'word' ? 'ParseUnexpectedKeyword' : 'ParseUnexpectedToken', 'its end');
 }
 
-/** Without GROUP BY, a column beside an aggregate function has no single value. */
+/** Without GROUP BY, a column next to an aggregate function has no single value. */
 function checkAggregation(columns: Query['columns']): void {
   if (columns === 'all') return;
   for (const { expression } of columns) {

@@ -120,7 +120,7 @@ union all
 select what, key, null::bigint from problem`;
 }
 
-/** What additions with a maximum need in the statement. */
+/** The clauses of the statement for additions with a maximum. */
 type LimitText = Readonly<
   Record<'column' | 'parameter' | 'orTooLarge' | 'isAddition' | 'previous' | 'andFits', string>
 >;
@@ -216,7 +216,7 @@ interface Change {
   readonly key: Key;
   readonly value: Buffer | null;
   readonly added: 0 | 1;
-  /** Of an addition. It is at most 2^53, as sizes are. */
+  /** The maximum of an addition. It is at most 2^53, as sizes are. */
   readonly max?: number | undefined;
   expected?: number;
 }

@@ -31,7 +31,7 @@ export interface MirrorOptions extends TransferOptions {
   /** `HOST:PORT`. */
   readonly monitoringAddress?: string;
   readonly watch?: boolean;
-  /** Of two objects the newest one wins. Both sides mirror to the other one. */
+  /** The newer of two objects wins. Both sides mirror to the other one. */
   readonly activeActive?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type * as NodeHttp from 'node:http';
 import { once } from 'node:events';
 import { CliError } from '../../../config/cli-error.ts';
 
-/** What has been mirrored so far. */
+/** The counts of a mirror so far. */
 export interface MirrorCounts {
   readonly copied: number;
   readonly failed: number;

@@ -7,7 +7,7 @@ import type { FoundSource } from './find-sources.ts';
 /** The metadata in which a copy keeps the time of its source, also for other clients. */
 const sourceTimeHeader = 'x-amz-meta-mm-source-mtime';
 
-/** What decides between two objects of the same key on two servers. */
+/** The properties that decide between two objects of the same key on two servers. */
 interface Standing {
   /** When the object was made on the server where it was made first, in whole seconds: a HEAD tells no more. */
   readonly seconds: number;

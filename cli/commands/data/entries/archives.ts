@@ -22,7 +22,7 @@ export function readArchives<T extends Target>(context: Context, target: T, { zi
   return target;
 }
 
-/** What is in an archive is listed below its name with a slash. */
+/** The entries of an archive are listed below its name with a slash. */
 export function asArchiveFolder(target: RemoteTarget): RemoteTarget {
   return target.key.endsWith('.zip') ? { ...target, key: `${target.key}/` } : target;
 }
