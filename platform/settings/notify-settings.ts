@@ -1,4 +1,4 @@
-import { notifyPrefix, notifyTypes, requiredOfTarget } from '../../protocol/settings/notify-rows.ts';
+import { notifyPrefix, notifyTypes, requiredOfTarget, togetherOfTarget } from '../../protocol/settings/notify-rows.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import type { SettingValue } from './parse-value.ts';
@@ -49,11 +49,11 @@ function readTarget(reader: SettingReader, type: string, suffix: string): Notify
   if (!read.onOff('ENABLE')) return undefined;
   const missing = (requiredOfTarget[type] ?? []).filter((part) => read.read(part) === undefined);
   for (const part of missing) reader.problems.push(`${prefix}${part}${suffix} is missing`);
-  const hasCertificate = type === 'webhook' || type === 'nats';
-  const [cert, key] = hasCertificate ? [read.text('CLIENT_CERT'), read.text('CLIENT_KEY')] : [];
-  if ((cert === undefined) !== (key === undefined)) {
-    const both = `${prefix}CLIENT_CERT${suffix} and ${prefix}CLIENT_KEY${suffix}`;
-    reader.problems.push(`${both} belong together: set both, or neither`);
+  for (const [one, other] of togetherOfTarget[type] ?? []) {
+    if ((read.read(one) === undefined) === (read.read(other) === undefined)) continue;
+    reader.problems.push(
+      `${prefix}${one}${suffix} and ${prefix}${other}${suffix} belong together: set both, or neither`,
+    );
   }
   if (missing.length > 0) return undefined;
   const rows: readonly Setting[] = settings;

@@ -80,6 +80,89 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['TABLE', text, 'Table, which is created where it is missing.'],
     format,
   ],
+  MYSQL: [
+    [
+      'DSN_STRING',
+      {
+        kind: 'text',
+        pattern: /^(?:mysql:\/\/.+|(?:.*@)?tcp\([^()]+\)\/[^/?]+)(?:\?tls=(?:true|false))?$/,
+        expects: 'USER:PASSWORD@tcp(HOST:PORT)/DATABASE, with no parameter but tls=true',
+      },
+      'USER:PASSWORD@tcp(HOST:PORT)/DATABASE, or mysql://USER:PASSWORD@HOST:PORT/DATABASE; ?tls=true encrypts the connection.',
+      secret,
+    ],
+    ['TABLE', text, 'Table, which is created where it is missing.'],
+    format,
+    ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
+  ],
+  AMQP: [
+    ['URL', text, 'amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:// for TLS.', secret],
+    ['EXCHANGE', text, 'Exchange, which is declared. Without it events go to the queue that ROUTING_KEY names.'],
+    [
+      'EXCHANGE_TYPE',
+      { kind: 'choice', of: ['direct', 'fanout', 'topic', 'headers'] },
+      'Type of the exchange.',
+      { default: 'direct' },
+    ],
+    ['ROUTING_KEY', text, 'Routing key of the events.'],
+    [
+      'DELIVERY_MODE',
+      { kind: 'integer', min: 0, max: 2 },
+      '1 keeps messages in memory; 0 and 2 keep them through a restart of the broker.',
+      { default: '2' },
+    ],
+    [
+      'PUBLISHING_CONFIRMS',
+      { kind: 'choice', of: ['on'] },
+      'Whether the broker confirms each event. It always does, or an event could be lost.',
+      { default: 'on' },
+    ],
+    [
+      'MANDATORY',
+      onOff,
+      'Whether a queue must take each event. Without it the broker drops what has no queue.',
+      { default: 'off' },
+    ],
+    ['DURABLE', onOff, 'Whether the exchange is kept through a restart of the broker.', { default: 'off' }],
+    ['INTERNAL', onOff, 'Whether the exchange takes messages of other exchanges alone.', { default: 'off' }],
+    ['AUTO_DELETED', onOff, 'Whether the exchange goes with its last queue.', { default: 'off' }],
+    ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
+    ['CLIENT_CERT', path, 'Client certificate (PEM).', own],
+    ['CLIENT_KEY', path, 'Its private key (PEM).', own],
+  ],
+  KAFKA: [
+    ['BROKERS', text, 'HOST:PORT of brokers, separated by commas.'],
+    ['TOPIC', topic, 'Topic that events are produced to.'],
+    ['SASL', onOff, 'Whether the server authenticates.', { default: 'off' }],
+    [
+      'SASL_MECHANISM',
+      { kind: 'choice', of: ['plain', 'sha256', 'sha512'] },
+      'How it authenticates: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.',
+      { default: 'plain' },
+    ],
+    ['SASL_USERNAME', text, 'User.'],
+    ['SASL_PASSWORD', text, 'Password.', secret],
+    ['TLS', onOff, 'Whether connections are encrypted.', { default: 'off' }],
+    ['CLIENT_TLS_CERT', path, 'Client certificate (PEM).'],
+    ['CLIENT_TLS_KEY', path, 'Its private key (PEM).'],
+    ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
+  ],
+  ELASTICSEARCH: [
+    ['URL', { kind: 'url' }, 'Address of Elasticsearch (from version 7 on) or OpenSearch.'],
+    [
+      'INDEX',
+      {
+        kind: 'text',
+        pattern: /^[^\s/\\*?"<>|,#A-Z_+.-][^\s/\\*?"<>|,#A-Z]*$/,
+        expects: 'the name of an index, in lower case',
+      },
+      'Index, which is created where it is missing.',
+    ],
+    format,
+    ['USERNAME', text, 'User.'],
+    ['PASSWORD', text, 'Password.', secret],
+    ['CA_FILE', path, 'CA certificates (PEM) trusted for that address besides those of the system.', own],
+  ],
 };
 
 /** Settings that every target must have. */
@@ -89,6 +172,24 @@ export const requiredOfTarget: Readonly<Record<string, readonly string[]>> = {
   redis: ['ADDRESS', 'KEY'],
   mqtt: ['BROKER', 'TOPIC'],
   postgresql: ['CONNECTION_STRING', 'TABLE'],
+  mysql: ['DSN_STRING', 'TABLE'],
+  amqp: ['URL'],
+  kafka: ['BROKERS', 'TOPIC'],
+  elasticsearch: ['URL', 'INDEX'],
+};
+
+const certificate = ['CLIENT_CERT', 'CLIENT_KEY'] as const;
+
+/** Settings of which a target has both or neither. */
+export const togetherOfTarget: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  webhook: [certificate],
+  nats: [certificate],
+  amqp: [certificate],
+  kafka: [
+    ['CLIENT_TLS_CERT', 'CLIENT_TLS_KEY'],
+    ['SASL_USERNAME', 'SASL_PASSWORD'],
+  ],
+  elasticsearch: [['USERNAME', 'PASSWORD']],
 };
 
 /** Returns the beginning of the names of a type's settings. */

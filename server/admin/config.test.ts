@@ -38,8 +38,8 @@ describe('get-config-kv', () => {
     expect(await call('GET', 'get-config-kv?key=identity_openid:x')).toMatchObject(
       refused('XMinioAdminNoSuchConfigTarget', /identity_openid:x/),
     );
-    expect(await call('GET', 'get-config-kv?key=notify_amqp')).toMatchObject(
-      refused('XMinioAdminNoSuchConfigTarget', /notify_amqp/),
+    expect(await call('GET', 'get-config-kv?key=notify_nsq')).toMatchObject(
+      refused('XMinioAdminNoSuchConfigTarget', /notify_nsq/),
     );
   });
 

@@ -7,6 +7,10 @@ const types: Readonly<Record<string, () => Promise<OpenTarget>>> = {
   nats: async () => (await import('./targets/nats.ts')).openNats,
   redis: async () => (await import('./targets/redis.ts')).openRedis,
   mqtt: async () => (await import('./targets/mqtt.ts')).openMqtt,
+  amqp: async () => (await import('./targets/amqp.ts')).openAmqp,
+  kafka: async () => (await import('./targets/kafka.ts')).openKafka,
+  mysql: async () => (await import('./targets/mysql.ts')).openMysql,
+  elasticsearch: async () => (await import('./targets/elasticsearch.ts')).openElasticsearch,
   postgresql: async () => (await import('./targets/postgres.ts')).openPostgres,
 };
 

@@ -28,6 +28,11 @@ export function isOn(values: TargetValues, name: string): boolean {
   return values[name] === true;
 }
 
+/** Reports whether the object of an event is gone, so that a target that keeps the last event of each object forgets it. */
+export function removesObject(name: string): boolean {
+  return name === 's3:ObjectRemoved:Delete' || name === 's3:LifecycleExpiration:Delete';
+}
+
 /** A failure of a target. `rejected`: it refuses this event, and may take others. */
 export class TargetError extends Error {
   override readonly name = 'TargetError';

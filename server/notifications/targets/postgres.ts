@@ -1,6 +1,6 @@
 import { Client, escapeIdentifier } from 'pg';
 import { connectedTarget } from '../connected-target.ts';
-import { type NotificationTarget, type TargetValues, textOf } from '../target.ts';
+import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 
 /**
  * Keeps the last event of each object in a row (`namespace`), or inserts a row for each event (`access`), in tables as MinIO makes them.
@@ -37,7 +37,7 @@ export function openPostgres(values: TargetValues): NotificationTarget {
       const document = JSON.stringify({ Records: [record] });
       if (!isNamespace) {
         await client.query(`INSERT INTO ${table} (event_time, event_data) VALUES ($1, $2)`, [time, document]);
-      } else if (name.endsWith(':Delete')) {
+      } else if (removesObject(name)) {
         await client.query(`DELETE FROM ${table} WHERE key = $1`, [key]);
       } else {
         const update = 'ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value';

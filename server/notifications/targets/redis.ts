@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { connectedTarget } from '../connected-target.ts';
-import { isOn, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
+import { isOn, type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 
 /**
  * Keeps the last event of each object in a hash (`namespace`), or appends all events to a list (`access`), as MinIO does.
@@ -42,7 +42,7 @@ export function openRedis(values: TargetValues): NotificationTarget {
       // A test event says only that the connection works.
       if (record === undefined) await redis.ping();
       else if (!isNamespace) await redis.rpush(key, JSON.stringify([{ Event: [record], EventTime: time }]));
-      else if (name.endsWith(':Delete')) await redis.hdel(key, objectKey);
+      else if (removesObject(name)) await redis.hdel(key, objectKey);
       else await redis.hset(key, objectKey, JSON.stringify({ Records: [record] }));
     },
     close: (redis) => redis.disconnect(),

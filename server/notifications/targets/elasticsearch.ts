@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import type { EventMessage } from '../event-message.ts';
+import { type NotificationTarget, removesObject, TargetError, type TargetValues, textOf } from '../target.ts';
+import { basicAuthorization, openWebService } from '../web-service.ts';
+
+const timeoutMs = 10_000;
+
+/**
+ * Keeps the last event of each object in a document (`namespace`), or indexes a document for each event (`access`), in Elasticsearch from
+ * version 7 on, or in OpenSearch. The index is created where it is missing.
+ *
+ * @see https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-index
+ */
+export function openElasticsearch(values: TargetValues): NotificationTarget {
+  const index = `/${encodeURIComponent(textOf(values, 'index') ?? '')}`;
+  const isNamespace = textOf(values, 'format') !== 'access';
+  const [user, password] = [textOf(values, 'username'), textOf(values, 'password')];
+  const headers = {
+    'content-type': 'application/json',
+    ...(user !== undefined && password !== undefined && basicAuthorization(user, password)),
+  };
+  const service = openWebService(textOf(values, 'url') ?? '', values, timeoutMs);
+  let hasIndex: Promise<void> | undefined;
+  const createIndex = async () => {
+    const { status } = await service.request({ method: 'HEAD', path: index, headers });
+    if (status === 404) {
+      const created = await service.request({ method: 'PUT', path: index, headers });
+      // Another server may have been faster.
+      if (!created.text.includes('resource_already_exists_exception')) check(created, []);
+    } else check({ status, text: '' }, []);
+  };
+  return {
+    async send(message) {
+      const used = (hasIndex ??= createIndex());
+      try {
+        await used;
+        if (message.record === undefined) return;
+        const body = JSON.stringify({ Records: [message.record] });
+        const document = `${index}/_doc/${idOf(message)}`;
+        if (!isNamespace) check(await service.request({ method: 'POST', path: `${index}/_doc`, headers, body }), []);
+        else if (removesObject(message.name))
+          check(await service.request({ method: 'DELETE', path: document, headers }), [404]);
+        else check(await service.request({ method: 'PUT', path: document, headers, body }), []);
+      } catch (error) {
+        if (hasIndex === used) hasIndex = undefined;
+        throw error;
+      }
+    },
+    close: () => service.close(),
+  };
+}
+
+/** An id has at most 512 bytes, so that it is a digest of the object's name. */
+function idOf({ key }: EventMessage): string {
+  return hash('sha256', key, 'base64url');
+}
+
+function check({ status, text }: { readonly status: number; readonly text: string }, allowed: readonly number[]): void {
+  if ((status >= 200 && status < 300) || allowed.includes(status)) return;
+  const reason = /"reason"\s*:\s*"((?:[^"\\]|\\.){1,200})/.exec(text)?.[1];
+  const isRejected = status === 400 || status === 413;
+  throw new TargetError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}${reason ? `: ${reason}` : ''}`);
+}

@@ -1,0 +1,58 @@
+import kafkajs, { type Producer, type SASLOptions } from 'kafkajs';
+import { readFile } from 'node:fs/promises';
+import { connectedTarget } from '../connected-target.ts';
+import { isOn, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
+
+// The package is CommonJS, whose names Node does not find.
+const { Kafka, logLevel, Partitioners } = kafkajs;
+
+/** Produces each event to a topic, with the object as its key, so that one partition has all events of an object in their order. */
+export function openKafka(values: TargetValues): NotificationTarget {
+  const topic = textOf(values, 'topic') ?? '';
+  return connectedTarget<Producer>({
+    async connect() {
+      const sasl = saslOf(values);
+      const kafka = new Kafka({
+        clientId: 'coffer',
+        brokers: (textOf(values, 'brokers') ?? '').split(',').map((broker) => broker.trim()),
+        connectionTimeout: 5_000,
+        authenticationTimeout: 5_000,
+        requestTimeout: 8_000,
+        // The queue tries again.
+        retry: { retries: 0 },
+        logLevel: logLevel.NOTHING,
+        ssl: await tlsOf(values),
+        ...(sasl && { sasl }),
+      });
+      const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+      await producer.connect();
+      return producer;
+    },
+    async send(producer, { key, body }) {
+      // All replicas that are in step have it.
+      await producer.send({ topic, acks: -1, timeout: 5_000, messages: [{ key, value: body }] });
+    },
+    close: (producer) => producer.disconnect(),
+  });
+}
+
+function saslOf(values: TargetValues): SASLOptions | undefined {
+  if (!isOn(values, 'sasl')) return undefined;
+  const account = { username: textOf(values, 'sasl_username') ?? '', password: textOf(values, 'sasl_password') ?? '' };
+  const mechanism = textOf(values, 'sasl_mechanism');
+  if (mechanism === 'sha256') return { mechanism: 'scram-sha-256', ...account };
+  if (mechanism === 'sha512') return { mechanism: 'scram-sha-512', ...account };
+  return { mechanism: 'plain', ...account };
+}
+
+async function tlsOf(values: TargetValues) {
+  if (!isOn(values, 'tls')) return false;
+  const [caFile, certFile, keyFile] = ['ca_file', 'client_tls_cert', 'client_tls_key'].map((name) =>
+    textOf(values, name),
+  );
+  return {
+    ...(caFile !== undefined && { ca: await readFile(caFile, 'utf8') }),
+    ...(certFile !== undefined && { cert: await readFile(certFile, 'utf8') }),
+    ...(keyFile !== undefined && { key: await readFile(keyFile, 'utf8') }),
+  };
+}
