@@ -13,9 +13,9 @@ interface QueueWindow {
 /**
  * Reads about `limit` events from `from` on, all of an object together, so that they can be delivered in order.
  *
- * A scan is no snapshot: it may miss an event and see a later one of the same object, which was committed while it ran. So the range is
- * read twice. The second scan sees every event that is older than one of the first scan, and only those up to the newest event of the
- * first scan are returned.
+ * A scan is no snapshot: it may miss an event and see a later one of the same object, which was committed while it ran. So a range of
+ * several pages is read twice. The second scan sees every event that is older than one of the first scan, and only those up to the newest
+ * event of the first scan are returned. A short queue is one page, which is a snapshot.
  */
 export async function readWindow(
   records: RecordStore,
@@ -25,16 +25,20 @@ export async function readWindow(
   const queue = within('outbox', target);
   const start = from ?? queue.start;
   const newest = new Map<string, number>();
-  let seen = 0;
-  let last: Key | undefined;
-  for await (const entry of entries(records, { start, end: queue.end, limit })) {
+  const read: Entry[] = [];
+  let pages = 0;
+  for await (const page of scanPages(records, { start, end: queue.end, limit })) {
+    pages += 1;
+    for (const item of page) if (item.kind === 'entry') read.push(item);
+  }
+  const last = read.at(-1);
+  if (last === undefined) return { groups: [], next: undefined };
+  const next = read.length < limit ? undefined : endOfGroup(target, last.key);
+  if (pages === 1 && next === undefined) return { groups: grouped(read), next };
+  for (const entry of read) {
     const group = groupOfEvent(entry.key);
     newest.set(group, Math.max(newest.get(group) ?? 0, entry.revision));
-    seen += 1;
-    last = entry.key;
   }
-  if (last === undefined) return { groups: [], next: undefined };
-  const next = seen < limit ? undefined : endOfGroup(target, last);
   const groups = new Map<string, Entry[]>();
   for await (const entry of entries(records, { start, end: next ?? queue.end })) {
     const group = groupOfEvent(entry.key);
@@ -44,8 +48,15 @@ export async function readWindow(
     // An object that is written again and again may have more events than memory.
     else if (known.push(entry) >= 2 * limit) groups.set(group, inOrder(known).slice(0, limit));
   }
-  const ordered = [...groups.values()].map(inOrder);
-  return { groups: ordered.sort(([a], [b]) => (a?.revision ?? 0) - (b?.revision ?? 0)), next };
+  return { groups: oldestFirst([...groups.values()]), next };
+}
+
+function grouped(events: readonly Entry[]): readonly (readonly Entry[])[] {
+  return oldestFirst([...Map.groupBy(events, ({ key }) => groupOfEvent(key)).values()]);
+}
+
+function oldestFirst(groups: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
+  return groups.map(inOrder).sort(([a], [b]) => (a?.revision ?? 0) - (b?.revision ?? 0));
 }
 
 function inOrder(events: readonly Entry[]): Entry[] {

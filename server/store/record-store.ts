@@ -33,7 +33,10 @@ export interface RecordStore {
    */
   scan(range: ScanRange): AsyncIterable<ScanItem>;
 
-  /** Does the same in pages, for engines that read many records at once. A promise for each record costs as much as reading it. */
+  /**
+   * Does the same in pages, for engines that read many records at once. A promise for each record costs as much as reading it. A page is
+   * a snapshot; the next one may be newer.
+   */
   scanPages?(range: ScanRange): AsyncIterable<readonly ScanItem[]>;
 
   commit(batch: Batch): Promise<Outcome>;
