@@ -21,7 +21,6 @@ describe('what Coffer does not have', () => {
     ['PUT', 'set-remote-target?bucket=b'],
     ['GET', 'tier'],
     ['PUT', 'tier/name'],
-    ['POST', 'start-job'],
     ['POST', 'speedtest/drive'],
     ['POST', 'profile'],
     ['GET', 'healthinfo'],

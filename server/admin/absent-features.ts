@@ -36,11 +36,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'admin:SiteReplicationAdd',
     'Coffer does not replicate sites; several servers over one PostgreSQL database are one site.',
   ],
-  [
-    'metrics',
-    'admin:Prometheus',
-    'Coffer has no live metrics on the admin API: read /minio/v2/metrics/cluster, for which "mc admin prometheus generate" makes a token.',
-  ],
   ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
   [
     'set-remote-target|list-remote-targets|remove-remote-target|replication/.*',
@@ -48,7 +43,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'Coffer does not replicate buckets.',
   ],
   ['tier.*', 'admin:SetTier', 'Coffer does not move objects to other tiers.'],
-  ['start-job|list-jobs|status-job|describe-job|cancel-job', 'admin:StartBatchJob', 'Coffer has no batch jobs.'],
   ['speedtest.*', 'admin:ServerInfo', 'Coffer has no speed test of its own: measure with a client.'],
   [
     'profile|profiling/.*|healthinfo|obdinfo|inspect-data',

@@ -7,6 +7,7 @@ import { accessKeyRoutes, revokeTokensRoutes } from './access-keys/access-keys.t
 import { accountRoutes, userRoutes } from './users.ts';
 import { attachmentRoutes, claimRoutes } from './policy-attachments.ts';
 import { absentFeatureRoutes } from './absent-features.ts';
+import { batchRoutes } from './batch-jobs.ts';
 import { bucketArchiveRoutes, identityArchiveRoutes } from './archives.ts';
 import { configRoutes } from './config.ts';
 import { explainRoutes, policyRoutes } from './policies.ts';
@@ -106,6 +107,7 @@ export const routes: readonly Route[] = [
   ...explainRoutes,
   ...bucketArchiveRoutes,
   // Last, because it also matches calls that are listed above.
+  ...batchRoutes,
   ...absentFeatureRoutes,
 ];
 

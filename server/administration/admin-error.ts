@@ -8,6 +8,8 @@ const adminErrorCodes = {
   XMinioAdminNoSuchGroup: 404,
   XMinioAdminNoSuchPolicy: 404,
   XMinioAdminNoSuchAccessKey: 404,
+  XMinioAdminNoSuchJob: 404,
+  NoSuchSourceBucket: 404,
   XMinioAdminAccessKeyInUse: 409,
   XMinioAdminInvalidAccessKey: 400,
   XMinioAdminInvalidSecretKey: 400,

@@ -9,6 +9,7 @@ import type { Identities } from '../auth/identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../federation/configurations/provider-configurations.ts';
 import type { StoredConfigurations } from '../federation/configurations/stored-configurations.ts';
 import type { KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
+import type { BatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
@@ -55,6 +56,7 @@ export interface AdminServices {
   readonly signInTest?: SignInTest;
   /** Maintenance of the stores. */
   readonly maintenance?: Maintenance;
+  readonly batchJobs?: BatchJobs;
   /** Control of this process. */
   readonly process?: ServerProcess;
   /** Aborts when endless answers have to end. */

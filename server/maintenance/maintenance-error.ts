@@ -9,7 +9,10 @@ export class MaintenanceError extends Error {
     | 'key-in-use'
     | 'rotation-in-progress'
     | 'timeout'
-    | 'versions-move';
+    | 'versions-move'
+    | 'invalid-job'
+    | 'no-such-bucket'
+    | 'no-such-job';
 
   constructor(code: MaintenanceError['code'], message: string) {
     super(message);

@@ -18,6 +18,7 @@ import { Freezer, createDispatch, notServing, type Handlers, type Readiness } fr
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener, requestIds, createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
+import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { createMaintenance } from '../maintenance/maintenance.ts';
 import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
@@ -364,6 +365,12 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       notifications: () => notificationQueues(services.stores.records, settings.notify),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
+      batchJobs: createBatchJobs({
+        records: services.records,
+        objects: services.objects,
+        random: randomBytes,
+        clock: Date.now,
+      }),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
       ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
       keyLifecycle: createKeyLifecycle(services.records),

@@ -14,6 +14,7 @@ import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
 import { threadLockClock } from '../objects/attributes/object-lock.ts';
+import { batchRounds } from '../maintenance/batch/batch-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
@@ -34,6 +35,7 @@ const intervalsMs = {
   digests: 60_000,
   usage: 2_000,
   lifecycle: 10_000,
+  batch: 2_000,
 } as const;
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
@@ -67,6 +69,11 @@ export function runPeriodicTasks(
     log,
     // A wall clock that is set forward by mistake must not expire everything.
     clock: () => threadLockClock.earliest(),
+  });
+  const runBatchJobs = batchRounds({
+    recordsPerSecond: scanner.recordsPerSecond,
+    changesPerSecond: lifecycle.removalsPerSecond,
+    log,
   });
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
@@ -132,6 +139,20 @@ export function runPeriodicTasks(
       async work(hold) {
         const records = fencedRecords(stores.records, hold);
         await applyLifecycle({ records, objects, signal: AbortSignal.any([hold.signal, stopping.signal]) });
+        return { removed: 0 };
+      },
+    }),
+    // A round runs the jobs that wait.
+    repeatTask({
+      ...common,
+      task: 'batch',
+      intervalMs: intervalsMs.batch,
+      retryMs: 10_000,
+      what: 'batch jobs',
+      failed: 'could not run a batch job; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        await runBatchJobs({ records, objects, keys, signal: AbortSignal.any([hold.signal, stopping.signal]) });
         return { removed: 0 };
       },
     }),

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { adminTest } from '../../test/support/admin/admin.ts';
+import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+
+const definition = 'expire:\n  apiVersion: v1\n  bucket: logs\n  rules:\n    - type: object # all\n';
+
+async function batchAdmin() {
+  const batchJobs = createBatchJobs({
+    records: new MemoryRecordStore(),
+    objects: { headBucket: (name) => Promise.resolve({ name, created: new Date(), location: '' }) },
+    random: randomBytes,
+    clock: () => Date.parse('2026-01-01T00:00:00Z'),
+  });
+  return adminTest({ services: { batchJobs } });
+}
+
+describe('mc batch', () => {
+  it('starts, lists, describes and cancels a job', async () => {
+    const { call } = await batchAdmin();
+    const started = await call('root', 'POST', 'start-job', { plain: definition });
+    const { id } = started.value as { readonly id: string };
+    const job = { id, type: 'expire', user: 'root', started: '2026-01-01T00:00:00.000Z', elapsed: 0 };
+    expect(started).toMatchObject({ status: 200, value: job });
+    expect((await call('root', 'GET', 'list-jobs?jobType=')).value).toEqual({ jobs: [job] });
+    expect((await call('root', 'GET', 'list-jobs?jobType=keyrotate')).value).toEqual({ jobs: [] });
+    expect((await call('root', 'GET', `describe-job?jobId=${id}`)).bytes.toString()).toBe(definition);
+    expect((await call('root', 'GET', `status-job?jobId=${id}`)).value).toMatchObject({
+      LastMetric: { jobID: id, jobType: 'expire', complete: false, failed: false, expired: { objects: 0 } },
+    });
+    expect(await call('root', 'DELETE', `cancel-job?id=${id}`)).toMatchObject({ status: 204 });
+    const gone = { status: 404, value: { Code: 'XMinioAdminNoSuchJob' } };
+    expect(await call('root', 'GET', `describe-job?jobId=${id}`)).toMatchObject(gone);
+    expect(await call('root', 'GET', `status-job?jobId=${id}`)).toMatchObject(gone);
+    expect(await call('root', 'DELETE', `cancel-job?id=${id}`)).toMatchObject(gone);
+  });
+
+  it('refuses a wrong definition with the name of the field', async () => {
+    const { call } = await batchAdmin();
+    const plain = `${definition}      colour: red\n`;
+    expect(await call('root', 'POST', 'start-job', { plain })).toMatchObject({
+      status: 400,
+      value: { Code: 'XMinioAdminInvalidArgument', Message: expect.stringContaining('colour') as string },
+    });
+  });
+
+  it('needs a key service to rotate keys', async () => {
+    const { call } = await batchAdmin();
+    const plain = 'keyrotate: {apiVersion: v1, bucket: a, encryption: {type: sse-s3}}';
+    expect(await call('root', 'POST', 'start-job', { plain })).toMatchObject({ value: { Code: 'KMSNotConfigured' } });
+  });
+
+  it.each([
+    ['POST', 'start-job'],
+    ['GET', 'list-jobs'],
+    ['GET', 'status-job?jobId=a'],
+    ['GET', 'describe-job?jobId=a'],
+    ['DELETE', 'cancel-job?id=a'],
+    ['GET', 'metrics?types=8'],
+  ])('is for those with the right: %s %s', async (method, target) => {
+    const { call, identities } = await batchAdmin();
+    await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+    expect(await call('ann', method, target, { plain: 'no YAML: [' })).toMatchObject({ status: 403 });
+  });
+});

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { keyRights, keyStatus, requireKeys } from '../administration/keys.ts';
+import { ownerOf } from '../auth/identities/subject.ts';
+import { maxDefinition, parseBatchDefinition } from '../maintenance/batch/batch-definition.ts';
+import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/batch-jobs.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { type AdminAnswer, type AdminCall, adminPath, json, nothing, nowOf, type Route } from './call.ts';
+
+/** The calls of `mc batch`. */
+export const batchRoutes: readonly Route[] = [
+  { method: 'POST', path: adminPath('start-job'), action: 'admin:StartBatchJob', serve: start },
+  { method: 'GET', path: adminPath('list-jobs'), action: 'admin:ListBatchJobs', serve: list },
+  { method: 'GET', path: adminPath('status-job'), action: 'admin:ListBatchJobs', serve: status },
+  { method: 'GET', path: adminPath('describe-job'), action: 'admin:DescribeBatchJob', serve: describe },
+  { method: 'DELETE', path: adminPath('cancel-job'), action: 'admin:CancelBatchJob', serve: cancel },
+  {
+    method: 'GET',
+    path: adminPath('metrics'),
+    action: 'admin:ServerInfo',
+    serve: (call) => Promise.resolve(metrics(call)),
+  },
+];
+
+async function start(call: AdminCall): Promise<AdminAnswer> {
+  const definition = (await call.body(4 * maxDefinition)).toString();
+  const { principal } = call;
+  const user = principal.kind === 'root' ? principal.accessKey : ownerOf(principal.subject);
+  return explained(async () => {
+    await checkKeys(call, definition);
+    return json(shown(await jobsOf(call).start(definition, user)));
+  });
+}
+
+/** A job that changes keys needs the right to change each key that it names. */
+async function checkKeys(call: AdminCall, definition: string): Promise<void> {
+  const job = parseBatchDefinition(definition, nowOf(call.services).getTime());
+  if (job.type !== 'keyrotate') return;
+  const { source } = requireKeys(call);
+  const to = job.keyName ?? source.defaultKey;
+  for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
+  const problem = (await keyStatus(source, to))['encryption-error'];
+  if (problem !== undefined) throw new AdminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${problem}`);
+}
+
+async function list(call: AdminCall): Promise<AdminAnswer> {
+  const type = call.query.get('jobType') ?? '';
+  const jobs = (await jobsOf(call).list()).filter((job) => isWaiting(job) && (type === '' || job.type === type));
+  return json({ jobs: jobs.map(shown) });
+}
+
+async function status(call: AdminCall): Promise<AdminAnswer> {
+  return json({ LastMetric: metricOf(await named(call, () => true)) });
+}
+
+/** As in MinIO, only a job that waits or runs has a definition. */
+async function describe(call: AdminCall): Promise<AdminAnswer> {
+  const { definition } = await named(call, isWaiting);
+  return { kind: 'bytes', bytes: Buffer.from(definition), contentType: 'application/yaml' };
+}
+
+async function named(call: AdminCall, isWanted: (job: BatchJob) => boolean): Promise<BatchJob> {
+  const id = call.required('jobId');
+  const found = (await jobsOf(call).list()).find((job) => job.id === id && isWanted(job));
+  if (found === undefined) throw new AdminError('XMinioAdminNoSuchJob', `There is no job ${id}.`);
+  return found;
+}
+
+function cancel(call: AdminCall): Promise<AdminAnswer> {
+  return explained(async () => {
+    await jobsOf(call).cancel(call.required('id'));
+    return { ...nothing, status: 204 };
+  });
+}
+
+/** The type of the metrics of batch jobs. Coffer has no other live metrics on the admin API. */
+const batchMetrics = '8';
+
+/** Shows a job until it ends, `n` times at most. */
+function metrics(call: AdminCall): AdminAnswer {
+  const { query, services } = call;
+  if (query.get('types') !== batchMetrics) {
+    throw new S3Error(
+      'NotImplemented',
+      'Coffer has no live metrics on the admin API but those of batch jobs: read /minio/v2/metrics/cluster, for which "mc admin prometheus generate" makes a token.',
+    );
+  }
+  const jobs = jobsOf(call);
+  const id = query.get('by-jobID') ?? '';
+  const count = Number(query.get('n') ?? '0');
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      for (let shownTimes = 1; !signal.aborted; shownTimes += 1) {
+        const known = (await jobs.list()).filter((job) => id === '' || job.id === id);
+        const Jobs = Object.fromEntries(known.map((job) => [job.id, metricOf(job)]));
+        const final = shownTimes === count || !known.some(isWaiting);
+        const collected = nowOf(services).toISOString();
+        yield [{ hosts: [services.server.endpoint], aggregated: { batchJobs: { collected, Jobs } }, final }];
+        if (final) return;
+        await sleep(1_000, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Coffer's names of the parts of a metric are those of MinIO. */
+function metricOf(job: BatchJob) {
+  const { id, type, bucket, after = '', started, updated, ended, objects, deleteMarkers, failed, failure } = job;
+  const done = { lastBucket: bucket, lastObject: after, objects, objectsFailed: failed };
+  return {
+    jobID: id,
+    jobType: type,
+    startTime: new Date(started).toISOString(),
+    lastUpdate: new Date(updated).toISOString(),
+    retryAttempts: 0,
+    complete: ended !== undefined && failed === 0,
+    failed: ended !== undefined && failed > 0,
+    ...(failure && { failure }),
+    ...(type === 'expire' ? { expired: { ...done, deleteMarkers, deleteMarkersFailed: 0 } } : { rotation: done }),
+  };
+}
+
+function shown({ id, type, user, started, updated }: BatchJob) {
+  // Go counts durations in nanoseconds.
+  return { id, type, user, started: new Date(started).toISOString(), elapsed: (updated - started) * 1e6 };
+}
+
+function jobsOf({ services }: AdminCall): BatchJobs {
+  if (services.batchJobs !== undefined) return services.batchJobs;
+  throw new AdminError('XCofferRefused', 'This server runs no batch jobs.');
+}
+
+async function explained(work: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MaintenanceError)) throw error;
+    const options = { cause: error };
+    if (error.code === 'no-such-job') throw new AdminError('XMinioAdminNoSuchJob', error.message, options);
+    if (error.code === 'no-such-bucket') throw new AdminError('NoSuchSourceBucket', error.message, options);
+    if (error.code === 'busy') throw new AdminError('SlowDown', error.message, options);
+    throw new AdminError('XMinioAdminInvalidArgument', error.message, options);
+  }
+}

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { createBatchJobs } from './batch-jobs.ts';
+import { batchRounds } from './batch-rounds.ts';
+
+const hour = 3_600_000;
+
+async function batchTest({ versioned = false, objectLock = false } = {}) {
+  const time = { now: Date.parse('2026-01-01T00:00:00Z') };
+  const clock = () => time.now;
+  const test = testLayer({ clock });
+  await test.layer.createBucket('bucket', { location: '', ...(objectLock && { objectLock }) });
+  if (versioned) await test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+  const { records, layer } = test;
+  const jobs = createBatchJobs({ records, objects: layer, random: randomBytes, clock });
+  const logged: object[] = [];
+  const log = {
+    info: (fields: object) => void logged.push(fields),
+    warn: (fields: object) => void logged.push(fields),
+  };
+  const round = batchRounds({ recordsPerSecond: Infinity, changesPerSecond: Infinity, log, clock });
+  const run = (objects: ObjectLayer = layer) =>
+    round({
+      records,
+      objects,
+      keys: keyServiceKeys(test.keyService, { defaultKey: 'default-key' }),
+      signal: new AbortController().signal,
+    });
+  const startJob = (definition: string) => jobs.start(definition, 'ann');
+  const start = (rules: string) =>
+    jobs.start(`expire:\n  apiVersion: v1\n  bucket: bucket\n  rules: ${rules}\n  retry: {attempts: 1}`, 'ann');
+  const listed = async () => {
+    const request = { bucket: 'bucket', prefix: '', delimiter: '', keyMarker: '', limit: 10_000 };
+    return (await layer.listObjectVersions(request)).versions;
+  };
+  const keys = async () => (await listed()).map(({ key, deleteMarker }) => (deleteMarker ? `${key} gone` : key));
+  return { ...test, time, jobs, run, start, startJob, keys, listed, logged };
+}
+
+describe('a batch job that expires', () => {
+  it('removes the objects that match, and reports them', async () => {
+    const { layer, time, start, run, keys, jobs } = await batchTest();
+    await layer.putObject(put('bucket', 'a.log', '1'));
+    await layer.putObject(put('bucket', 'a.txt', '1'));
+    time.now += 2 * hour;
+    await layer.putObject(put('bucket', 'b.log', '1'));
+    await start('[{type: object, name: "*.log", olderThan: 1h}]');
+    await run();
+    expect(await keys()).toEqual(['a.txt', 'b.log']);
+    expect(await jobs.list()).toEqual([
+      expect.objectContaining({ user: 'ann', objects: 1, failed: 0, ended: time.now }),
+    ]);
+  });
+
+  it.each([
+    ['tags', '[{type: object, tags: [{key: colour, value: "r*"}]}]', ['blue']],
+    ['metadata', '[{type: object, metadata: [{key: X-Amz-Meta-Size, value: "?"}]}]', ['blue']],
+    ['a header', '[{type: object, metadata: [{key: content-type, value: "image/*"}]}]', ['red']],
+    ['the size', '[{type: object, size: {greaterThan: 3}}]', ['red']],
+  ])('selects by %s', async (_what, rules, left) => {
+    const { layer, start, run, keys } = await batchTest();
+    await layer.putObject(
+      put('bucket', 'red', '12', { tags: { colour: 'red' }, headers: { metadata: { size: 's' } } }),
+    );
+    await layer.putObject(
+      put('bucket', 'blue', '1234', { tags: { colour: 'blue' }, headers: { metadata: {}, contentType: 'image/png' } }),
+    );
+    await start(rules);
+    await run();
+    expect(await keys()).toEqual(left);
+  });
+
+  it('removes all versions, or those beyond the newest ones', async () => {
+    const { layer, start, run, keys, jobs } = await batchTest({ versioned: true });
+    for (const key of ['all', 'all', 'some', 'some', 'some', 'some']) await layer.putObject(put('bucket', key, key));
+    await layer.deleteObject('bucket', 'gone');
+    await layer.putObject(put('bucket', 'gone', 'x'));
+    await layer.deleteObject('bucket', 'gone');
+    await start('[{type: object, name: all}, {type: object, purge: {retainVersions: 2}}, {type: deleted}]');
+    await run();
+    expect(await keys()).toEqual(['some', 'some']);
+    expect(await jobs.list()).toEqual([expect.objectContaining({ objects: 5, deleteMarkers: 2, failed: 0 })]);
+  });
+
+  it('never makes an older version current where a lock holds it', async () => {
+    const { layer, start, run, listed, jobs } = await batchTest({ objectLock: true });
+    const { versionId } = await layer.putObject(put('bucket', 'a', 'old'));
+    await layer.putObjectLegalHold('bucket', 'a', { versionId, legalHold: true });
+    await layer.putObject(put('bucket', 'a', 'new'));
+    await start('[{type: object}]');
+    await run();
+    expect((await listed()).map(({ isLatest }) => isLatest)).toEqual([true, false]);
+    expect(await jobs.list()).toEqual([
+      expect.objectContaining({
+        objects: 0,
+        failed: 1,
+        failure: { key: 'a', message: expect.stringContaining('AccessDenied') as string },
+      }),
+    ]);
+  });
+
+  it('goes on where it was interrupted', async () => {
+    const { layer, start, run, keys, jobs } = await batchTest();
+    for (let at = 0; at < 2_500; at += 1) await layer.putObject(put('bucket', String(at).padStart(4, '0'), 'x'));
+    await start('[{type: object}]');
+    const lists: string[] = [];
+    const broken = (failing: boolean): ObjectLayer =>
+      Object.assign(Object.create(layer) as ObjectLayer, {
+        listObjectVersions: (request: Parameters<ObjectLayer['listObjectVersions']>[0]) => {
+          lists.push(request.keyMarker);
+          if (failing && lists.length === 2) throw new Error('the server stops');
+          return layer.listObjectVersions(request);
+        },
+      });
+    await expect(run(broken(true))).rejects.toThrow('the server stops');
+    const [job] = await jobs.list();
+    expect(job).toMatchObject({ objects: 999 });
+    lists.length = 0;
+    await run(broken(false));
+    expect(lists[0]).toBe(job?.after);
+    expect(await keys()).toEqual([]);
+    expect(await jobs.list()).toEqual([expect.objectContaining({ objects: 2_500, failed: 0 })]);
+  });
+
+  it('ends at the next page when it is cancelled', async () => {
+    const { layer, start, run, keys, jobs } = await batchTest();
+    for (let at = 0; at < 1_500; at += 1) await layer.putObject(put('bucket', String(at).padStart(4, '0'), 'x'));
+    const { id } = await start('[{type: object}]');
+    const cancelling: ObjectLayer = Object.assign(Object.create(layer) as ObjectLayer, {
+      listObjectVersions: async (request: Parameters<ObjectLayer['listObjectVersions']>[0]) => {
+        const page = await layer.listObjectVersions(request);
+        await jobs.cancel(id);
+        return page;
+      },
+    });
+    await run(cancelling);
+    expect((await keys()).length).toBeGreaterThan(400);
+    expect(await jobs.list()).toEqual([]);
+    await expect(jobs.cancel(id)).rejects.toMatchObject({ code: 'no-such-job' });
+  });
+
+  it('leaves an object that was replaced meanwhile', async () => {
+    const { layer, time, start, run, keys } = await batchTest();
+    await layer.putObject(put('bucket', 'a', 'old'));
+    time.now += 2 * hour;
+    await start('[{type: object, olderThan: 1h}]');
+    const racing: ObjectLayer = Object.assign(Object.create(layer) as ObjectLayer, {
+      listObjectVersions: async (request: Parameters<ObjectLayer['listObjectVersions']>[0]) => {
+        const page = await layer.listObjectVersions(request);
+        await layer.putObject(put('bucket', 'a', 'new'));
+        return page;
+      },
+    });
+    await run(racing);
+    expect(await keys()).toEqual(['a']);
+  });
+
+  it('needs a bucket', async () => {
+    const { jobs } = await batchTest();
+    const definition = 'expire:\n  apiVersion: v1\n  bucket: other\n  rules: [{type: object}]';
+    await expect(jobs.start(definition, 'ann')).rejects.toMatchObject({ code: 'no-such-bucket' });
+  });
+});
+
+const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;
+
+describe('a batch job that rotates keys', () => {
+  it('gives the versions that match the new key, and touches nothing else', async () => {
+    const { layer, keyService, startJob, run, listed, jobs } = await batchTest({ versioned: true });
+    for (const name of ['old', 'other', 'new']) keyService.keys.set(name, Buffer.alloc(32, name.length));
+    await layer.putObject(put('bucket', 'a', 'first', kms('old')));
+    await layer.putObject(put('bucket', 'a', 'second', kms('old')));
+    await layer.putObject(put('bucket', 'b', 'x', kms('other')));
+    await layer.putObject(put('bucket', 'c', 'x', { encryption: { scheme: 'SSE-S3' } }));
+    await layer.putObject(put('bucket', 'd', 'x'));
+    const before = await listed();
+    await startJob(`keyrotate:
+  apiVersion: v1
+  bucket: bucket
+  encryption: {type: sse-kms, key: new}
+  flags: {filter: {kmskey: old}}`);
+    await run();
+    expect(await listed()).toEqual(before);
+    const keyOf = async (key: string, versionId: string) =>
+      (await layer.headObject('bucket', key, { versionId })).encryption;
+    const found = await Promise.all(before.map(({ key, versionId }) => keyOf(key, versionId)));
+    expect(found.map((encryption) => encryption && 'keyName' in encryption && encryption.keyName)).toEqual([
+      'new',
+      'new',
+      'other',
+      expect.anything(),
+      undefined,
+    ]);
+    expect(await jobs.list()).toEqual([expect.objectContaining({ type: 'keyrotate', objects: 2, failed: 0 })]);
+  });
+
+  it('counts what fails, and goes on with the others', async () => {
+    const { layer, keyService, startJob, run, jobs } = await batchTest();
+    for (const name of ['old', 'lost', 'new']) keyService.keys.set(name, Buffer.alloc(32, name.length));
+    await layer.putObject(put('bucket', 'a', 'x', kms('lost')));
+    await layer.putObject(put('bucket', 'b', 'x', kms('old')));
+    keyService.keys.delete('lost');
+    await startJob(`keyrotate:
+  apiVersion: v1
+  bucket: bucket
+  encryption: {type: sse-kms, key: new}
+  flags: {retry: {attempts: 1}}`);
+    await run();
+    expect(await jobs.list()).toEqual([
+      expect.objectContaining({ objects: 1, failed: 1, ended: expect.any(Number) as number }),
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { key, within } from '../../store/keys.ts';
+import type { RecordStore, Revision } from '../../store/record-store.ts';
+import { MaintenanceError } from '../maintenance-error.ts';
+import { type BatchDefinition, parseBatchDefinition } from './batch-definition.ts';
+
+/** What a job has done. */
+export interface BatchCounts {
+  readonly objects: number;
+  readonly deleteMarkers: number;
+  /** Versions that failed at each attempt, or that a lock holds. */
+  readonly failed: number;
+}
+
+/** A batch job. Times are milliseconds since 1970. */
+export interface BatchJob extends BatchCounts {
+  readonly id: string;
+  readonly type: BatchDefinition['type'];
+  readonly bucket: string;
+  readonly user: string;
+  readonly started: number;
+  readonly updated: number;
+  /** The YAML, as it was sent. It has no secret. */
+  readonly definition: string;
+  /** All keys up to this one are done. */
+  readonly after?: string;
+  readonly ended?: number;
+  /** The first failure. */
+  readonly failure?: { readonly key: string; readonly message: string };
+}
+
+/** Finished jobs whose report is kept, and jobs that wait. */
+const maxFinished = 100;
+const maxWaiting = 100;
+
+const jobKey = (id: string) => key('batch-job', id);
+
+export interface BatchJobs {
+  /** Throws `MaintenanceError` `invalid-job`, `no-such-bucket`, or `busy` where too many wait. */
+  start(definition: string, user: string): Promise<BatchJob>;
+  /** All jobs that are kept, from the oldest to the newest. */
+  list(): Promise<readonly BatchJob[]>;
+  /** Ends a job at its next page. Throws `no-such-job` for one that has ended. */
+  cancel(id: string): Promise<void>;
+}
+
+interface BatchJobsOptions {
+  readonly records: RecordStore;
+  readonly objects: Pick<ObjectLayer, 'headBucket'>;
+  readonly random: (size: number) => Buffer;
+  readonly clock: () => number;
+}
+
+export function createBatchJobs({ records, objects, random, clock }: BatchJobsOptions): BatchJobs {
+  return {
+    async start(definition, user) {
+      const now = clock();
+      const { type, bucket } = parseBatchDefinition(definition, now);
+      await objects.headBucket(bucket).catch((error: unknown) => {
+        if (error instanceof S3Error && error.code === 'NoSuchBucket')
+          throw new MaintenanceError('no-such-bucket', `there is no bucket ${bucket}`);
+        throw error;
+      });
+      const jobs = await readJobs(records);
+      if (jobs.filter(isWaiting).length >= maxWaiting)
+        throw new MaintenanceError('busy', `${maxWaiting} jobs wait: cancel one, or start this one later`);
+      const id = `${type}-${random(16).toString('base64url').replaceAll(/[-_]/g, '0')}`;
+      const job = {
+        id,
+        type,
+        bucket,
+        user,
+        started: now,
+        updated: now,
+        definition,
+        objects: 0,
+        deleteMarkers: 0,
+        failed: 0,
+      };
+      const gone = jobs.filter((one) => !isWaiting(one)).slice(0, -maxFinished);
+      const put = [{ key: jobKey(id), value: encodeRecord(job) }];
+      await commitOnce(records, { put, delete: gone.map((one) => jobKey(one.id)) }, random);
+      return job;
+    },
+    list: () => readJobs(records),
+    async cancel(id) {
+      const entry = await records.get(jobKey(id));
+      const job = entry && decodeJob(entry.value);
+      if (job === undefined || !isWaiting(job)) throw new MaintenanceError('no-such-job', `no job ${id} waits or runs`);
+      await commitOnce(records, { delete: [jobKey(id)] }, random);
+    },
+  };
+}
+
+/** Reports whether a job waits or runs. */
+export function isWaiting({ ended }: BatchJob): boolean {
+  return ended === undefined;
+}
+
+export async function readJobs(records: Pick<RecordStore, 'scan'>): Promise<readonly BatchJob[]> {
+  const jobs: BatchJob[] = [];
+  for await (const item of records.scan(within('batch-job')))
+    if (item.kind === 'entry') jobs.push(decodeJob(item.value));
+  return jobs.toSorted((a, b) => a.started - b.started || (a.id < b.id ? -1 : 1));
+}
+
+function decodeJob(value: Buffer): BatchJob {
+  return decodeRecord(value, 'a batch job') as BatchJob;
+}
+
+/** A job that this server runs. Its progress is stored where nobody has cancelled it. */
+export class RunningJob {
+  #job: BatchJob;
+  #revision: Revision;
+  readonly #records: RecordStore;
+  readonly #random: (size: number) => Buffer;
+
+  private constructor(records: RecordStore, random: (size: number) => Buffer, job: BatchJob, revision: Revision) {
+    this.#records = records;
+    this.#random = random;
+    this.#job = job;
+    this.#revision = revision;
+  }
+
+  /** Returns undefined for a job that was cancelled or has ended. */
+  static async open(
+    records: RecordStore,
+    random: (size: number) => Buffer,
+    id: string,
+  ): Promise<RunningJob | undefined> {
+    const entry = await records.get(jobKey(id));
+    const job = entry && decodeJob(entry.value);
+    return job && isWaiting(job) ? new RunningJob(records, random, job, entry.revision) : undefined;
+  }
+
+  get job(): BatchJob {
+    return this.#job;
+  }
+
+  /** Returns false where the job was cancelled. */
+  async save(change: Partial<BatchJob>): Promise<boolean> {
+    const job = { ...this.#job, ...change };
+    const recordKey = jobKey(job.id);
+    const expect = [{ kind: 'revision' as const, key: recordKey, revision: this.#revision }];
+    const settled = await commitOnce(
+      this.#records,
+      { expect, put: [{ key: recordKey, value: encodeRecord(job) }] },
+      this.#random,
+    );
+    const entry = settled.kind === 'committed' ? await this.#records.get(recordKey) : undefined;
+    if (entry === undefined) return false;
+    this.#job = job;
+    this.#revision = entry.revision;
+    return true;
+  }
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { KeySource } from '../../encryption/key-source.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { isReadOnly } from '../../store/commits.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { pace } from '../pace.ts';
+import { parseBatchDefinition } from './batch-definition.ts';
+import { isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
+import { rotateVersion } from './rotate-version.ts';
+import { type BatchObjects, runBatchJob } from './run-batch-job.ts';
+
+interface BatchRound {
+  /** The records as the lease holder sees them: its commits are fenced. */
+  readonly records: RecordStore;
+  readonly objects: BatchObjects & Pick<ObjectLayer, 'headBucket'>;
+  readonly keys: KeySource;
+  readonly signal: AbortSignal;
+}
+
+interface BatchRoundsOptions {
+  /** Records a second that the jobs read, and versions a second that they change. Infinity for no limit. */
+  readonly recordsPerSecond: number;
+  readonly changesPerSecond: number;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+  readonly clock?: () => number;
+  readonly random?: (size: number) => Buffer;
+}
+
+/** Returns a function that runs the jobs that wait, one after the other. A job that was interrupted goes on where it was. */
+export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) => Promise<void> {
+  const { recordsPerSecond, changesPerSecond, log, clock = Date.now, random = randomBytes } = options;
+  return async ({ records, objects, keys, signal }) => {
+    const waiting = (await readJobs(records)).filter(isWaiting);
+    // Nothing can be changed in a read-only store.
+    if (waiting.length === 0 || (await isReadOnly(records))) return;
+    for (const { id } of waiting) {
+      const running = await RunningJob.open(records, random, id);
+      if (running === undefined) continue;
+      const { job } = running;
+      const reads = pace(recordsPerSecond, { signal });
+      const changes = pace(changesPerSecond, { signal });
+      const definition = parseBatchDefinition(job.definition, job.started);
+      const isDone = await runBatchJob({
+        objects,
+        job,
+        definition,
+        rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
+        signal,
+        passed: async (read, changed) => {
+          await (read > 0 ? reads(read) : changes(changed));
+        },
+        checkpoint: (progress) => running.save({ ...progress, updated: clock() }),
+      });
+      if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
+        log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);
+        continue;
+      }
+      const { type, bucket, objects: done, deleteMarkers, failed, failure } = running.job;
+      const fields = { event: 'batch-ended', job: id, type, bucket, objects: done, deleteMarkers, failed, failure };
+      if (failed === 0) log.info(fields, `the batch job ${id} has ended`);
+      else log.warn(fields, `the batch job ${id} has ended, and ${failed} versions failed`);
+    }
+  };
+}
