@@ -17,6 +17,7 @@ import {
   unsigned,
   WebAssembly,
 } from './wasm-assembly.ts';
+import { XxHash3, XxHash64 } from './xx-hash.ts';
 
 /** Computes the tables of a reflected CRC for slicing: table k has the contribution of a byte that k more bytes follow in the same step. */
 function crcTables(polynomial: bigint, count: number): bigint[][] {
@@ -270,6 +271,12 @@ export function hasherOf(algorithm: ChecksumAlgorithm): Hasher {
       return createHash('sha512');
     case 'MD5':
       return createHash('md5');
+    case 'XXHASH64':
+      return new XxHash64();
+    case 'XXHASH3':
+      return new XxHash3(64);
+    case 'XXHASH128':
+      return new XxHash3(128);
   }
 }
 

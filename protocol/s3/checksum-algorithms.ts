@@ -1,4 +1,4 @@
-/** The checksums of S3 that are computed here, with their sizes in bytes. XXHASH64, XXHASH3 and XXHASH128 are not. */
+/** The checksums of S3, with their sizes in bytes. */
 export const checksumSizes = {
   CRC32: 4,
   CRC32C: 4,
@@ -7,6 +7,9 @@ export const checksumSizes = {
   SHA256: 32,
   SHA512: 64,
   MD5: 16,
+  XXHASH64: 8,
+  XXHASH3: 8,
+  XXHASH128: 16,
 } as const;
 
 export type ChecksumAlgorithm = keyof typeof checksumSizes;

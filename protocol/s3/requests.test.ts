@@ -107,7 +107,7 @@ describe('CompleteMultipartUpload', () => {
     ],
     [
       'a checksum that is not known',
-      partsBody(1).replace('</Part>', '<ChecksumXXHASH3>c2hh</ChecksumXXHASH3></Part>'),
+      partsBody(1).replace('</Part>', '<ChecksumMD4>c2hh</ChecksumMD4></Part>'),
       'InvalidRequest',
     ],
     [

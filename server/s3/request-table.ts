@@ -78,19 +78,14 @@ const customerKey: Rows = each(`${sse}-customer-algorithm ${sse}-customer-key ${
 
 const checksums: Rows = each(
   'x-amz-checksum-crc32 x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256 ' +
-    'x-amz-checksum-sha512 x-amz-checksum-md5',
+    'x-amz-checksum-sha512 x-amz-checksum-md5 x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
   honoured,
-);
-const xxHashes: Rows = each(
-  'x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
-  refused('this checksum is not computed here; use CRC32, CRC32C, CRC64NVME, SHA1, SHA256, SHA512 or MD5'),
 );
 /** Digests of the body of any request. */
 const bodyDigests: Rows = {
   'content-md5': honoured,
   'x-amz-sdk-checksum-algorithm': { kind: 'honoured', check: checkChecksumAlgorithm },
   ...checksums,
-  ...xxHashes,
 };
 
 const readConditions: Rows = each('if-match if-none-match if-modified-since if-unmodified-since', honoured);
@@ -170,13 +165,13 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...common,
     ...listing,
     ...archived,
-    ...each('?max-keys ?continuation-token ?fetch-owner ?start-after', honoured),
+    ...each('?max-keys ?continuation-token ?fetch-owner ?start-after ?metadata', honoured),
   },
   ListObjectVersions: {
     ...common,
     ...listing,
     ...archived,
-    ...each('?key-marker ?max-keys ?version-id-marker', honoured),
+    ...each('?key-marker ?max-keys ?version-id-marker ?metadata', honoured),
   },
   ListMultipartUploads: {
     ...common,
@@ -332,7 +327,6 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     // Some clients repeat the encryption of the upload. It must be the same.
     ...encryption,
     ...checksums,
-    ...xxHashes,
     ...writeConditions,
     ...each('content-md5 x-amz-checksum-type x-amz-mp-object-size ?uploadId', honoured),
   },
@@ -392,7 +386,6 @@ export const guardsElsewhere: Rows = {
   ...each(lockNames, refused('this operation creates no object')),
   'x-amz-bypass-governance-retention': refused('this operation does not change a lock', { except: ['false'] }),
   'x-amz-mfa': refused('a second factor is not checked'),
-  ...xxHashes,
   ...each(
     [...Object.keys(encryption), ...Object.keys(customerKey), ...Object.keys(copySource).filter(isCopyKey)].join(' '),
     refused('this operation does not encrypt', { code: 'InvalidArgument' }),

@@ -19,6 +19,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { hasherOf } from '../../platform/checksums/hashers.ts';
 
 const Bucket = 'objects';
 let server: RunningServer;
@@ -100,12 +101,18 @@ describe('an object', () => {
     expect(await told.Body?.transformToString()).toBe('checked');
   });
 
-  it('is checked by SHA512, which the SDK does not compute', async () => {
-    const ChecksumSHA512 = createHash('sha512').update('checked').digest('base64');
-    await put('sum/SHA512', 'checked', { ChecksumSHA512 });
-    const head = await s3.send(new HeadObjectCommand({ Bucket, Key: 'sum/SHA512', ChecksumMode: 'ENABLED' }));
-    expect(head).toMatchObject({ ChecksumSHA512, ChecksumType: 'FULL_OBJECT' });
-  });
+  it.each(['SHA512', 'XXHASH64', 'XXHASH3', 'XXHASH128'] as const)(
+    'is checked by %s, which the SDK does not compute',
+    async (algorithm) => {
+      const hasher = hasherOf(algorithm);
+      hasher.update(Buffer.from('checked'));
+      const checksum = { [`Checksum${algorithm}`]: hasher.digest().toString('base64') };
+      const Key = `sum/${algorithm}`;
+      await put(Key, 'checked', checksum);
+      const head = await s3.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }));
+      expect(head).toMatchObject({ ...checksum, ChecksumType: 'FULL_OBJECT' });
+    },
+  );
 
   it('refuses a checksum that does not fit, and stores nothing', async () => {
     const wrong = put('sum/wrong', 'checked', {

@@ -61,6 +61,9 @@ const algorithms = [
   'SHA256',
   'SHA512',
   'MD5',
+  'XXHASH64',
+  'XXHASH3',
+  'XXHASH128',
 ] as const satisfies Checksum['algorithm'][];
 
 type ListedChecksum = Pick<Checksum, 'algorithm' | 'type'>;

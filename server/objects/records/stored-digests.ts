@@ -57,6 +57,9 @@ const algorithms: readonly { readonly name: Checksum['algorithm']; readonly size
   { name: 'SHA256', size: 32 },
   { name: 'SHA512', size: 64 },
   { name: 'MD5', size: 16 },
+  { name: 'XXHASH64', size: 8 },
+  { name: 'XXHASH3', size: 8 },
+  { name: 'XXHASH128', size: 16 },
 ];
 const MD5_SIZE = 16;
 
