@@ -27,6 +27,11 @@ export function markup(literal: TemplateStringsArray, ...gaps: readonly (Xml | n
   return text as Xml;
 }
 
+/** Joins finished markup. */
+export function xmlAll(parts: readonly Xml[]): Xml {
+  return parts.join('') as Xml;
+}
+
 function opening(name: string, attributes: Readonly<Record<string, string>>): string {
   let open = name;
   for (const [attribute, value] of Object.entries(attributes)) open += ` ${attribute}="${escape(value)}"`;

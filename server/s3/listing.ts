@@ -37,18 +37,26 @@ export function pageSize(call: S3Call, parameter: string): number {
 /** Writes the entries of a listing of objects. The parts that are equal in all entries are made once. */
 export function objectElements(
   objects: readonly ListedObject[],
-  options: { readonly name: string; readonly encoding: KeyEncoding; readonly owner: boolean },
+  options: {
+    readonly name: string;
+    readonly encoding: KeyEncoding;
+    readonly owner: boolean;
+    /** The further elements of an object. */
+    readonly more?: ReadonlyMap<ListedObject, readonly Xml[]> | undefined;
+  },
 ): readonly Xml[] {
-  const { name, encoding } = options;
+  const { name, encoding, more } = options;
   const ownerHere = options.owner ? theOwner : none;
-  return objects.map(({ key, size, etag, modified, checksum, storageClass }) =>
-    element(name, [
+  return objects.map((object) => {
+    const { key, size, etag, modified, checksum, storageClass } = object;
+    return element(name, [
       markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
       checksum && checksumMarkup(checksum),
       markup`<Size>${size}</Size>${ownerHere}`,
       storageClassElement(storageClass),
-    ]),
-  );
+      ...(more?.get(object) ?? []),
+    ]);
+  });
 }
 
 export function storageClassElement(storageClass: string | undefined): Xml {

@@ -208,6 +208,23 @@ function checkStorageClass(name: string | undefined): string | undefined {
   );
 }
 
+/** Returns the headers that were sent with an object to describe it, but for its metadata. */
+export function descriptionOf(stored: ObjectHeaders): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': stored.contentType ?? defaultContentType };
+  addDescription(headers, stored);
+  return headers;
+}
+
+function addDescription(headers: Record<string, string>, stored: ObjectHeaders): void {
+  if (stored.contentDisposition !== undefined) headers['content-disposition'] = stored.contentDisposition;
+  if (stored.contentLanguage !== undefined) headers['content-language'] = stored.contentLanguage;
+  if (stored.cacheControl !== undefined) headers['cache-control'] = stored.cacheControl;
+  if (stored.expires !== undefined) headers['expires'] = stored.expires;
+  if (stored.contentEncoding !== undefined) headers['content-encoding'] = stored.contentEncoding;
+  if (stored.storageClass !== undefined) headers['x-amz-storage-class'] = stored.storageClass;
+  if (stored.websiteRedirect !== undefined) headers['x-amz-website-redirect-location'] = stored.websiteRedirect;
+}
+
 /** Returns the headers that describe an object in answers to GET and HEAD. */
 export function describingHeaders(
   info: ObjectInfo,
@@ -220,14 +237,8 @@ export function describingHeaders(
     'accept-ranges': 'bytes',
   };
   if (info.versionId !== undefined) headers['x-amz-version-id'] = info.versionId;
-  if (info.contentDisposition !== undefined) headers['content-disposition'] = info.contentDisposition;
-  if (info.contentLanguage !== undefined) headers['content-language'] = info.contentLanguage;
-  if (info.cacheControl !== undefined) headers['cache-control'] = info.cacheControl;
-  if (info.expires !== undefined) headers['expires'] = info.expires;
-  if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
-  if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
+  addDescription(headers, info);
   if (info.expiration !== undefined) headers['x-amz-expiration'] = expirationHeader(info.expiration);
-  if (info.websiteRedirect !== undefined) headers['x-amz-website-redirect-location'] = info.websiteRedirect;
   addMetadataHeaders(headers, info.metadata);
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
   if (options.checksum !== undefined) Object.assign(headers, checksumHeaders(options.checksum));

@@ -1,4 +1,4 @@
-import type { Checksum, ObjectInfo } from './objects.ts';
+import type { Checksum, ObjectEncryption, ObjectHeaders, ObjectInfo, ObjectTags } from './objects.ts';
 
 export interface ListObjects {
   readonly bucket: string;
@@ -7,6 +7,17 @@ export interface ListObjects {
   /** The listing begins after this key or common prefix. */
   readonly after: string;
   readonly limit: number;
+  /** True where the objects come with `details`. */
+  readonly details?: boolean | undefined;
+}
+
+/** What listings of S3 do not show of an object. */
+export interface ListedDetails {
+  /** Unique to the object. */
+  readonly id: string;
+  readonly headers: ObjectHeaders;
+  readonly tags: ObjectTags;
+  readonly scheme: ObjectEncryption['scheme'] | undefined;
 }
 
 /** An object in a listing. */
@@ -21,6 +32,7 @@ export interface ListedObject {
   readonly checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined;
   readonly storageClass: string | undefined;
   readonly damage: ObjectInfo['damage'] | undefined;
+  readonly details?: ListedDetails;
 }
 
 export interface ObjectListing {
@@ -38,6 +50,8 @@ export interface ListObjectVersions {
   readonly keyMarker: string;
   readonly versionIdMarker?: string | undefined;
   readonly limit: number;
+  /** True where the versions come with `details`. Delete markers have none. */
+  readonly details?: boolean | undefined;
 }
 
 export interface ListedVersion extends ListedObject {

@@ -192,7 +192,7 @@ function endOfPart(bytes: Buffer): number {
 
 /** Yields versions in their order, and the names of common prefixes. */
 async function* listed(
-  { bucket }: ListObjectVersions,
+  { bucket, details }: ListObjectVersions,
   { nullVersion }: Start,
   cursors: readonly Cursor[],
   sealed: SealedEtags,
@@ -200,7 +200,7 @@ async function* listed(
   // The null version of a key, which the table has before the others: it waits for its place of time.
   let waiting = nullVersion && {
     place: prefixOf(nullVersion.key),
-    version: decodeListedVersion(nullVersion.value, { bucket, key: nullVersion.key, isLatest: false }, sealed),
+    version: decodeListedVersion(nullVersion.value, { bucket, key: nullVersion.key, isLatest: false, details }, sealed),
   };
   for await (const { item, place, isLatest } of merged(cursors)) {
     if (waiting !== undefined && !waiting.place.equals(place)) {
@@ -211,7 +211,8 @@ async function* listed(
       yield String(decodePrefix(item.prefix)[2]);
       continue;
     }
-    const version = decodeListedVersion(item.value, { bucket, key: String(decodePrefix(place)[0]), isLatest }, sealed);
+    const key = String(decodePrefix(place)[0]);
+    const version = decodeListedVersion(item.value, { bucket, key, isLatest, details }, sealed);
     if (!isLatest && version.versionId === NULL_VERSION) {
       waiting = { place: Buffer.from(place), version };
       continue;

@@ -12,7 +12,7 @@ import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
-import { decodeListed } from '../records/listed-objects.ts';
+import { decodeListed, detailsOf } from '../records/listed-objects.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
 
 /** Lists keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
@@ -39,7 +39,10 @@ export async function listObjects(context: ObjectContext, request: ListObjects):
         commonPrefixes.push(last);
       } else {
         last = textAt(item.key, keyStart);
-        objects.push(decodeListed(item.value, bucket, last, sealed));
+        const listed = decodeListed(item.value, bucket, last, sealed);
+        // `sealed` keeps the listed object itself, to set its ETag later.
+        if (request.details === true) Object.assign(listed, { details: detailsOf(item.value, bucket, last) });
+        objects.push(listed);
       }
     }
   }

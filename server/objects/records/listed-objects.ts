@@ -1,4 +1,4 @@
-import type { ListedObject, ListedVersion } from '../object-layer.ts';
+import type { ListedDetails, ListedObject, ListedVersion } from '../object-layer.ts';
 import { decodeHead, decodeObject, hasHead, headOf, type ObjectHead, type ObjectRecord } from './object-record.ts';
 import type { SealedEtags } from './sealed-etags.ts';
 
@@ -27,16 +27,32 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
   return listed;
 }
 
+/** Returns what `details` of a listing ask for. */
+export function detailsOf(value: Buffer, bucket: string, key: string): ListedDetails {
+  const { id, headers, tags = {}, sealed } = decodeObject(value, bucket, key);
+  return { id, headers, tags, scheme: sealed?.scheme };
+}
+
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */
 export function decodeListedVersion(
   value: Buffer,
-  { bucket, key, isLatest }: { readonly bucket: string; readonly key: string; readonly isLatest: boolean },
+  { bucket, key, isLatest, details }: ListedPlace,
   sealed: SealedEtags,
 ): ListedVersion {
   const listed = decodeListed(value, bucket, key, sealed);
   const { versionId, deleteMarker } = versionOf(value, bucket, key);
   // `sealed` keeps the listed object itself, to set its ETag later.
-  return Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
+  const version = Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
+  return details === true && !deleteMarker
+    ? Object.assign(version, { details: detailsOf(value, bucket, key) })
+    : version;
+}
+
+interface ListedPlace {
+  readonly bucket: string;
+  readonly key: string;
+  readonly isLatest: boolean;
+  readonly details: boolean | undefined;
 }
 
 function versionOf(value: Buffer, bucket: string, key: string) {

@@ -1,6 +1,6 @@
 import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { element, isoTime, markup, xmlDocument, xmlText, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { element, isoTime, markup, xmlAll, xmlDocument, xmlText, type Xml } from '../../../protocol/s3/xml-writer.ts';
 import type { ListedVersion } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import {
@@ -12,6 +12,7 @@ import {
   pageSize,
   storageClassElement,
 } from '../listing.ts';
+import { asksForMetadata, metadataElements } from './listed-metadata.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
 import type { Query } from '../request.ts';
@@ -31,6 +32,7 @@ export const listObjectVersions: Operation = {
     const encoding = keyEncoding(call);
     const prefix = query.get('prefix') ?? '';
     const delimiter = query.get('delimiter') ?? '';
+    const details = asksForMetadata(query);
     const listing = await call.objects.listObjectVersions({
       bucket,
       prefix,
@@ -38,7 +40,9 @@ export const listObjectVersions: Operation = {
       keyMarker,
       versionIdMarker,
       limit,
+      details,
     });
+    const more = details ? await metadataElements(call, listing.versions) : undefined;
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
       xmlDocument('ListVersionsResult', [
@@ -52,7 +56,7 @@ export const listObjectVersions: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...listing.versions.map((version) => versionElement(version, encoding)),
+        ...listing.versions.map((version) => versionElement(version, encoding, more?.get(version))),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );
@@ -79,12 +83,12 @@ function invalid(message: string, value: string): S3Error {
 const theOwner = owner('Owner');
 const none = xmlText('');
 
-function versionElement(version: ListedVersion, encoding: KeyEncoding): Xml {
+function versionElement(version: ListedVersion, encoding: KeyEncoding, more: readonly Xml[] = []): Xml {
   const { key, versionId, isLatest, modified, deleteMarker } = version;
   const latest = xmlText(String(isLatest));
   const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${latest}</IsLatest><LastModified>${xmlText(isoTime(modified))}</LastModified>`;
   if (deleteMarker) return markup`<DeleteMarker>${place}${theOwner}</DeleteMarker>`;
   const { etag, checksum, size, storageClass } = version;
   const checksums = checksum === undefined ? none : checksumMarkup(checksum);
-  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}</Version>`;
+  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}${xmlAll(more)}</Version>`;
 }

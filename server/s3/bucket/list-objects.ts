@@ -1,6 +1,7 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
+import { asksForMetadata, metadataElements } from './listed-metadata.ts';
 import type { Operation } from '../operation.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
@@ -54,8 +55,10 @@ export const listObjectsV2: Operation = {
       throw new S3Error('InvalidArgument', 'list-type must be 2.', { details: { ArgumentName: 'list-type' } });
     }
     const after = token === undefined ? startAfter : readToken(token);
-    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit });
+    const details = asksForMetadata(query);
+    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit, details });
     const next = limit === 0 ? undefined : listing.next;
+    const more = details ? await metadataElements(call, listing.objects) : undefined;
     const withOwner = query.get('fetch-owner') === 'true';
     return xmlAnswer(
       xmlDocument('ListBucketResult', [
@@ -69,7 +72,7 @@ export const listObjectsV2: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner }),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner, more }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );
