@@ -37,6 +37,7 @@ async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
   const buckets = await importBuckets(bucketsOf(call.services), entries, {
     only,
     region: server.region,
+    notificationTargets: call.services.notificationTargets ?? [],
     require: (action, bucket) => call.require(action, bucket),
   });
   if (Object.keys(buckets).length === 0)

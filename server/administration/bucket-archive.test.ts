@@ -8,6 +8,7 @@ import { readZip } from './zip.ts';
 const now = new Date('2026-01-01T00:00:00Z');
 const limits = { entries: 100, size: 1_000_000 };
 const region = 'us-east-1';
+const notificationTargets = ['main:webhook'];
 const require = () => Promise.resolve();
 const tagsAlone = (action: string) =>
   action === 's3:PutBucketTagging' ? Promise.resolve() : Promise.reject(new S3Error('AccessDenied'));
@@ -38,6 +39,11 @@ async function store() {
   return layer;
 }
 
+const options = { only: undefined, region, notificationTargets, require };
+const queue = (arn: string) =>
+  `<NotificationConfiguration><QueueConfiguration><Id>one</Id><Queue>${arn}</Queue><Event>s3:ObjectCreated:*</Event>` +
+  '</QueueConfiguration></NotificationConfiguration>';
+const arn = 'arn:minio:sqs:us-east-1:main:webhook';
 const entry = (name: string, text: string) => ({ name, content: Buffer.from(text) });
 
 describe('an archive of buckets', () => {
@@ -60,7 +66,7 @@ describe('an archive of buckets', () => {
   it('makes the same buckets elsewhere', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+    expect(await importBuckets(layer, archive, options)).toEqual({
       photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true }, cors: { isSet: true } },
     });
     expect(await layer.getBucketPolicy('photos')).toBe(policy);
@@ -80,7 +86,7 @@ describe('an archive of buckets', () => {
     await from.putPublicAccessBlock('photos', blocked);
     const archive = await readZip(await exportBuckets(from, 'photos', now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toMatchObject({
+    expect(await importBuckets(layer, archive, options)).toMatchObject({
       photos: { policy: isSet, publicAccessBlock: isSet, ownershipControls: isSet, acl: isSet },
     });
     expect(await layer.getOwnership('photos')).toBe('ObjectWriter');
@@ -95,7 +101,9 @@ describe('an archive of buckets', () => {
     const archive = await readZip(await exportBuckets(from, 'photos', now), limits);
     const { layer } = testLayer();
     const error = expect.stringContaining('public access block') as string;
-    expect(await importBuckets(layer, archive, { only: undefined, region, require: exceptBlock })).toMatchObject({
+    expect(
+      await importBuckets(layer, archive, { only: undefined, region, notificationTargets, require: exceptBlock }),
+    ).toMatchObject({
       photos: { policy: { isSet: false, error }, publicAccessBlock: { isSet: false }, tagging: isSet },
     });
     expect(await layer.getBucketPolicy('photos')).toBeUndefined();
@@ -111,7 +119,7 @@ describe('an archive of buckets', () => {
     await from.putBucketVersioning('versions', versioning);
     const archive = await readZip(await exportBuckets(from, undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+    expect(await importBuckets(layer, archive, options)).toEqual({
       locked: { versioning: { isSet: true }, olock: { isSet: true } },
       versions: { versioning: { isSet: true } },
     });
@@ -123,12 +131,12 @@ describe('an archive of buckets', () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     await layer.createBucket('photos', { location: region });
-    const options = { only: undefined, region, require: tagsAlone };
-    expect(await importBuckets(layer, archive, options)).toMatchObject({
+    const onlyTags = { only: undefined, region, notificationTargets, require: tagsAlone };
+    expect(await importBuckets(layer, archive, onlyTags)).toMatchObject({
       photos: { policy: { isSet: false }, tagging: { isSet: true }, sse: { isSet: false } },
     });
     expect(await layer.getBucketPolicy('photos')).toBeUndefined();
-    const other = await importBuckets(layer, [entry('new-bucket/tagging.xml', '')], options);
+    const other = await importBuckets(layer, [entry('new-bucket/tagging.xml', '')], onlyTags);
     expect(other).toMatchObject({ 'new-bucket': { error: expect.any(String) as string } });
     await expect(layer.headBucket('new-bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
   });
@@ -147,7 +155,7 @@ describe('an archive of buckets', () => {
       entry('b-bucket/quota.json', '{"quota":1024,"quotatype":"hard"}'),
       entry('b-bucket/cors.xml', 'no document'),
     ];
-    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+    expect(await importBuckets(layer, archive, options)).toEqual({
       'a-bucket': { policy: { isSet: true } },
       'b-bucket': {
         notification: { isSet: false, error: expect.any(String) as string },
@@ -163,7 +171,7 @@ describe('an archive of buckets', () => {
     await layer.putBucketVersioning('a-bucket', { status: 'Enabled', excludedPrefixes: ['tmp/'] });
     const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
     const { layer: other } = testLayer();
-    const report = await importBuckets(other, archive, { only: undefined, region, require });
+    const report = await importBuckets(other, archive, options);
     expect(report).toEqual({ 'a-bucket': { versioning: { isSet: true } } });
     expect(await other.getBucketVersioning('a-bucket')).toEqual({ status: 'Enabled', excludedPrefixes: ['tmp/'] });
   });
@@ -174,7 +182,7 @@ describe('an archive of buckets', () => {
     await layer.putBucketQuota('a-bucket', 1_000);
     const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
     const { layer: other } = testLayer();
-    const report = await importBuckets(other, archive, { only: undefined, region, require });
+    const report = await importBuckets(other, archive, options);
     expect(report).toEqual({ 'a-bucket': { quota: { isSet: true } } });
     expect(await other.getBucketQuota('a-bucket')).toMatchObject({ bytes: 1_000 });
     for (const text of [
@@ -185,7 +193,7 @@ describe('an archive of buckets', () => {
       '[',
     ]) {
       const files = [entry('a-bucket/quota.json', text)];
-      expect(await importBuckets(layer, files, { only: undefined, region, require })).toMatchObject({
+      expect(await importBuckets(layer, files, options)).toMatchObject({
         'a-bucket': { quota: { isSet: false } },
       });
     }
@@ -200,7 +208,7 @@ describe('an archive of buckets', () => {
       entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration><Rule/></LifecycleConfiguration>'),
       entry('No_Bucket/policy.json', policy),
     ];
-    const report = await importBuckets(layer, archive, { only: undefined, region, require });
+    const report = await importBuckets(layer, archive, options);
     expect(report['a-bucket']).toMatchObject({
       policy: { isSet: false, error: expect.any(String) as string },
       tagging: { isSet: true },
@@ -212,7 +220,40 @@ describe('an archive of buckets', () => {
   it('leaves the other buckets alone where one is asked for', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: 'plain', region, require })).toEqual({});
+    expect(await importBuckets(layer, archive, { only: 'plain', region, notificationTargets, require })).toEqual({});
     expect(await layer.listBuckets()).toEqual([]);
+  });
+
+  it('moves the notifications of a bucket to a server that has their targets', async () => {
+    const { layer } = testLayer();
+    await importBuckets(layer, [entry('a-bucket/notification.xml', queue(arn))], options);
+    const rules = await layer.getBucketNotification('a-bucket');
+    expect(rules).toMatchObject([{ id: 'one', arn, target: 'main:webhook' }]);
+    const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
+    const { layer: other } = testLayer();
+    expect(await importBuckets(other, archive, options)).toEqual({ 'a-bucket': { notification: { isSet: true } } });
+    expect(await other.getBucketNotification('a-bucket')).toEqual(rules);
+    const { layer: without } = testLayer();
+    expect(await importBuckets(without, archive, { ...options, notificationTargets: [] })).toMatchObject({
+      'a-bucket': { notification: { isSet: false, error: expect.stringContaining('ARN') as string } },
+    });
+    expect(await without.getBucketNotification('a-bucket')).toEqual([]);
+  });
+
+  it('moves where the access logs of a bucket go, to a bucket that comes later too', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('a-bucket', { location: region });
+    await layer.createBucket('z-logs', { location: region });
+    await layer.putBucketTags('z-logs', { a: 'b' });
+    const logging = { targetBucket: 'z-logs', targetPrefix: 'of-a/' };
+    await layer.putBucketLogging('a-bucket', logging);
+    const archive = await readZip(await exportBuckets(layer, undefined, now), limits);
+    const asked: string[] = [];
+    const recorded = (action: string, resource: string) => Promise.resolve(void asked.push(`${action} ${resource}`));
+    const { layer: other } = testLayer();
+    const report = await importBuckets(other, archive, { ...options, require: recorded });
+    expect(report).toMatchObject({ 'a-bucket': { logging: { isSet: true } } });
+    expect(await other.getBucketLogging('a-bucket')).toEqual(logging);
+    expect(asked).toEqual(expect.arrayContaining(['s3:PutBucketLogging a-bucket', 's3:PutObject z-logs/of-a/']));
   });
 });

@@ -4,6 +4,8 @@ import { parseAcl, writeAcl } from '../../protocol/s3/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
 import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
+import { parseLogging, writeLogging } from '../../protocol/s3/bucket-logging.ts';
+import { parseNotification, writeNotification } from '../../protocol/s3/bucket-notification.ts';
 import { parseWebsite, writeWebsite } from '../../protocol/s3/bucket-website.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
 import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/ownership-controls.ts';
@@ -18,14 +20,14 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 
 /**
- * The fields of a bucket record that are no settings of the bucket: the notifications, whose targets are settings of the server, and who pays
- * for requests, which changes nothing. A new setting needs a file here.
+ * The fields of a bucket record that are no settings of the bucket: among them who pays for requests, which changes nothing. A new setting
+ * needs a file here.
  */
-type NoSetting = 'created' | 'location' | 'deleting' | 'notification' | 'charges';
+type NoSetting = 'created' | 'location' | 'deleting' | 'charges';
 
 /**
  * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the
- * bucket record. MinIO does not know the last four, and leaves them out.
+ * bucket record. MinIO does not know the last five, and leaves them out. Access logs have a record of their own.
  */
 const bucketFiles = {
   policy: 'policy.json',
@@ -37,19 +39,16 @@ const bucketFiles = {
   objectLock: 'object-lock.xml',
   lifecycle: 'lifecycle.xml',
   quota: 'quota.json',
+  notification: 'notification.xml',
+  logging: 'logging.xml',
   website: 'website.xml',
   publicAccessBlock: 'public-access-block.xml',
   ownership: 'ownership-controls.xml',
   // ACLs need an ownership with which they count: they are set after it.
   grants: 'acl.xml',
-} as const satisfies Record<Exclude<keyof BucketRecord, NoSetting>, string>;
+} as const satisfies Record<Exclude<keyof BucketRecord, NoSetting> | 'logging', string>;
 
 type BucketPart = keyof typeof bucketFiles;
-
-/** Files that Coffer cannot import, with their names in the report. */
-const foreignFiles: Readonly<Record<string, string>> = {
-  'notification.xml': 'notification',
-};
 
 /** The names of the parts in a report. */
 const reportNames: Readonly<Record<BucketPart, string>> = {
@@ -61,6 +60,8 @@ const reportNames: Readonly<Record<BucketPart, string>> = {
   objectLock: 'olock',
   lifecycle: 'lifecycle',
   quota: 'quota',
+  notification: 'notification',
+  logging: 'logging',
   website: 'website',
   publicAccessBlock: 'publicAccessBlock',
   ownership: 'ownershipControls',
@@ -82,6 +83,8 @@ export type ExportedBuckets = Pick<
   | 'getObjectLockConfiguration'
   | 'getBucketLifecycle'
   | 'getBucketQuota'
+  | 'getBucketNotification'
+  | 'getBucketLogging'
   | 'getBucketWebsite'
   | 'getPublicAccessBlock'
   | 'getOwnership'
@@ -111,6 +114,10 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
     add(bucketFiles.lifecycle, lifecycle && writeLifecycle(lifecycle));
     const quota = await objects.getBucketQuota(name);
     add(bucketFiles.quota, quota && JSON.stringify({ quota: quota.bytes, size: quota.bytes, quotatype: 'hard' }));
+    const notification = await objects.getBucketNotification(name);
+    add(bucketFiles.notification, notification.length === 0 ? undefined : writeNotification(notification));
+    const logging = await objects.getBucketLogging(name);
+    add(bucketFiles.logging, logging && writeLogging(logging));
     const website = await objects.getBucketWebsite(name);
     add(bucketFiles.website, website && writeWebsite(website));
     const block = await objects.getPublicAccessBlock(name);
@@ -137,6 +144,8 @@ export type ImportingBuckets = Pick<
   | 'putObjectLockConfiguration'
   | 'putBucketLifecycle'
   | 'putBucketQuota'
+  | 'putBucketNotification'
+  | 'putBucketLogging'
   | 'putBucketWebsite'
   | 'getPublicAccessBlock'
   | 'putPublicAccessBlock'
@@ -144,7 +153,17 @@ export type ImportingBuckets = Pick<
   | 'putBucketAcl'
 >;
 
-type RequireForBucket = (action: string, bucket: string) => Promise<void>;
+/** Rejects unless the caller has the right to the bucket, or to the object with this prefix. */
+type RequireForBucket = (action: string, resource: string) => Promise<void>;
+
+interface ImportOptions {
+  readonly only: string | undefined;
+  readonly region: string;
+  /** The targets of events that this server has, as `ID:TYPE`. */
+  readonly notificationTargets: readonly string[];
+  /** Each part needs the right of its S3 operation. */
+  readonly require: RequireForBucket;
+}
 
 interface PartReport {
   readonly isSet: boolean;
@@ -158,20 +177,16 @@ type BucketImportReport = Readonly<Record<string, Readonly<Record<string, PartRe
 export async function importBuckets(
   objects: ImportingBuckets,
   entries: readonly ZipEntry[],
-  options: {
-    readonly only: string | undefined;
-    readonly region: string;
-    /** Rejects unless the caller has the right. Each part needs the right of its S3 operation. */
-    readonly require: RequireForBucket;
-  },
+  options: ImportOptions,
 ): Promise<BucketImportReport> {
   const report: Record<string, Record<string, PartReport | string>> = {};
-  for (const [bucket, files] of filesOf(entries)) {
-    if (options.only !== undefined && bucket !== options.only) continue;
-    const problem = await missing(objects, bucket, options);
-    report[bucket] =
-      problem === undefined ? await importBucket(objects, bucket, files, options.require) : { error: problem };
+  const buckets = [...filesOf(entries)].filter(([bucket]) => options.only === undefined || bucket === options.only);
+  // Access logs may go to a bucket that comes later.
+  for (const [bucket] of buckets) {
+    const error = await missing(objects, bucket, options);
+    if (error !== undefined) report[bucket] = { error };
   }
+  for (const [bucket, files] of buckets) report[bucket] ??= await importBucket(objects, bucket, files, options);
   return report;
 }
 
@@ -189,7 +204,7 @@ function filesOf(entries: readonly ZipEntry[]): ReadonlyMap<string, ReadonlyMap<
 async function missing(
   objects: ImportingBuckets,
   bucket: string,
-  { region: location, require }: { readonly region: string; readonly require: RequireForBucket },
+  { region: location, require }: Pick<ImportOptions, 'region' | 'require'>,
 ): Promise<string | undefined> {
   const problem = bucketNameProblem(bucket);
   if (problem !== undefined) return `it cannot be the name of a bucket: ${problem}`;
@@ -216,17 +231,22 @@ const rightOf: Readonly<Record<BucketPart, string>> = {
   objectLock: 's3:PutBucketObjectLockConfiguration',
   lifecycle: 's3:PutLifecycleConfiguration',
   quota: 'admin:SetBucketQuota',
+  notification: 's3:PutBucketNotification',
+  logging: 's3:PutBucketLogging',
   website: 's3:PutBucketWebsite',
   publicAccessBlock: 's3:PutBucketPublicAccessBlock',
   ownership: 's3:PutBucketOwnershipControls',
   grants: 's3:PutBucketAcl',
 };
 
+/** Parts for which MinIO also writes an empty document. */
+const mayBeEmpty: ReadonlySet<string> = new Set<BucketPart>(['versioning', 'cors', 'quota', 'notification']);
+
 async function importBucket(
   objects: ImportingBuckets,
   bucket: string,
   files: ReadonlyMap<string, Buffer>,
-  require: RequireForBucket,
+  { require, region, notificationTargets: targets }: ImportOptions,
 ) {
   const puts: Readonly<Record<BucketPart, (content: Buffer) => Promise<void>>> = {
     policy: (content) => {
@@ -241,6 +261,13 @@ async function importBucket(
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
     lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
     quota: (content) => objects.putBucketQuota(bucket, parseQuota(content)),
+    notification: (content) =>
+      objects.putBucketNotification(bucket, parseNotification(content, { targets, region }), { test: false }),
+    logging: async (content) => {
+      const logging = parseLogging(content);
+      if (logging !== undefined) await require('s3:PutObject', `${logging.targetBucket}/${logging.targetPrefix}`);
+      return objects.putBucketLogging(bucket, logging);
+    },
     website: (content) => objects.putBucketWebsite(bucket, parseWebsite(content)),
     ownership: (content) => objects.putOwnership(bucket, parseOwnershipControls(content)),
     grants: (content) => objects.putBucketAcl(bucket, parseAcl(content)),
@@ -253,8 +280,7 @@ async function importBucket(
     // `Object.entries` loses the type of the keys.
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
-    // MinIO writes an empty document for a bucket that never had versions.
-    if ((part === 'versioning' || part === 'cors' || part === 'quota') && setsNothing(content)) continue;
+    if (mayBeEmpty.has(part) && setsNothing(content)) continue;
     if (refused !== undefined && (part === 'policy' || part === 'grants')) {
       parts[reportNames[part]] = { isSet: false, error: `the public access block could not be set: ${refused}` };
       continue;
@@ -263,11 +289,6 @@ async function importBucket(
       await require(rightOf[part as BucketPart], bucket);
       await put(content);
     });
-  }
-  for (const [file, name] of Object.entries(foreignFiles)) {
-    const content = files.get(file);
-    if (content !== undefined && !setsNothing(content))
-      parts[name] = { isSet: false, error: `${file} was left out: set the ${name} of the bucket by S3` };
   }
   return parts;
 }

@@ -33,6 +33,8 @@ export interface AdminServices {
   readonly usage?: UsageReader;
   /** The state of the background tasks of all servers. */
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
+  /** The targets of events that buckets may name, as `ID:TYPE`. */
+  readonly notificationTargets?: readonly string[];
   /** The queues of notification targets. */
   readonly notifications?: () => Promise<readonly NotificationQueue[]>;
   /** The other running servers over the same stores. */

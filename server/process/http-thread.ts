@@ -313,6 +313,7 @@ interface StartState {
 
 function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
   const { settings, stores } = options;
+  const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
   return {
     s3: createS3Api({
       objects: services.objects,
@@ -333,7 +334,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
         ...known,
         log,
       }),
-      notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),
+      notificationTargets,
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
@@ -362,6 +363,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       stopping: known.stopping,
       usage: createUsageReader(services.records),
       backgroundTasks: () => readBackgroundTasks(services.stores.records),
+      notificationTargets,
       notifications: () => notificationQueues(services.stores.records, settings.notify),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),

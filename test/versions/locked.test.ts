@@ -104,7 +104,12 @@ async function rotate(mode: 'reseal' | 'rewrite'): Promise<void> {
 
 async function importArchive(files: Readonly<Record<string, string>>): Promise<void> {
   const entries = Object.entries(files).map(([name, text]) => ({ name: `locked/${name}`, content: document(text) }));
-  await importBuckets(test.layer, entries, { only: undefined, region: '', require: () => Promise.resolve() });
+  await importBuckets(test.layer, entries, {
+    only: undefined,
+    region: '',
+    notificationTargets: [],
+    require: () => Promise.resolve(),
+  });
 }
 
 const removeOld = () =>
