@@ -17,6 +17,7 @@ import {
   BUCKET_THERE,
   type Content,
   contentOf,
+  halfMoves,
   isVersionName,
   placeOf,
 } from './expected.ts';
@@ -45,6 +46,8 @@ export async function complaintsAbout(
   for (const bucket of buckets) await addVersions(s3, bucket, versions);
   complaints.push(...complaintsAboutVersions(versions, expected));
   const names = expected.names;
+  const { moves } = expected;
+  const contents = new Map<string, Content>();
   for (const name of [...listed.keys(), ...buckets.map((bucket) => `${bucket}/`)]) {
     if (!names.includes(name)) complaints.push(`${name} is listed, and nobody wrote it`);
   }
@@ -56,8 +59,9 @@ export async function complaintsAbout(
       expected.settle(name, shown);
       continue;
     }
-    complaints.push(...(await complaintsAboutObject(s3, name, listed.get(name), expected)));
+    complaints.push(...(await complaintsAboutObject(s3, name, listed.get(name), expected, contents)));
   }
+  complaints.push(...halfMoves(moves, (name) => contents.get(name)));
   complaints.push(...uploads.complaints(shownUploads));
   return complaints;
 }
@@ -67,6 +71,7 @@ async function complaintsAboutObject(
   name: string,
   listed: Listed | undefined,
   expected: ExpectedObjects,
+  contents: Map<string, Content>,
 ): Promise<string[]> {
   let shown: Shown | undefined;
   try {
@@ -74,6 +79,7 @@ async function complaintsAboutObject(
   } catch (error) {
     return [`${name} cannot be read: ${String(error)}`];
   }
+  contents.set(name, shown?.content);
   const complaints = [...toList(expected.complaint(name, shown?.content)), ...(shown?.complaints ?? [])];
   if (listed?.etag !== shown?.etag || listed?.size !== shown?.size) {
     complaints.push(`${name} is listed as ${JSON.stringify(listed)}, and reading it gives ${JSON.stringify(shown)}`);

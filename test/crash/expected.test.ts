@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaintsAboutVersions } from './compare-versions.ts';
-import { DELETE_MARKER, ExpectedObjects, ExpectedUploads, IN_DOUBT, knownVersions } from './expected.ts';
+import { DELETE_MARKER, ExpectedObjects, ExpectedUploads, halfMoves, IN_DOUBT, knownVersions } from './expected.ts';
 
 function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
   const expected = new ExpectedObjects();
@@ -146,5 +146,35 @@ describe('what is expected of an upload', () => {
     const uploads = new ExpectedUploads();
     uploads.begin('b/k');
     expect(uploads.complaints([shown('unheard')])).toEqual([]);
+  });
+});
+
+const names = ['b/from', 'b/to'] as const;
+function moving(): ExpectedObjects {
+  const expected = new ExpectedObjects();
+  expected.begin('b/from', 'content');
+  expected.acknowledge('b/from');
+  expected.beginMove({ from: 'b/from', to: 'b/to', content: 'content' });
+  return expected;
+}
+
+describe('a rename without an answer', () => {
+  it.each([
+    ['done', [undefined, 'content'], 0],
+    ['not done', ['content', undefined], 0],
+    ['half done, with both names', ['content', 'content'], 1],
+    ['half done, with neither', [undefined, undefined], 1],
+  ] as const)('may be %s: %o', (_what, shown, complaints) => {
+    const contents = new Map(names.map((name, at) => [name as string, shown[at]]));
+    expect(halfMoves(moving().moves, (name) => contents.get(name))).toHaveLength(complaints);
+    for (const name of names) expect(moving().complaint(name, contents.get(name))).toBeUndefined();
+  });
+
+  it('is no longer looked at when it was answered, refused, or followed by another change', () => {
+    const [answered, refused, followed] = [moving(), moving(), moving()];
+    for (const name of names) answered.acknowledge(name);
+    for (const name of names) refused.refuse(name);
+    followed.begin('b/to', 'new');
+    expect([answered, refused, followed].flatMap(({ moves }) => moves)).toEqual([]);
   });
 });

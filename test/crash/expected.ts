@@ -13,10 +13,28 @@ export const IN_DOUBT = Symbol('in doubt');
 /** What `BUCKET/` is while the bucket is there. */
 export const BUCKET_THERE = 'a bucket';
 
+/** A rename without an answer, with nothing else asked for either name since: the content is at one of them, and not at both. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly content: string;
+}
+
+/** Returns what is wrong with what a server shows of renames that were on their way. */
+export function halfMoves(moves: readonly Move[], shown: (name: string) => Content): string[] {
+  return moves.flatMap(({ from, to, content }) => {
+    const [atOld, atNew] = [shown(from) === content, shown(to) === content];
+    if (atOld !== atNew) return [];
+    return [`the rename of ${from} to ${to} is half done: the object has ${atOld ? 'both names' : 'neither name'}`];
+  });
+}
+
 /** Who is told what clients ask for and are answered, by the names `BUCKET/KEY`. One writer at a time changes a name. */
 export interface Witness {
   /** A request is on its way: from now on the server may show either. */
   begin(name: string, content: Content): void;
+  /** A rename is on its way: both names change, or none. */
+  beginMove(move: Move): void;
   /** `versionId` is of the version that the change has created, a delete marker where the name has no content any more. */
   acknowledge(name: string, versionId?: string): void;
   /** The server refused: nothing was changed. */
@@ -82,10 +100,25 @@ export class ExpectedObjects implements Witness {
   readonly #inDoubt = new Map<string, Content[]>();
   /** What was asked for without an answer before the last acknowledgement: there can be a version of it. */
   readonly #unanswered = new Map<string, Content[]>();
+  readonly #moves = new Set<Move>();
   acknowledgements = 0;
 
   begin(name: string, content: Content): void {
+    for (const move of this.#moves) if (move.from === name || move.to === name) this.#moves.delete(move);
     this.#inDoubt.set(name, [...(this.#inDoubt.get(name) ?? []), content]);
+  }
+
+  beginMove(move: Move): void {
+    const { from, to, content } = move;
+    const isClear = this.known(from) === content && this.known(to) !== IN_DOUBT && this.known(to) !== content;
+    this.begin(from, undefined);
+    this.begin(to, content);
+    if (isClear) this.#moves.add(move);
+  }
+
+  /** The renames that are on their way, as `halfMoves` takes them. */
+  get moves(): readonly Move[] {
+    return [...this.#moves].filter(({ from, to }) => this.#inDoubt.has(from) && this.#inDoubt.has(to));
   }
 
   acknowledge(name: string, versionId?: string): void {

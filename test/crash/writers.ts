@@ -11,6 +11,7 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   PutObjectCommand,
+  RenameObjectCommand,
 } from '@aws-sdk/client-s3';
 import { ExpectedUploads, type Part, type Upload, contentOf, placeOf, BUCKET_THERE, IN_DOUBT } from './expected.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -151,7 +152,8 @@ async function change(writing: Writing, asked: string[]): Promise<void> {
   if (choice <= 69) return put(writing, asked, name, random.bytes(random.between(1, 300_000)), { IfNoneMatch: '*' });
   if (choice <= 78) return remove(writing, asked, name);
   if (choice <= 83) return removeSeveral(writing, asked);
-  if (choice <= 90) return copy(writing, asked, name);
+  if (choice <= 87) return copy(writing, asked, name);
+  if (choice <= 90) return writing.versions === true ? copy(writing, asked, name) : rename(writing, asked, name);
   if (choice <= 93) return changeBucket(writing, asked);
   return uploadInParts(writing, asked, `${writing.bucket}/${writing.writer}/parts-${random.between(1, 2)}`);
 }
@@ -196,6 +198,19 @@ async function copy(writing: Writing, asked: string[], name: string): Promise<vo
   const copied = { ...placeOf(name), CopySource: source, TaggingDirective: 'REPLACE' } as const;
   const { VersionId } = await s3.send(new CopyObjectCommand(copied));
   witness.acknowledge(name, VersionId);
+}
+
+/** Both names change at once, or none of them. */
+async function rename(writing: Writing, asked: string[], name: string): Promise<void> {
+  const { s3, witness } = writing;
+  const source = nameIn(writing);
+  const content = witness.known(source);
+  if (source === name || content === undefined || content === IN_DOUBT) return;
+  witness.beginMove({ from: source, to: name, content });
+  asked.push(source, name);
+  const RenameSource = encodeURIComponent(placeOf(source).Key);
+  await s3.send(new RenameObjectCommand({ ...placeOf(name), RenameSource }));
+  for (const one of [source, name]) witness.acknowledge(one);
 }
 
 /** A bucket of the writer's own comes, is filled, emptied and goes, a step at a time. */

@@ -1,29 +1,29 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { report } from '../support/report.ts';
 import { testLayer } from '../support/objects/test-layer.ts';
-import { VersionsModel } from '../support/objects/versions-model.ts';
+import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 
 const operations = Number(process.env['COFFER_VERSIONS_OPERATIONS'] ?? 1_000);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
 let server: TestPostgres;
-beforeAll(async () => {
+beforeEach(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.remove());
+afterEach(() => server.remove());
 
-it('keeps versions as the model does', { timeout: 900_000 }, async () => {
+it.each(kindsOfBuckets)('keeps %s as the model does', { timeout: 900_000 }, async (kind, options) => {
   const { url, password } = server;
   const records = await openPostgresRecordStore({ url, password, log: pino({ enabled: false }) });
   const blobs = new MemoryBlobStore();
   const { keys } = testLayer();
   const makeLayer = (clock: () => number) => createObjectLayer({ records, blobs, keys, clock, inlineLimit: 8 });
-  await expect(VersionsModel.run(makeLayer, { seed, operations, lock: true })).resolves.toBeUndefined();
+  await expect(VersionsModel.run(makeLayer, { seed, operations, ...options })).resolves.toBeUndefined();
   await records.close();
-  report(`PostgreSQL, object lock true, seed ${seed}: ${operations} operations as in the model`);
+  report(`PostgreSQL, ${kind}, seed ${seed}: ${operations} operations as in the model`);
 });

@@ -1,4 +1,4 @@
-import { type Content, DELETE_MARKER, IN_DOUBT, versionName, type Witness } from '../crash/expected.ts';
+import { type Content, DELETE_MARKER, IN_DOUBT, type Move, versionName, type Witness } from '../crash/expected.ts';
 
 interface ChangeOfKey {
   readonly content: Content;
@@ -19,6 +19,7 @@ export interface Sighting {
 export class History implements Witness {
   readonly #length: () => number;
   readonly #changes = new Map<string, ChangeOfKey[]>();
+  readonly #moves: Move[] = [];
   readonly sightings: Sighting[] = [];
 
   constructor(length: () => number) {
@@ -29,6 +30,23 @@ export class History implements Witness {
     const changes = this.#changes.get(key) ?? [];
     changes.push({ content, begun: this.#length(), answered: undefined });
     this.#changes.set(key, changes);
+  }
+
+  beginMove(move: Move): void {
+    this.#moves.push(move);
+    this.begin(move.from, undefined);
+    this.begin(move.to, move.content);
+  }
+
+  /** The renames that a power cut can have met: begun, not answered, and the last change of both names until then. */
+  movesAt(cut: number): readonly Move[] {
+    const lastAt = (key: string) => this.#changes.get(key)?.findLast(({ begun }) => begun <= cut);
+    return this.#moves.filter(({ from, to, content }) => {
+      const changes = [lastAt(from), lastAt(to)];
+      const isLast = changes[0]?.content === undefined && changes[1]?.content === content;
+      const isOpen = changes.every((last) => last !== undefined && (last.answered ?? Infinity) > cut);
+      return isLast && isOpen && !this.allowed(to, cut).slice(0, -1).includes(content);
+    });
   }
 
   acknowledge(key: string, versionId?: string): void {

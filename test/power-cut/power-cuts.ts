@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import { isVersionName } from '../crash/expected.ts';
+import { halfMoves, isVersionName } from '../crash/expected.ts';
 import type { History, Sighting } from './history.ts';
 import type { Shown } from './inspect.ts';
 import type { Inspection, Inspector } from './inspector.ts';
@@ -66,6 +66,8 @@ export function complaintsAbout(inspection: Inspection, { history }: Recording, 
       `power cut at ${cut.at}: ${key} is ${shown[key] ?? 'absent'}, where ${history.allowed(key, cut.at).map(String).join(' or ')} may be`,
   );
   complaints.push(...names);
+  const halves = halfMoves(history.movesAt(cut.at), (name) => shown[name]);
+  complaints.push(...halves.map((half) => `power cut at ${cut.at}: ${half}`));
   const { sighting } = cut;
   if (sighting !== undefined && !history.allowedAfterSighting(sighting).includes(shown[sighting.key])) {
     complaints.push(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { report } from '../support/report.ts';
-import { VersionsModel } from '../support/objects/versions-model.ts';
+import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { s3Layer } from './s3-layer.ts';
 
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-describe.each([false, true])('random requests to a bucket with versions, object lock %s', (lock) => {
+describe.each(kindsOfBuckets)('random requests to a bucket with %s', (kind, options) => {
   it(`are answered as the model says, seed ${seed}`, { timeout: 60_000 + operations * 100 }, async () => {
     for (let done = 0; done < operations; done += OF_BUCKET) {
-      const { layer, close } = s3Layer(server, `model-${lock}-${done}`);
+      const { layer, close } = s3Layer(server, `model-${kind.replaceAll(' ', '-')}-${done}`);
       const count = Math.min(OF_BUCKET, operations - done);
-      await VersionsModel.run(() => layer, { seed: seed + done, operations: count, lock, realTime: true });
+      await VersionsModel.run(() => layer, { seed: seed + done, operations: count, ...options, realTime: true });
       close();
     }
-    report(`a server over HTTP, object lock ${lock}, seed ${seed}: ${operations} operations as in the model`);
+    report(`a server over HTTP, ${kind}, seed ${seed}: ${operations} operations as in the model`);
   });
 });

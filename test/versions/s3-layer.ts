@@ -13,6 +13,7 @@ import {
   PutObjectLegalHoldCommand,
   PutObjectRetentionCommand,
   PutObjectTaggingCommand,
+  RenameObjectCommand,
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
@@ -71,6 +72,18 @@ export function s3Layer(
       const CopySource = `${bucket}/${encodeURIComponent(source.key)}${version}`;
       const { VersionId, CopyObjectResult } = await s3.send(new CopyObjectCommand({ ...at(key), CopySource }));
       return infoOf({ VersionId, ETag: CopyObjectResult?.ETag });
+    },
+    async renameObject({ from, to, fromConditions, toConditions, clientToken }) {
+      const [fromEtag, toEtag] = [fromConditions.ifMatch?.[0], toConditions.ifMatch?.[0]];
+      const renamed = {
+        ...at(to),
+        RenameSource: encodeURIComponent(from),
+        ...(fromEtag !== undefined && { SourceIfMatch: `"${fromEtag}"` }),
+        ...(toEtag !== undefined && { DestinationIfMatch: `"${toEtag}"` }),
+        ...(toConditions.ifNoneMatch !== undefined && { DestinationIfNoneMatch: '*' }),
+        ...(clientToken !== undefined && { ClientToken: clientToken }),
+      };
+      await s3.send(new RenameObjectCommand(renamed));
     },
     async deleteObject(_bucket, key, options = {}) {
       const { versionId, bypassGovernance } = options;

@@ -4,7 +4,7 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { report } from '../support/report.ts';
 import { testLayer } from '../support/objects/test-layer.ts';
-import { VersionsModel } from '../support/objects/versions-model.ts';
+import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 
 const asked = process.env['COFFER_VERSIONS_OPERATIONS'];
@@ -13,10 +13,14 @@ const operations = Number(asked ?? 1_500);
 const operationsOnDisk = Number(asked ?? 300);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
-describe.each([false, true])('random operations on a bucket with versions, object lock %s', (lock) => {
+describe.each(kindsOfBuckets)('random operations on a bucket with %s', (kind, options) => {
   it.each([seed, seed + 1])('end as in the model over memory, seed %i', { timeout: 900_000 }, async (one) => {
-    await VersionsModel.run((clock) => testLayer({ clock, inlineLimit: 8 }).layer, { seed: one, operations, lock });
-    report(`memory, object lock ${lock}, seed ${one}: ${operations} operations as in the model`);
+    await VersionsModel.run((clock) => testLayer({ clock, inlineLimit: 8 }).layer, {
+      seed: one,
+      operations,
+      ...options,
+    });
+    report(`memory, ${kind}, seed ${one}: ${operations} operations as in the model`);
   });
 
   it('end as in the model over LMDB', { timeout: 900_000 }, async () => {
@@ -26,11 +30,11 @@ describe.each([false, true])('random operations on a bucket with versions, objec
     const { keys } = testLayer();
     try {
       const makeLayer = (clock: () => number) => createObjectLayer({ records, blobs, keys, clock, inlineLimit: 8 });
-      await VersionsModel.run(makeLayer, { seed, operations: operationsOnDisk, lock });
+      await VersionsModel.run(makeLayer, { seed, operations: operationsOnDisk, ...options });
     } finally {
       await records.close();
       await folder.remove();
     }
-    report(`LMDB, object lock ${lock}, seed ${seed}: ${operationsOnDisk} operations as in the model`);
+    report(`LMDB, ${kind}, seed ${seed}: ${operationsOnDisk} operations as in the model`);
   });
 });

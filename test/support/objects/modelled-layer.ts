@@ -24,6 +24,7 @@ export interface ModelledLayer {
   ): Promise<{ readonly partNumber: number; readonly etag: string }>;
   completeMultipartUpload(...request: Parameters<ObjectLayer['completeMultipartUpload']>): Promise<Written>;
   copyObject(...request: Parameters<ObjectLayer['copyObject']>): Promise<Written>;
+  renameObject(...request: Parameters<ObjectLayer['renameObject']>): Promise<void>;
   deleteObject(
     ...request: Parameters<ObjectLayer['deleteObject']>
   ): Promise<{ readonly versionId?: string; readonly deleteMarker: boolean }>;

@@ -3,6 +3,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLock, ObjectTags, Retention } from '../../../server/objects/object-layer.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import type { ListedVersionOfModel, ModelledLayer } from './modelled-layer.ts';
+import { modelRename, randomRename, type Renamed } from './modelled-rename.ts';
 import { put, readAll } from './test-layer.ts';
 
 /** A version as the model knows it; a delete marker has no text. */
@@ -12,15 +13,24 @@ interface ModelVersion {
   readonly etag: string;
   tags: ObjectTags;
   lock: ObjectLock;
+  readonly renamed?: Renamed | undefined;
 }
 
 export interface ModelOptions {
   readonly seed: number;
   readonly operations: number;
   readonly lock: boolean;
+  /** True where the bucket never gets versions, so that objects can be renamed. */
+  readonly unversioned?: boolean;
   /** The server has a clock of its own, so that no retention ends. Otherwise the model moves the clock by days. */
   readonly realTime?: boolean;
 }
+
+export const kindsOfBuckets: readonly [kind: string, options: Pick<ModelOptions, 'lock' | 'unversioned'>][] = [
+  ['no versions', { lock: false, unversioned: true }],
+  ['versions', { lock: false }],
+  ['object lock', { lock: true }],
+];
 
 type Status = 'Enabled' | 'Suspended' | undefined;
 
@@ -48,15 +58,17 @@ export class VersionsModel {
   readonly #versions = new Map<string, ModelVersion[]>();
   readonly #removed: string[] = [];
   readonly #lock: boolean;
+  readonly #unversioned: boolean;
   readonly #realTime: boolean;
   #status: Status;
   #writes = 0;
   now = Date.UTC(2026, 0, 1);
 
-  private constructor(layer: ModelledLayer, { seed, lock, realTime = false }: ModelOptions) {
+  private constructor(layer: ModelledLayer, { seed, lock, unversioned = false, realTime = false }: ModelOptions) {
     this.#layer = layer;
     this.#random = new SeededRandom(seed);
     this.#lock = lock;
+    this.#unversioned = unversioned;
     this.#realTime = realTime;
     this.#status = lock ? 'Enabled' : undefined;
   }
@@ -92,7 +104,9 @@ export class VersionsModel {
     if (choice < 80) return this.#tag(key);
     if (choice < 86) return this.#list();
     if (choice < 88) return this.#listCurrent();
-    if (choice < 92) return this.#setStatus();
+    if (this.#unversioned && choice < 94) return this.#rename(key);
+    if (choice < 91) return this.#setStatus();
+    if (choice < 92) return this.#rename(key);
     if (choice < 96) return this.#retain(key);
     if (choice < 98) return this.#hold(key);
     if (!this.#realTime) this.now += this.#random.between(-1, 3) * dayMs;
@@ -168,6 +182,22 @@ export class VersionsModel {
       return 'stored';
     });
     return { name: `copy ${from} ${versionId} to ${key}`, real, expected };
+  }
+
+  async #rename(to: string) {
+    const from = this.#one(keys);
+    const objects = { source: this.#current(from), target: this.#current(to) };
+    const request = randomRename(this.#random, { bucket, from, to }, objects);
+    const { expected, moved } = modelRename(request, objects, this.#status !== undefined);
+    const real = await outcome(async () => {
+      await this.#layer.renameObject(request);
+      return 'renamed';
+    });
+    if (moved !== undefined) {
+      this.#versions.set(to, [moved]);
+      this.#versions.delete(from);
+    }
+    return { name: `rename ${from} to ${to} ${JSON.stringify(request)}`, real, expected };
   }
 
   async #delete(key: string) {
