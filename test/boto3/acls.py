@@ -1,9 +1,10 @@
-"""What an application does with boto3 on ACLs, ownership controls and public access blocks, and a rename.
+"""What an application does with boto3 on ACLs, ownership controls and public access blocks, of the account too, and a rename.
 
 Reads its job from standard input as JSON and prints the outcome as JSON; asserts nothing itself.
 """
 
 import json
+import socket
 import sys
 
 import boto3
@@ -24,6 +25,26 @@ def refusal(call, **arguments) -> list:
 
 def grants(answer: dict) -> list:
     return [[one["Grantee"]["Type"], one["Permission"]] for one in answer["Grants"]]
+
+
+def account(job: dict, keys: dict, s3) -> list:
+    """The block of the account by S3 Control, which puts the account before the host. Names are resolved to 127.0.0.1."""
+    resolve = socket.getaddrinfo
+    socket.getaddrinfo = lambda _host, *rest, **more: resolve("127.0.0.1", *rest, **more)
+    config = Config(retries={"total_max_attempts": 1})
+    control = boto3.client("s3control", **keys, endpoint_url=job["control"], region_name="us-east-1", config=config)
+    own = {"AccountId": "000000000000"}
+    found = [refusal(control.get_public_access_block, **own)]
+    block = {"BlockPublicAcls": False, "IgnorePublicAcls": False, "BlockPublicPolicy": True, "RestrictPublicBuckets": False}
+    control.put_public_access_block(**own, PublicAccessBlockConfiguration=block)
+    found.append(control.get_public_access_block(**own)["PublicAccessBlockConfiguration"] == block)
+    allow = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::acls/*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+    found.append(refusal(s3.put_bucket_policy, Bucket="acls", Policy=policy))
+    control.delete_public_access_block(**own)
+    found.append(refusal(s3.put_bucket_policy, Bucket="acls", Policy=policy))
+    found.append(refusal(control.get_public_access_block, AccountId="999999999999"))
+    return found
 
 
 def main() -> None:
@@ -61,6 +82,7 @@ def main() -> None:
         outcome["renamed"] = s3.get_object(**bucket, Key="renamed")["Body"].read().decode()
     else:
         outcome["renamed"] = "content"
+    outcome["account"] = account(job, keys, s3)
     json.dump(outcome, sys.stdout)
 
 

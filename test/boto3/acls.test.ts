@@ -9,9 +9,10 @@ let server: RunningServer;
 let outcome: Record<string, unknown>;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: { SVC_DOMAIN: 's3.test' } });
   await untilReady(server);
-  const job = { endpoint: server.s3, accessKey: server.accessKey, secretKey: server.secretKey };
+  const control = `http://s3.test:${new URL(server.s3).port}`;
+  const job = { endpoint: server.s3, control, accessKey: server.accessKey, secretKey: server.secretKey };
   const result = await runCommand(python, [script], { input: JSON.stringify(job), env: { NO_PROXY: '*' } });
   if (result.code !== 0) throw new Error(result.stderr);
   outcome = JSON.parse(result.stdout) as Record<string, unknown>;
@@ -36,5 +37,12 @@ it('boto3 sets and reads ACLs, ownership controls and public access blocks, and 
     block: [true, [403, 'AccessDenied']],
     'no block': [404, 'NoSuchPublicAccessBlockConfiguration'],
     renamed: 'content',
+    account: [
+      [404, 'NoSuchPublicAccessBlockConfiguration'],
+      true,
+      [403, 'AccessDenied'],
+      [200, 'no error'],
+      [403, 'AccessDenied'],
+    ],
   });
 });
