@@ -90,7 +90,7 @@ export default defineConfig({
     ...(tier === undefined
       ? { projects }
       : {
-          include: [...foldersOf(tier), ...(tier === 'installed' ? ['cli'] : [])].map(
+          include: [...foldersOf(tier), ...(tier === 'installed' ? ['cli', 'killed-client'] : [])].map(
             (folder) => `test/${folder}/**/*.test.ts`,
           ),
         }),

@@ -1,6 +1,7 @@
-// `npm run bench:client [-- --count 100000 --size 4KiB --large 10 --large-size 410MiB --rounds 1 --only ls,rm]` measures `coffer` beside stock
-// `mc` by turns, against one Coffer server: many small files and a few large ones up and down, listings and removals. It verifies the counts,
-// and prints wall time, processor time and the peak of resident memory of each client. On a busy machine compare the processor time.
+// `npm run bench:client [-- --count 100000 --size 4KiB --large 10 --large-size 410MiB --rounds 1 --only ls,rm]` measures `coffer`, as the
+// package brings it, beside stock `mc` by turns, against one Coffer server: starts, many small files and a few large ones up and down, listings
+// and removals. It verifies the counts, and prints wall time, processor time and the peak of resident memory of each client. On a busy machine
+// compare the processor time. `--node PATH` runs the package on another Node, and `--source` the sources instead.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
@@ -22,6 +23,8 @@ const { values } = parseArgs({
     'large-size': { type: 'string', default: '64MiB' },
     rounds: { type: 'string', default: '1' },
     only: { type: 'string' },
+    node: { type: 'string', default: process.execPath },
+    source: { type: 'boolean', default: false },
   },
 });
 const MiB = 2 ** 20;
@@ -49,15 +52,19 @@ interface Figures {
   readonly lines: number;
 }
 
-/** One command; FILES, LARGE and BACK are folders, and BUCKET is a bucket of the client. */
+/** One command; FILES, LARGE and BACK are folders, BUCKET is a bucket of the client, and ALIAS the server. */
 interface Step {
   readonly name: string;
   readonly args: readonly string[];
   /** The number of lines that are expected. */
   readonly lines?: number;
+  /** How often it is measured in a round. */
+  readonly times?: number;
 }
 
 const steps: readonly Step[] = [
+  { name: '--version', args: ['--version'], times: 20 },
+  { name: 'ls of the buckets', args: ['ls', 'ALIAS'], times: 20 },
   { name: 'cp up, small', args: ['cp', '-r', 'FILES/', 'BUCKET/cp/'] },
   { name: 'mirror up, small', args: ['mirror', 'FILES', 'BUCKET/mirror'] },
   { name: 'mirror again, nothing to do', args: ['mirror', 'FILES', 'BUCKET/mirror'] },
@@ -127,10 +134,11 @@ const server = await startServer({ folder: join(folder, 'data') });
 try {
   await untilReady(server);
   await writeFiles(folder);
-  const coffer = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+  const program = values.source ? '../cli/main.ts' : '../dist/npm/lib/coffer.js';
+  const coffer = fileURLToPath(new URL(program, import.meta.url));
   const clients: readonly Client[] = [
     { name: 'mc', program: tool('bin/mc', 'mc'), args: ['--config-dir', join(folder, 'mc'), '--disable-pager', '-q'] },
-    { name: 'coffer', program: process.execPath, args: [coffer, '--config-dir', join(folder, 'coffer'), '-q'] },
+    { name: 'coffer', program: values.node, args: [coffer, '--config-dir', join(folder, 'coffer'), '-q'] },
   ];
   for (const client of clients) {
     await measure(client, ['alias', 'set', 's', server.s3, server.accessKey, server.secretKey]);
@@ -141,12 +149,14 @@ try {
   for (let round = 0; round < rounds; round += 1) {
     for (const step of steps) {
       if (chosen !== undefined && !chosen.some((name) => step.name.includes(name))) continue;
-      for (const client of round % 2 === 0 ? clients : clients.toReversed()) {
+      const inTurn = round % 2 === 0 ? clients : clients.toReversed();
+      for (const client of Array.from({ length: step.times ?? 1 }, () => inTurn).flat()) {
         const places = {
           FILES: join(folder, 'files'),
           LARGE: join(folder, 'large'),
           BACK: join(folder, `back-${client.name}-${round}`),
           BUCKET: `s/by-${client.name}/${round}`,
+          ALIAS: 's',
         };
         const args = step.args.map((arg) => arg.replace(/[A-Z]{4,}/, (name) => places[name as keyof typeof places]));
         const figure = await measure(client, args);
@@ -156,9 +166,11 @@ try {
         const id = `${step.name} ${client.name}`;
         figures.set(id, [...(figures.get(id) ?? []), figure]);
         const { seconds, processorSeconds, peak } = figure;
-        process.stderr.write(
-          `${id}: ${seconds} s, processor ${processorSeconds.toFixed(2)} s, ${(peak / MiB).toFixed(0)} MiB\n`,
-        );
+        if (step.times === undefined) {
+          process.stderr.write(
+            `${id}: ${seconds} s, processor ${processorSeconds.toFixed(2)} s, ${(peak / MiB).toFixed(0)} MiB\n`,
+          );
+        }
       }
     }
     for (const client of clients) await checkBack(join(folder, `back-${client.name}-${round}`));

@@ -191,6 +191,7 @@ async function runTasks(io: Io, options: GlobalOptions, tasks: readonly Task[], 
       }
     }
   } finally {
+    context.output.flush();
     await pager?.end();
     context.close();
   }

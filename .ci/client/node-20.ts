@@ -31,3 +31,10 @@ maps.groupBy ??= function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T, ind
   }
   return groups;
 };
+
+const arrays = Array as { fromAsync?: <T>(items: AsyncIterable<T>) => Promise<T[]> };
+arrays.fromAsync ??= async function fromAsync<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};

@@ -7,10 +7,8 @@ import {
 } from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
 
-type ListedOf<T extends ObjectEntry> =
-  { readonly kind: 'object'; readonly object: T } | { readonly kind: 'prefix'; readonly prefix: string };
-
-export type Listed = ListedOf<ObjectEntry>;
+/** Objects, and common prefixes as texts, in the order of their names. */
+export type ListedPage<T extends ObjectEntry = ObjectEntry> = readonly (T | string)[];
 
 interface Listing {
   readonly bucket: string;
@@ -20,8 +18,8 @@ interface Listing {
   readonly limit?: number;
 }
 
-/** Lists objects and common prefixes in the order of their names. It requests the next page while the caller works on the current one. */
-export async function* listObjects(client: S3Client, listing: Listing): AsyncGenerator<Listed, void, undefined> {
+/** Lists objects and common prefixes. It requests the next page while the caller works on the current one. */
+export async function* listObjects(client: S3Client, listing: Listing): AsyncGenerator<ListedPage, void, undefined> {
   const pageAt = async (token: string | undefined): Promise<string> => {
     const { text } = await client.text({
       method: 'GET',
@@ -44,33 +42,31 @@ export async function* listObjects(client: S3Client, listing: Listing): AsyncGen
     next = token === undefined ? undefined : pageAt(token);
     // The failure surfaces when the caller needs the page.
     next?.catch(() => undefined);
-    yield* inOrder(page.commonPrefixes, page.objects);
+    yield inOrder(page.commonPrefixes, page.objects);
   }
 }
 
 /** Joins a page in the order of the names. The sort is stable, so that the versions of a key stay in their order. */
-function inOrder<T extends ObjectEntry>(commonPrefixes: readonly string[], objects: readonly T[]): ListedOf<T>[] {
-  const listed = objects.map((object) => ({ kind: 'object', object }) as const);
-  if (commonPrefixes.length === 0) return listed;
-  const prefixes = commonPrefixes.map((prefix) => ({ kind: 'prefix', prefix }) as const);
-  const named = [...prefixes, ...listed].map((one) => [Buffer.from(nameOf(one)), one] as const);
+function inOrder<T extends ObjectEntry>(commonPrefixes: readonly string[], objects: readonly T[]): ListedPage<T> {
+  if (commonPrefixes.length === 0) return objects;
+  const named = [...commonPrefixes, ...objects].map((one) => [Buffer.from(nameOf(one)), one] as const);
   return named.sort(([one], [other]) => Buffer.compare(one, other)).map(([, one]) => one);
 }
 
-function nameOf(listed: Listed): string {
-  return listed.kind === 'prefix' ? listed.prefix : listed.object.key;
+function nameOf(listed: ObjectEntry | string): string {
+  return typeof listed === 'string' ? listed : listed.key;
 }
 
 type VersionMarker = NonNullable<ReturnType<typeof readListVersions>['next']>;
 
 /**
- * Lists versions, delete markers and common prefixes in the order of their names, the newest version of a key first. It requests
- * the next page while the caller works on the current one.
+ * Lists versions, delete markers and common prefixes, the newest version of a key first. It requests the next page while the caller works
+ * on the current one.
  */
 export async function* listVersions(
   client: S3Client,
   listing: Omit<Listing, 'limit'>,
-): AsyncGenerator<ListedOf<VersionEntry>, void, undefined> {
+): AsyncGenerator<ListedPage<VersionEntry>, void, undefined> {
   const pageAfter = async (marker: VersionMarker | undefined): Promise<string> => {
     const { text } = await client.text({
       method: 'GET',
@@ -91,24 +87,15 @@ export async function* listVersions(
     const page = readListVersions(await next);
     next = page.next === undefined ? undefined : pageAfter(page.next);
     next?.catch(() => undefined);
-    yield* inOrder(page.commonPrefixes, page.versions);
-  }
-}
-
-/** Lists every object below a prefix. */
-export async function* allObjects(
-  client: S3Client,
-  bucket: string,
-  prefix: string,
-): AsyncGenerator<ObjectEntry, void, undefined> {
-  for await (const listed of listObjects(client, { bucket, prefix, recursive: true })) {
-    if (listed.kind === 'object') yield listed.object;
+    yield inOrder(page.commonPrefixes, page.versions);
   }
 }
 
 /** Reports whether an object exists below a prefix that ends with `/`. */
 export async function isFolder(client: S3Client, bucket: string, prefix: string): Promise<boolean> {
-  for await (const _ of listObjects(client, { bucket, prefix, recursive: true, limit: 1 })) return true;
+  for await (const { length } of listObjects(client, { bucket, prefix, recursive: true, limit: 1 })) {
+    if (length > 0) return true;
+  }
   return false;
 }
 

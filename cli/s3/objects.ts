@@ -154,6 +154,8 @@ interface ObjectRange extends ObjectRef {
   readonly isWhole?: boolean | undefined;
   /** Headers of the request, such as the key of an object under SSE-C. */
   readonly headers?: ObjectHeaders | undefined;
+  /** Receives the headers of each answer. */
+  readonly onHeaders?: ((headers: IncomingHttpHeaders) => void) | undefined;
 }
 
 const maxFailures = 6;
@@ -168,7 +170,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
   while (at < range.end) {
     const from = at;
     try {
-      const { status, body } = await client.send({
+      const { status, headers, body } = await client.send({
         method: 'GET',
         bucket: range.bucket,
         key: range.key,
@@ -179,6 +181,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
           ...(range.etag === '' ? {} : { 'if-match': `"${range.etag}"` }),
         },
       });
+      range.onHeaders?.(headers);
       if (status !== 206 && at > 0) {
         body.destroy();
         throw new Error('The server does not answer with ranges of objects');

@@ -12,8 +12,17 @@ export function formatSize(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)}${units[unit]}`;
 }
 
+/** The last result. The objects of a listing often have the same second. */
+let formatted = { second: Number.NaN, text: '' };
+
 /** `2006-01-02 15:04:05 MST`, in the time zone of the machine. */
 export function formatTime(date: Date): string {
+  const second = Math.floor(date.getTime() / 1_000);
+  if (second !== formatted.second) formatted = { second, text: timeText(date) };
+  return formatted.text;
+}
+
+function timeText(date: Date): string {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zoneOf(date)}`;
 }
@@ -56,6 +65,7 @@ export function counted(count: number, noun: string): string {
 
 /** Escapes control characters, so that a key cannot control the terminal. */
 export function printable(text: string): string {
+  if (!/\p{Cc}/u.test(text)) return text;
   return text.replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 

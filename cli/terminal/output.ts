@@ -71,6 +71,12 @@ function plain(text: string): string {
     .replace(/\.+$/, '');
 }
 
+/** Characters that are written at once. */
+const maxHeld = 32_768;
+
+/** Bytes for which a listing does not wait. */
+const maxBuffered = 65_536;
+
 interface OutputOptions {
   readonly json: boolean;
   /** False for none at all. */
@@ -88,6 +94,8 @@ export class Output {
   readonly #paintError: Paint;
   /** Set while the last line of the terminal shows a progress bar. */
   #wipe: (() => void) | undefined;
+  /** Messages that are not written yet. */
+  #held = '';
 
   constructor(io: Io, options: OutputOptions) {
     this.#io = io;
@@ -99,9 +107,14 @@ export class Output {
 
   /** Prints a message; JSON gets `status: "success"` and the fields. An empty `human` prints nothing. */
   message(human: string, fields: Readonly<Record<string, unknown>>): void {
+    this.flush();
     this.#wipe?.();
-    if (this.json) this.#out.write(`${JSON.stringify({ status: 'success', ...fields })}\n`);
-    else if (human !== '') this.#out.write(`${human}\n`);
+    this.#out.write(this.#textOf(human, fields));
+  }
+
+  #textOf(human: string, fields: Readonly<Record<string, unknown>>): string {
+    if (this.json) return `${JSON.stringify({ status: 'success', ...fields })}\n`;
+    return human === '' ? '' : `${human}\n`;
   }
 
   /** Formats a table that fits the terminal. */
@@ -123,11 +136,34 @@ export class Output {
 
   /** Like `message`, but waits while the reader is slow, so that a long listing is not buffered in memory. */
   async line(human: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
-    this.message(human, fields);
-    if (this.#out.writableLength > 65_536) await this.drained();
+    this.add(
+      () => human,
+      () => fields,
+    );
+    if (this.#out.writableLength > maxBuffered) await this.drained();
+  }
+
+  /**
+   * Holds a message of a long listing, until several can be written at once: a call of the system for each would take longer than all the
+   * rest. They are written in this turn of the event loop, and before any other message. Only the form that is printed is asked for.
+   */
+  add(human: () => string, fields: () => Readonly<Record<string, unknown>>): void {
+    if (this.#held === '') setImmediate(() => this.flush());
+    this.#held += this.json ? this.#textOf('', fields()) : this.#textOf(human(), {});
+    if (this.#held.length > maxHeld) this.flush();
+  }
+
+  /** Writes the messages that are held. */
+  flush(): void {
+    if (this.#held === '') return;
+    const text = this.#held;
+    this.#held = '';
+    this.#wipe?.();
+    this.#out.write(text);
   }
 
   async drained(): Promise<void> {
+    this.flush();
     // A pager that the user has left needs no more.
     if (!this.#out.writableNeedDrain || this.#out.destroyed) return;
     await once(this.#out, 'drain', { signal: this.#io.signal });
@@ -135,6 +171,7 @@ export class Output {
 
   /** `fatal` ends the command; `error` belongs to one of several arguments. */
   error(failure: unknown, type: 'fatal' | 'error', context?: string): void {
+    this.flush();
     this.#wipe?.();
     const { message, cause, details } = describeError(failure, context);
     if (this.json) {
@@ -148,6 +185,7 @@ export class Output {
   }
 
   warn(text: string): void {
+    this.flush();
     this.#wipe?.();
     if (!this.json) this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${text}.\n`);
   }

@@ -68,9 +68,13 @@ export async function* encodeSignedChunks(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { signingKey, timestamp, scope, signature: seed } = signed;
   const signatures = new ChunkSignatures({ signingKey, timestamp, scope: formatScope(scope), seed });
-  const header = (bytes: Uint8Array, sha256: string): Buffer =>
-    Buffer.from(`${bytes.length.toString(16)}${signatureField}${signatures.chunk(sha256)}\r\n`, 'latin1');
-  const lineEnd = Buffer.from('\r\n');
+  // The end of a chunk is sent with the header of the next one: alone it would be a packet of two bytes.
+  let lineEnd = '';
+  const header = (bytes: Uint8Array, sha256: string, more = ''): Buffer => {
+    const line = `${lineEnd}${bytes.length.toString(16)}${signatureField}${signatures.chunk(sha256)}\r\n${more}`;
+    lineEnd = '\r\n';
+    return Buffer.from(line, 'latin1');
+  };
   // The hash of a chunk is computed in another thread while the chunk before it is sent.
   let hashing: { readonly chunk: Uint8Array; readonly sha256: Promise<string> } | undefined;
   for await (const chunk of rechunk(source)) {
@@ -79,15 +83,12 @@ export async function* encodeSignedChunks(
     if (before === undefined) continue;
     yield header(before.chunk, await before.sha256);
     yield before.chunk;
-    yield lineEnd;
   }
   if (hashing !== undefined) {
     yield header(hashing.chunk, await hashing.sha256);
     yield hashing.chunk;
-    yield lineEnd;
   }
-  yield header(Buffer.alloc(0), emptySha256);
-  yield lineEnd;
+  yield header(Buffer.alloc(0), emptySha256, '\r\n');
 }
 
 async function sha256InBackground(bytes: Uint8Array): Promise<string> {

@@ -269,7 +269,9 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
     it('shows the state of the server', async () => {
       expect(await coffer('admin', 'info', 's')).toMatch(/^● {2}.+\n {3}Uptime: .+\n {3}Version: .+/);
       expect(await coffer('ready', 's')).toBe('The cluster is ready\n');
-      expect(await json('ping', '-c', '1', 's')).toMatchObject([{ counter: 1, servers: [{ 'error-count': 0 }] }]);
+      for (const flags of [['-c', '1'], ['--exit'], ['--exit', '--distributed']]) {
+        expect(await json('ping', ...flags, 's')).toMatchObject([{ counter: 1, servers: [{ 'error-count': 0 }] }]);
+      }
     });
 
     describeVersions(client);

@@ -34,8 +34,8 @@ async function bucketsOf(client: S3Client, aliasName: string, word: string): Pro
 async function keysOf(client: S3Client, target: RemoteTarget): Promise<readonly string[]> {
   const { bucket, key } = target;
   const places: string[] = [];
-  for await (const listed of listObjects(client, { bucket, prefix: key, recursive: false, limit: maxPlaces })) {
-    places.push(displayName(target, listed.kind === 'prefix' ? listed.prefix : listed.object.key));
+  for await (const page of listObjects(client, { bucket, prefix: key, recursive: false, limit: maxPlaces })) {
+    places.push(...page.map((one) => displayName(target, typeof one === 'string' ? one : one.key)));
   }
   return places;
 }

@@ -209,17 +209,21 @@ function addHealth(commands: CommandGroup): void {
     doing: 'ask',
     run: (module) => module.ready,
   });
-  health.add('ping <alias>', {
-    description: 'ask a server for a sign of life again and again',
-    options: [
-      ['-c, --count <count>', 'the number of requests'],
-      ['-e, --error-count <count>', 'end after this number of errors'],
-      ['-i, --interval <seconds>', 'time between (1)'],
-    ],
-    examples: ['mine --count 3'],
-    doing: 'ping',
-    run: (module) => module.ping,
-  });
+  commands
+    .from(() => import('./ping.ts'))
+    .add('ping <alias>', {
+      description: 'ask a server for a sign of life again and again',
+      options: [
+        ['-c, --count <count>', 'the number of requests'],
+        ['-e, --error-count <count>', 'end after this number of errors without an answer between them'],
+        ['-i, --interval <seconds>', 'time between (1)'],
+        ['-x, --exit', 'end when the server answers'],
+        ['-a, --distributed', 'ask each server of the cluster at its own address'],
+      ],
+      examples: ['mine --count 3', ['mine --exit', 'wait until it answers']],
+      doing: 'ping',
+      run: (module) => module.ping,
+    });
 }
 
 function addCompletion(commands: CommandGroup): void {

@@ -10,7 +10,7 @@ import { printable } from '../../terminal/format.ts';
 import { displayName, parseObject, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from './entries/entries.ts';
 import { Failures, readable, type Entry } from './entries/entry.ts';
-import { localEntries, statOf } from './entries/local-entries.ts';
+import { localEntryPages, statOf } from './entries/local-entries.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { ageTest, type AgeOptions } from './entries/times.ts';
 import { deleteInBatches } from './remove-batches.ts';
@@ -210,7 +210,7 @@ async function removeLocal(context: Context, path: string, options: RemoveOption
     throw new CliError('BadArgument', `\`${path}\` is a folder: it needs --recursive`);
   const isOfAge = ageTest(options, new Date());
   const before = failures.count;
-  for await (const { key, modified } of readable(context, localEntries(path, true), failures)) {
+  for await (const { key, modified } of readable(context, localEntryPages(path, true), failures)) {
     if (!isOfAge(modified)) continue;
     if (options.dryRun !== true) await rm(key);
     await print(context, { key, dryRun: options.dryRun === true });

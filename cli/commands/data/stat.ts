@@ -9,7 +9,7 @@ import { isNotFound } from '../../s3/s3-response-error.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { displayName, parseTarget, type RemoteTarget } from '../../config/target.ts';
-import { checkVersionOptions, entriesOf, rewindOf, type VersionOptions } from './entries/entries.ts';
+import { checkVersionOptions, entryPages, rewindOf, type VersionOptions } from './entries/entries.ts';
 import { Failures, readable, type Entry } from './entries/entry.ts';
 import { statOf } from './entries/local-entries.ts';
 import { versionOf } from './entries/select-objects.ts';
@@ -55,7 +55,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   const oneKey = versions && !recursive && target.kind === 'remote' && target.key !== '' && !target.key.endsWith('/');
   const listing = { recursive: recursive || oneKey, versions, rewind: rewindOf(options) };
   let any = false;
-  for await (const entry of readable(context, entriesOf(context, target, listing), failures)) {
+  for await (const entry of readable(context, entryPages(context, target, listing), failures)) {
     if (oneKey && entry.key !== target.key) break;
     any = true;
     await statEntry(context, argument, entry, options).catch((error: unknown) => {

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
+import { delimiter } from 'node:path';
 import { programArguments, programEnvironment } from '../process/program.ts';
 
-const program = programArguments(new URL('../../../cli/main.ts', import.meta.url));
+const sources = [process.execPath, ...programArguments(new URL('../../../cli/main.ts', import.meta.url))];
+
+/** The Node and the script of the client: the installed one in the tier `installed`. */
+const [node = '', ...program] = process.env['COFFER_TEST_CLIENT']?.split(delimiter) ?? sources;
 
 export interface ClientProcess {
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -11,7 +15,7 @@ export interface ClientProcess {
 
 /** Starts the client as a process of its own, which can be killed. Nothing of this process' environment but `PATH` is passed on. */
 export function startClient(args: readonly string[], env: Readonly<Record<string, string>>): ClientProcess {
-  const child = spawn(process.execPath, [...program, ...args], {
+  const child = spawn(node, [...program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

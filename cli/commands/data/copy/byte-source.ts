@@ -1,4 +1,7 @@
-import { createReadStream } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '../../../s3/client.ts';
 import { readObject, type CopySource } from '../../../s3/objects.ts';
@@ -9,16 +12,75 @@ export interface ByteSource {
   readonly size: number;
   /** Set if the bytes are the same as long as this is: an object with its ETag. The bytes of a file may change. */
   readonly identity?: string;
-  /** `end` is exclusive. */
+  /** `end` is exclusive. A buffer of a source with more than `memoryLimit` bytes is valid until the second one after it is asked for. */
   open(start: number, end: number): AsyncIterable<Buffer>;
 }
+
+/** Bytes. The client reads a body of at most as many into memory and hashes it, which saves the chunk signatures. */
+export const memoryLimit = 1_024 * 1_024;
+
+/** Bytes. It is the size of a signed chunk, so that no bytes are copied. */
+const blockSize = 262_144;
 
 export function fileSource(path: string, size: number): ByteSource {
   return {
     size,
-    open: (start, end) =>
-      start === end ? empty() : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 }),
+    open: (start, end) => (end - start <= memoryLimit ? wholeRange(path, start, end) : blocks(path, start, end)),
   };
+}
+
+async function* wholeRange(path: string, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+  if (start === end) return;
+  const bytes = Buffer.allocUnsafe(end - start);
+  const length = isDiskFast() ? onThisThread(() => readNow(path, bytes, start)) : await readLater(path, bytes, start);
+  yield bytes.subarray(0, length);
+}
+
+function readNow(path: string, bytes: Buffer, start: number): number {
+  const file = openSync(path, 'r');
+  try {
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, start + length);
+    }
+    return length;
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function readLater(path: string, bytes: Buffer, start: number): Promise<number> {
+  const file = await open(path);
+  try {
+    return await readInto(file, bytes, start);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads until the buffer is full or the file ends. Returns the number of bytes. */
+async function readInto(file: FileHandle, bytes: Buffer, start: number): Promise<number> {
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+    read = (await file.read(bytes, length, bytes.length - length, start + length)).bytesRead;
+  }
+  return length;
+}
+
+/** Reads into three buffers in turn: one is read, one hashed and one sent. New ones for each block would take a third of the time. */
+async function* blocks(path: string, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+  const file = await open(path);
+  try {
+    const ring = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(blockSize));
+    for (let at = start, turn = 0; at < end; at += blockSize, turn += 1) {
+      const block = ring[turn % ring.length]?.subarray(0, Math.min(blockSize, end - at)) ?? Buffer.alloc(0);
+      const length = await readInto(file, block, at);
+      if (length > 0) yield block.subarray(0, length);
+      if (length < block.length) return;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** A process cannot open its own input again when that is a socket. */
@@ -31,7 +93,13 @@ export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer>
   return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
 }
 
-export function objectSource(client: S3Client, object: CopySource & { readonly size: number }): ByteSource {
+interface SourceObject extends CopySource {
+  readonly size: number;
+  /** Receives the headers of each answer. */
+  readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
+}
+
+export function objectSource(client: S3Client, object: SourceObject): ByteSource {
   const { bucket, key, versionId = '', etag, size } = object;
   return {
     size,
@@ -40,8 +108,10 @@ export function objectSource(client: S3Client, object: CopySource & { readonly s
   };
 }
 
-async function* empty(): AsyncGenerator<Buffer, void, undefined> {
-  // Yields nothing.
+/** Reads a body of at most `memoryLimit` bytes. */
+export async function inMemory(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all = await Array.fromAsync(chunks);
+  return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
 }
 
 /**

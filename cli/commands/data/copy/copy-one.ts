@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { mkdir, stat, copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ByteSource, fileSource, objectSource, readStream } from './byte-source.ts';
+import { type ByteSource, fileSource, memoryLimit, objectSource, readStream } from './byte-source.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf, storedHeaders } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
-import { type Multipart, copyLimit, copyWithin, memoryLimit, upload } from './upload.ts';
+import { type Multipart, copyLimit, copyWithin, upload } from './upload.ts';
 import type { Destination } from './upload-parts.ts';
 import { uploadStream } from './upload-stream.ts';
 import type { Downloads } from './download.ts';
@@ -46,6 +46,8 @@ export interface CopyOptions {
   readonly downloads: Downloads;
   readonly sessions: UploadSessions;
   readonly count: (bytes: number) => void;
+  /** Called for an object with tags that its copy does not get. */
+  readonly onTagged: () => void;
 }
 
 /** Copies one file or object, and returns its new location. */
@@ -79,7 +81,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {
-    const bytes = await bytesOf(context, source, options.encryption);
+    const bytes = await bytesOf(context, source, options);
     await options.downloads.write(bytes, path, options.count);
     if (options.preserve) await applyAttributes(path, await keptAttributes(context, source, options.encryption));
   }
@@ -154,7 +156,7 @@ async function toServer(
     await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
     return;
   }
-  await upload(await bytesOf(context, source, options.encryption), { ...to, headers }, options.multipart);
+  await upload(await bytesOf(context, source, options), { ...to, headers }, options.multipart);
 }
 
 /** Without attributes the server keeps the headers of the source, and without tags its tags. With attributes it replaces all headers. */
@@ -189,11 +191,18 @@ async function headersOf(context: Context, source: FoundSource, encryption: Encr
 async function bytesOf(
   context: Context,
   source: Exclude<FoundSource, { kind: 'stream' }>,
-  encryption: EncryptionRules,
+  { encryption, given, onTagged }: CopyOptions,
 ): Promise<ByteSource> {
   if (source.kind === 'file') return fileSource(source.path, source.size);
   const { alias, bucket } = source.target;
   const { key, versionId, etag, size } = source;
   const headers = encryption.forKey(nameOf(source));
-  return objectSource(await context.client(alias), { bucket, key, versionId, etag, size, headers });
+  let isTagged = given.tagging !== undefined;
+  const onHeaders = (answer: IncomingHttpHeaders): void => {
+    // An interrupted answer is followed by another one.
+    if (isTagged || !(Number(answer['x-amz-tagging-count']) > 0)) return;
+    isTagged = true;
+    onTagged();
+  };
+  return objectSource(await context.client(alias), { bucket, key, versionId, etag, size, headers, onHeaders });
 }

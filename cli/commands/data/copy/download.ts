@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { constants, renameSync, statSync, writeFileSync, type Stats } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isTransient } from '../../../s3/retry.ts';
 import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
-import type { ByteSource } from './byte-source.ts';
+import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
+import { inMemory, memoryLimit, type ByteSource } from './byte-source.ts';
 
 /** Bytes. A temporary file that has as many is kept after an interruption, so that the next download continues it. */
 const worthKeeping = 1_024 * 1_024;
@@ -30,7 +31,7 @@ export class Downloads {
 
   /** `count` gets the bytes that are on the disk, also those of the killed download. */
   async write(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
-    const existing = await stat(path).catch(() => undefined);
+    const existing = await statsOf(path);
     if (existing !== undefined && !existing.isFile() && !existing.isDirectory()) {
       await writeFrom(await open(path, 'w'), source, 0, count);
       return;
@@ -39,7 +40,14 @@ export class Downloads {
     const own = temporaryName(basename(path), `${identity} ${source.size}`);
     const left = await this.#prepare(dirname(path));
     await removeStale(dirname(path), basename(path), left, own);
-    await this.#throughTemporary(source, join(dirname(path), own), path, count);
+    const temporary = join(dirname(path), own);
+    // The size of a stream is not known.
+    if (source.identity === undefined || source.size > memoryLimit) {
+      await this.#throughTemporary(source, temporary, path, count);
+    } else {
+      await writeSmall(await inMemory(source.open(0, source.size)), temporary, path);
+      count(source.size);
+    }
   }
 
   async #throughTemporary(
@@ -82,10 +90,32 @@ export class Downloads {
   }
 }
 
+async function statsOf(path: string): Promise<Stats | undefined> {
+  if (!isDiskFast()) return stat(path).catch(() => undefined);
+  try {
+    return onThisThread(() => statSync(path, { throwIfNoEntry: false }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a file that is not worth continuing. */
+async function writeSmall(bytes: Uint8Array, temporary: string, path: string): Promise<void> {
+  try {
+    if (isDiskFast()) onThisThread(() => writeFileSync(temporary, bytes));
+    else await writeFile(temporary, bytes);
+    await moveInto(temporary, path, bytes.length);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
 /** Another process that downloads the same object may have moved the file. */
 async function moveInto(temporary: string, path: string, size: number): Promise<void> {
   try {
-    await rename(temporary, path);
+    if (isDiskFast()) onThisThread(() => renameSync(temporary, path));
+    else await rename(temporary, path);
   } catch (error) {
     const there = await stat(path).catch(() => undefined);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || there?.size !== size) throw error;

@@ -10,7 +10,7 @@ import { displayName, parseTarget, type RemoteTarget } from '../../../config/tar
 import { readArchives, type ZipOptions } from '../entries/archives.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import type { Entry, Walked } from '../entries/entry.ts';
-import { localEntries, statOf } from '../entries/local-entries.ts';
+import { localEntryPages, statOf } from '../entries/local-entries.ts';
 import { remoteEntries } from '../entries/remote-entries.ts';
 import { versionOf } from '../entries/select-objects.ts';
 import { isStandardInput } from './byte-source.ts';
@@ -83,9 +83,11 @@ async function* findFiles(argument: string, recursive: boolean): AsyncGenerator<
 async function* filesUnder(folder: string): AsyncGenerator<WalkedSource, void, undefined> {
   const contentsOnly = folder.endsWith('/') || /^\.{1,2}$/.test(basename(folder));
   const own = contentsOnly ? '' : `${basename(resolve(folder))}/`;
-  for await (const one of localEntries(folder, true)) {
-    if (one.kind === 'unreadable' || one.kind === 'skipped') yield one;
-    else yield fileSource(one, `${own}${one.name}`);
+  for await (const page of localEntryPages(folder, true)) {
+    for (const one of page) {
+      if (one.kind === 'unreadable' || one.kind === 'skipped') yield one;
+      else yield fileSource(one, `${own}${one.name}`);
+    }
   }
 }
 

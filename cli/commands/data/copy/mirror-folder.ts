@@ -4,12 +4,13 @@ import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Target } from '../../../config/target.ts';
 import { createBucket, headBucket } from '../../../s3/buckets.ts';
+import { getVersioning } from '../../../s3/bucket-settings.ts';
 import { deleteObject } from '../../../s3/objects.ts';
 import { isNotFound, S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { entriesOf } from '../entries/entries.ts';
-import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { entryPages } from '../entries/entries.ts';
+import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
@@ -45,6 +46,8 @@ export interface Mirroring {
   restarts: number;
   /** Folders and files that could not be read. */
   unread: number;
+  /** Buckets of the source that keep earlier versions. */
+  readonly versioned: string[];
 }
 
 /** The target of one bucket, where all buckets of a server are mirrored. */
@@ -69,10 +72,11 @@ export async function mirrorFolder(
   }
   refuseOverlap(source, target);
   const exists = await prepareTarget(mirroring, target, newBucket);
+  if (source.kind === 'remote') await noteVersions(mirroring, source);
   const destination: CopyDestination = { target, folder: true };
   const unread = new Failures(context);
-  const chosen = readable(context, entriesOf(context, source, { recursive: true }), unread);
-  const there = exists ? readable(context, entriesOf(context, target, { recursive: true }), unread) : none();
+  const chosen = readablePages(context, entryPages(context, source, { recursive: true }), unread);
+  const there = exists ? readablePages(context, entryPages(context, target, { recursive: true }), unread) : none();
   await forEachLimit(joinEntries(files(chosen), files(there)), transfer.workers, async (pair) => {
     if (pair.first !== undefined) await copyPair(mirroring, source, pair, pair.first, destination);
     // A folder of the source that cannot be read may hold what seems extraneous after it.
@@ -81,6 +85,15 @@ export async function mirrorFolder(
     }
   });
   mirroring.unread += unread.count;
+}
+
+/** Notes a bucket with versions, which the user is told of at the end. A caller without the permission to know gets no note. */
+async function noteVersions(
+  { context, versioned }: Mirroring,
+  { alias, aliasName, bucket }: Extract<Target, { kind: 'remote' }>,
+): Promise<void> {
+  const versioning = await getVersioning(await context.client(alias), bucket).catch(() => undefined);
+  if (versioning !== undefined && versioning.status !== '') versioned.push(`${aliasName}/${bucket}`);
 }
 
 /** A target within its source would be copied into itself. */
@@ -204,10 +217,10 @@ export async function prepareTarget(
 }
 
 /** Leaves out the objects that show an empty folder. */
-async function* files(entries: AsyncIterable<Entry>): AsyncGenerator<Entry, void, undefined> {
-  for await (const entry of entries) if (entry.name !== '' && !entry.name.endsWith('/')) yield entry;
+async function* files(pages: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[], void, undefined> {
+  for await (const page of pages) yield page.filter(({ name }) => name !== '' && !name.endsWith('/'));
 }
 
-async function* none(): AsyncGenerator<Entry, void, undefined> {
+async function* none(): AsyncGenerator<readonly Entry[], void, undefined> {
   // The target is new.
 }

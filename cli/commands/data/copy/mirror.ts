@@ -1,7 +1,7 @@
 import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { listBuckets } from '../../../s3/buckets.ts';
-import { formatSize } from '../../../terminal/format.ts';
+import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { asFolder } from '../entries/entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
@@ -24,7 +24,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
   checkOptions(options, source, target);
   const transfer = new Transfer(context, options);
   const isOfAge = ageTest(options, new Date());
-  const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, isOfAge };
+  const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, versioned: [], isOfAge };
   const compare = async (): Promise<void> =>
     source.kind === 'remote' && source.bucket === ''
       ? mirrorBuckets(mirroring, source, target)
@@ -36,6 +36,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
     metrics?.close();
     transfer.stop();
   }
+  warnOfRest(mirroring);
   if (options.summary === true) printSummary(mirroring);
   transfer.finish({ always: true });
   if (mirroring.unread > 0) throw new CliError('Reported', `${mirroring.unread} folders or files could not be read`);
@@ -72,6 +73,14 @@ async function mirrorBuckets(
     if (isExcluded(name)) continue;
     await mirrorFolder(mirroring, { ...source, bucket: name }, bucketIn(target, name), 'made');
   }
+}
+
+/** Says what the target does not get. */
+function warnOfRest({ context: { output }, transfer: { tagged }, versioned }: Mirroring): void {
+  const buckets = [...new Set(versioned)].map((name) => `\`${printable(name)}\``).join(', ');
+  if (buckets !== '')
+    output.warn(`Earlier versions in ${buckets} are left behind: the latest objects alone are copied`);
+  if (tagged > 0) output.warn(`The tags of ${counted(tagged, 'object')} are left behind`);
 }
 
 function printSummary({ context, transfer, removed }: Mirroring): void {

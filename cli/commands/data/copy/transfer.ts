@@ -27,6 +27,7 @@ export class Transfer {
   readonly #dryRun: boolean;
   #found = 0;
   #copied = 0;
+  #tagged = 0;
 
   constructor(context: Context, options: TransferOptions) {
     const { io, output, quiet } = context;
@@ -50,12 +51,18 @@ export class Transfer {
       parallel: large,
       downloads: new Downloads(context.signal),
       sessions: new UploadSessions(context.folder),
+      onTagged: () => (this.#tagged += 1),
     };
     this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
   }
 
   get copied(): number {
     return this.#copied;
+  }
+
+  /** Objects whose tags their copies did not get. */
+  get tagged(): number {
+    return this.#tagged;
   }
 
   /** Bytes that arrived. */

@@ -1,9 +1,8 @@
 import { CliError } from '../../../config/cli-error.ts';
-import { buffer } from 'node:stream/consumers';
 import { copyPart, partSizeFor, uploadPart } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type CopySource } from '../../../s3/objects.ts';
 import { parseSize } from '../entries/sizes.ts';
-import { rangeBody, type ByteSource } from './byte-source.ts';
+import { inMemory, memoryLimit, rangeBody, type ByteSource } from './byte-source.ts';
 import { digestHeaders, digestsOf } from './digests.ts';
 import { type Destination, type PartRange, uploadParts } from './upload-parts.ts';
 
@@ -45,9 +44,6 @@ function parsePartSize(name: string, text: string | undefined): number | undefin
   throw new CliError('BadArgument', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
 }
 
-/** The client reads a smaller body into memory and hashes it, which saves the chunk signatures. */
-export const memoryLimit = 1_024 * 1_024;
-
 /** The limit of S3 for one copy request. */
 export const copyLimit = 5 * 1_024 ** 3;
 const copiedPart = 512 * 1_024 * 1_024;
@@ -62,7 +58,7 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
   }
   const send = async (): Promise<void> => {
     const body = rangeBody(source, 0, size, count);
-    const sent = size <= memoryLimit ? await buffer(body.open()) : body;
+    const sent = size <= memoryLimit ? await inMemory(body.open()) : body;
     const digests = await digestsOf(() => (sent instanceof Uint8Array ? [sent] : source.open(0, size)), to.digests);
     await putObject(client, bucket, key, sent, { ...headers, ...digestHeaders(digests) });
   };

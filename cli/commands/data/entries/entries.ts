@@ -2,8 +2,8 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { Target } from '../../../config/target.ts';
 import type { Context } from '../../context.ts';
 import type { Walked } from './entry.ts';
-import { localEntries } from './local-entries.ts';
-import { remoteEntries, type Listing } from './remote-entries.ts';
+import { localEntryPages } from './local-entries.ts';
+import { remoteEntryPages, type Listing } from './remote-entries.ts';
 import { parseRewind } from './times.ts';
 
 /** The flags that choose versions. */
@@ -13,14 +13,17 @@ export interface VersionOptions {
   readonly versionId?: string;
 }
 
-/** Lists a place of a server or of this machine. Both have the same order, so that two listings can be compared as streams. */
-export async function* entriesOf(
+/**
+ * Lists a place of a server or of this machine. Both have the same order, so that two listings can be compared as streams. A page is what one
+ * request or one batch of files brings: a stream of single entries would take more time than the rest of a listing.
+ */
+export async function* entryPages(
   context: Context,
   target: Target,
   listing: Listing,
-): AsyncGenerator<Walked, void, undefined> {
+): AsyncGenerator<readonly Walked[], void, undefined> {
   if (target.kind === 'remote') {
-    yield* remoteEntries(await context.client(target.alias), target, listing);
+    yield* remoteEntryPages(await context.client(target.alias), target, listing);
     return;
   }
   if (listing.versions === true || listing.rewind !== undefined || listing.incomplete === true) {
@@ -29,7 +32,7 @@ export async function* entriesOf(
       `\`${target.path}\` is a path of this machine: files have no versions or uploads`,
     );
   }
-  yield* localEntries(target.path, listing.recursive);
+  yield* localEntryPages(target.path, listing.recursive);
 }
 
 /** Parses `--rewind`. */

@@ -69,13 +69,25 @@ export class Failures {
 
 /** Yields the entries that can be read, and reports the others. */
 export async function* readable(
-  { output }: Context,
-  walked: AsyncIterable<Walked>,
+  context: Context,
+  pages: AsyncIterable<readonly Walked[]>,
   failures: Failures,
 ): AsyncGenerator<Entry, void, undefined> {
-  for await (const one of walked) {
-    if (one.kind === 'unreadable') failures.report(one.error, `Unable to read \`${printable(one.display)}\``);
-    else if (one.kind === 'skipped') output.warn(`\`${printable(one.display)}\` is left out: ${one.reason}`);
-    else yield one;
-  }
+  for await (const page of pages) for (const one of page) if (isReadable(context, one, failures)) yield one;
+}
+
+/** The same entries, a page at a time. */
+export async function* readablePages(
+  context: Context,
+  pages: AsyncIterable<readonly Walked[]>,
+  failures: Failures,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  for await (const page of pages) yield page.filter((one) => isReadable(context, one, failures));
+}
+
+function isReadable({ output }: Context, one: Walked, failures: Failures): one is Entry {
+  if (one.kind === 'unreadable') failures.report(one.error, `Unable to read \`${printable(one.display)}\``);
+  else if (one.kind === 'skipped') output.warn(`\`${printable(one.display)}\` is left out: ${one.reason}`);
+  else return true;
+  return false;
 }

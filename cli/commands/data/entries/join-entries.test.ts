@@ -7,8 +7,12 @@ function entry(name: string): Entry {
   return { kind: 'file', name, display: name, bucket: '', key: name, size: 0, modified: new Date(0), etag: '' };
 }
 
-async function* stream(names: readonly string[]): AsyncGenerator<Entry> {
-  for (const name of names) yield entry(name);
+/** Pages of two, with an empty one between them. */
+async function* stream(names: readonly string[]): AsyncGenerator<readonly Entry[]> {
+  for (let at = 0; at < names.length; at += 2) {
+    yield names.slice(at, at + 2).map((name) => entry(name));
+    yield [];
+  }
 }
 
 const names = fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 3 })).map((list) => list.sort(compareNames));
@@ -39,9 +43,9 @@ it('finds each name once, with the sides that have it', async () => {
 
 it('ends both listings when the reader stops', async () => {
   const ended: string[] = [];
-  async function* endless(side: string): AsyncGenerator<Entry> {
+  async function* endless(side: string): AsyncGenerator<readonly Entry[]> {
     try {
-      for (let count = 0; ; count += 1) yield entry(String(count).padStart(9, '0'));
+      for (let count = 0; ; count += 1) yield [entry(String(count).padStart(9, '0'))];
     } finally {
       ended.push(side);
     }

@@ -7,23 +7,65 @@ export interface Pair {
   readonly second?: Entry;
 }
 
-/** Joins two listings in the order of their names. It holds one entry of each. */
-export async function* joinEntries(
-  first: AsyncIterable<Entry>,
-  second: AsyncIterable<Entry>,
-): AsyncGenerator<Pair, void, undefined> {
-  const [ones, others] = [first[Symbol.asyncIterator](), second[Symbol.asyncIterator]()];
+/** The pages of a listing. It returns nothing where there are none. */
+type Pages = AsyncIterable<readonly Entry[]>;
+
+/** Joins two listings in the order of their names. It holds one page of each. */
+export async function* joinEntries(first: Pages, second: Pages): AsyncGenerator<Pair, void, undefined> {
+  const [ones, others] = [new Cursor(first), new Cursor(second)];
   try {
-    let [one, other] = await Promise.all([ones.next(), others.next()]);
-    while (one.done !== true || other.done !== true) {
-      const order = one.done === true ? 1 : other.done === true ? -1 : compareNames(one.value.name, other.value.name);
-      const left = order <= 0 && one.done !== true ? one.value : undefined;
-      const right = order >= 0 && other.done !== true ? other.value : undefined;
+    for (;;) {
+      if (ones.isRead || others.isRead) await Promise.all([ones.load(), others.load()]);
+      const [one, other] = [ones.current, others.current];
+      if (one === undefined && other === undefined) return;
+      const order = one === undefined ? 1 : other === undefined ? -1 : compareNames(one.name, other.name);
+      const left = order <= 0 ? one : undefined;
+      const right = order >= 0 ? other : undefined;
       yield { name: left?.name ?? right?.name ?? '', ...(left && { first: left }), ...(right && { second: right }) };
-      [one, other] = await Promise.all([left ? ones.next() : one, right ? others.next() : other]);
+      if (left !== undefined) ones.advance();
+      if (right !== undefined) others.advance();
     }
   } finally {
-    await Promise.all([ones.return?.(), others.return?.()]);
+    await Promise.all([ones.close(), others.close()]);
+  }
+}
+
+/** A place in a listing. */
+class Cursor {
+  readonly #pages: AsyncIterator<readonly Entry[]>;
+  #page: readonly Entry[] = [];
+  #at = 0;
+  #ended = false;
+
+  constructor(pages: Pages) {
+    this.#pages = pages[Symbol.asyncIterator]();
+  }
+
+  /** Undefined at the end of the listing, and where the next page must be loaded. */
+  get current(): Entry | undefined {
+    return this.#page[this.#at];
+  }
+
+  /** Reports whether the page is read and another one may follow. */
+  get isRead(): boolean {
+    return !this.#ended && this.#at >= this.#page.length;
+  }
+
+  advance(): void {
+    this.#at += 1;
+  }
+
+  async load(): Promise<void> {
+    while (this.isRead) {
+      const next = await this.#pages.next();
+      this.#ended = next.done === true;
+      this.#page = next.done === true ? [] : next.value;
+      this.#at = 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pages.return?.();
   }
 }
 

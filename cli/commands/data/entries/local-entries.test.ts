@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { localEntries } from './local-entries.ts';
+import { localEntryPages } from './local-entries.ts';
 
 let folder: string;
 
@@ -22,8 +22,8 @@ async function put(...names: string[]): Promise<void> {
 }
 
 async function names(recursive: boolean): Promise<string[]> {
-  const walked = await Array.fromAsync(localEntries(folder, recursive));
-  return walked.map((one) => ('name' in one ? one.name : `${one.kind} ${one.display.slice(folder.length + 1)}`));
+  const pages = await Array.fromAsync(localEntryPages(folder, recursive));
+  return pages.flat().map((one) => ('name' in one ? one.name : `${one.kind} ${one.display.slice(folder.length + 1)}`));
 }
 
 it('has the order of keys in a bucket, where a folder ends with a slash', async () => {
@@ -49,6 +49,6 @@ it('goes on after what it cannot read', async () => {
 
 it('is the file itself for a file', async () => {
   await put('file');
-  const [entry] = await Array.fromAsync(localEntries(join(folder, 'file'), false));
+  const [[entry] = []] = await Array.fromAsync(localEntryPages(join(folder, 'file'), false));
   expect(entry).toMatchObject({ kind: 'file', name: 'file', size: 4, display: join(folder, 'file') });
 });

@@ -19,10 +19,13 @@ const slowBatchMs = 5;
  * Lists a file, or what is in a folder, in the byte order of the names, which is the order of keys in a bucket. With `recursive` it yields
  * the files of all folders below, and no folders. The memory is that of the names of one folder and of its parents.
  */
-export async function* localEntries(path: string, recursive: boolean): AsyncGenerator<Walked, void, undefined> {
+export async function* localEntryPages(
+  path: string,
+  recursive: boolean,
+): AsyncGenerator<readonly Walked[], void, undefined> {
   const found = await statOf(path);
   if (found.isDirectory()) yield* walk(path, '', recursive);
-  else yield fileEntry(path, basename(path), found);
+  else yield [fileEntry(path, basename(path), found)];
 }
 
 /** @throws CliError NotFound, which says that the first name is no alias */
@@ -33,12 +36,16 @@ export async function statOf(path: string): Promise<Stats> {
   });
 }
 
-async function* walk(folder: string, prefix: string, recursive: boolean): AsyncGenerator<Walked, void, undefined> {
+async function* walk(
+  folder: string,
+  prefix: string,
+  recursive: boolean,
+): AsyncGenerator<readonly Walked[], void, undefined> {
   let names;
   try {
     names = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
-    yield { kind: 'unreadable', display: folder, error };
+    yield [{ kind: 'unreadable', display: folder, error }];
     return;
   }
   const inOrder = names
@@ -52,10 +59,16 @@ async function* walk(folder: string, prefix: string, recursive: boolean): AsyncG
     const looks = isSlow ? await Promise.all(batch.map(async (entry) => lookLater(folder, entry))) : undefined;
     const walked = batch.map((entry, index) => entryOf(folder, prefix, entry, recursive, looks?.[index] ?? statSync));
     isSlow ||= performance.now() - started > slowBatchMs;
+    let page: Walked[] = [];
     for (const one of walked) {
-      if (typeof one === 'string') yield* walk(join(folder, one), `${prefix}${one}/`, recursive);
-      else yield one;
+      if (typeof one !== 'string') page.push(one);
+      else {
+        if (page.length > 0) yield page;
+        page = [];
+        yield* walk(join(folder, one), `${prefix}${one}/`, recursive);
+      }
     }
+    if (page.length > 0) yield page;
   }
 }
 

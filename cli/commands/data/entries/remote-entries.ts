@@ -25,15 +25,24 @@ export async function* remoteEntries(
   target: RemoteTarget,
   listing: Listing,
 ): AsyncGenerator<Entry, void, undefined> {
+  for await (const page of remoteEntryPages(client, target, listing)) for (const entry of page) yield entry;
+}
+
+/** The same entries, as many at once as the server sends. */
+export async function* remoteEntryPages(
+  client: S3Client,
+  target: RemoteTarget,
+  listing: Listing,
+): AsyncGenerator<readonly Entry[], void, undefined> {
   if (target.bucket === '') {
     for (const bucket of await listBuckets(client)) {
       const inside = { ...target, bucket: bucket.name };
       if (!listing.recursive && listing.incomplete !== true) {
-        yield { ...folderEntry(inside, '', `${bucket.name}/`), modified: bucket.created };
+        yield [{ ...folderEntry(inside, '', `${bucket.name}/`), modified: bucket.created }];
         continue;
       }
-      for await (const entry of remoteEntries(client, inside, listing)) {
-        yield { ...entry, name: `${bucket.name}/${entry.name}` };
+      for await (const page of remoteEntryPages(client, inside, listing)) {
+        yield page.map((entry) => ({ ...entry, name: `${bucket.name}/${entry.name}` }));
       }
     }
     return;
@@ -41,12 +50,15 @@ export async function* remoteEntries(
   const { key } = target;
   const prefix = listing.recursive ? key : await folderOrName(client, target, listing);
   const isName = listing.recursive && key !== '' && !key.endsWith('/');
-  for await (const listed of namesAndObjects(client, target.bucket, prefix, listing)) {
-    const found = typeof listed === 'string' ? listed : listed.key;
-    if (isName && found !== key && !found.startsWith(`${key}/`)) continue;
-    const name = found.slice(shownFrom(key, found));
-    if (typeof listed === 'string') yield folderEntry(target, listed, name);
-    else yield objectEntry(target, listed, name);
+  for await (const page of pagesOf(client, target.bucket, prefix, listing)) {
+    const entries: Entry[] = [];
+    for (const listed of page) {
+      const found = typeof listed === 'string' ? listed : listed.key;
+      if (isName && found !== key && !found.startsWith(`${key}/`)) continue;
+      const name = found.slice(shownFrom(key, found));
+      entries.push(typeof listed === 'string' ? folderEntry(target, listed, name) : objectEntry(target, listed, name));
+    }
+    yield entries;
   }
 }
 
@@ -56,33 +68,39 @@ interface UploadEntry extends ObjectEntry {
   readonly uploadId: string;
 }
 
-/** Yields the names of common prefixes, and objects. */
-async function* namesAndObjects(
+/** Yields common prefixes as texts, and objects, versions or uploads. */
+async function* pagesOf(
   client: S3Client,
   bucket: string,
   prefix: string,
   { recursive, versions, rewind, incomplete }: Listing,
-): AsyncGenerator<string | Listed, void, undefined> {
+): AsyncGenerator<readonly (string | Listed)[], void, undefined> {
   if (incomplete === true) {
     for await (const { key, uploadId, initiated } of listUploads(client, { bucket, prefix, recursive })) {
-      yield { key, uploadId, lastModified: initiated, size: 0, etag: '', storageClass: '' };
+      yield [{ key, uploadId, lastModified: initiated, size: 0, etag: '', storageClass: '' }];
     }
-  } else if (versions === true || rewind !== undefined) {
-    let last: string | undefined;
-    for await (const listed of listVersions(client, { bucket, prefix, recursive })) {
-      if (listed.kind === 'prefix') yield listed.prefix;
-      else {
-        const { object } = listed;
-        if (rewind !== undefined && object.lastModified > rewind) continue;
-        if (versions === true) yield object;
-        else if (object.key !== last && !object.deleteMarker) yield object;
-        last = object.key;
-      }
+  } else if (versions === true) {
+    for await (const page of listVersions(client, { bucket, prefix, recursive })) {
+      yield rewind === undefined ? page : page.filter((one) => typeof one === 'string' || one.lastModified <= rewind);
     }
-  } else {
-    for await (const listed of listObjects(client, { bucket, prefix, recursive })) {
-      yield listed.kind === 'prefix' ? listed.prefix : listed.object;
-    }
+  } else if (rewind !== undefined) yield* pagesAt(client, { bucket, prefix, recursive }, rewind);
+  else yield* listObjects(client, { bucket, prefix, recursive });
+}
+
+/** Yields the version of each key that was the latest at a time. */
+async function* pagesAt(
+  client: S3Client,
+  listing: { readonly bucket: string; readonly prefix: string; readonly recursive: boolean },
+  rewind: Date,
+): AsyncGenerator<readonly (string | Listed)[], void, undefined> {
+  let last: string | undefined;
+  for await (const page of listVersions(client, listing)) {
+    yield page.filter((one) => {
+      if (typeof one === 'string') return true;
+      if (one.lastModified > rewind || one.key === last) return false;
+      last = one.key;
+      return !one.deleteMarker;
+    });
   }
 }
 
@@ -91,8 +109,8 @@ async function folderOrName(client: S3Client, target: RemoteTarget, listing: Lis
   const { bucket, key } = target;
   if (key === '' || key.endsWith('/')) return key;
   const names = new Set<string>();
-  for await (const listed of namesAndObjects(client, bucket, key, { ...listing, recursive: false })) {
-    names.add(typeof listed === 'string' ? listed : listed.key);
+  for await (const page of pagesOf(client, bucket, key, { ...listing, recursive: false })) {
+    for (const listed of page) names.add(typeof listed === 'string' ? listed : listed.key);
     if (names.size > 1) return key;
   }
   return names.has(`${key}/`) ? `${key}/` : key;

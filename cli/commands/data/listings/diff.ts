@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entriesOf } from '../entries/entries.ts';
-import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { asFolder, entryPages } from '../entries/entries.ts';
+import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
 
@@ -37,9 +37,9 @@ function differenceOf({ first, second }: Pair): keyof typeof differences | undef
 }
 
 /** Lists all files of a folder. A folder of this machine that does not exist is an error, since it may be a mistyped alias. */
-async function below(context: Context, target: Target, failures: Failures): Promise<AsyncIterable<Entry>> {
+async function below(context: Context, target: Target, failures: Failures): Promise<AsyncIterable<readonly Entry[]>> {
   if (target.kind === 'local') await statOf(target.path);
-  return readable(context, entriesOf(context, asFolder(target), { recursive: true }), failures);
+  return readablePages(context, entryPages(context, asFolder(target), { recursive: true }), failures);
 }
 
 function addressOf(target: Target, { bucket, key }: Entry): string {

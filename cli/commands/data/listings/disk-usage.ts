@@ -2,7 +2,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { entriesOf, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable } from '../entries/entry.ts';
 
 interface UsageOptions extends VersionOptions {
@@ -42,7 +42,7 @@ export async function diskUsage(
     await context.output.line(human, { prefix, size, objects, isVersions: versions });
   };
   const listing = { recursive: true, versions, rewind: rewindOf(options) };
-  for await (const entry of readable(context, entriesOf(context, target, listing), failures)) {
+  for await (const entry of readable(context, entryPages(context, target, listing), failures)) {
     if (entry.version?.deleteMarker === true) continue;
     const folders = entry.name.split('/').slice(0, -1);
     while (open.length - 1 > common(open, folders)) await close();

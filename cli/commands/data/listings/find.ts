@@ -7,8 +7,8 @@ import { headObject } from '../../../s3/objects.ts';
 import { getTags } from '../../../s3/object-settings.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entriesOf } from '../entries/entries.ts';
-import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { asFolder, entryPages } from '../entries/entries.ts';
+import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { entryAt } from '../entries/entry-at.ts';
 import { statOf } from '../entries/local-entries.ts';
 import { watchTarget, type WatchedTarget } from '../changes/watch-target.ts';
@@ -41,15 +41,11 @@ export async function find(context: Context, [argument = '']: readonly string[],
   // Watching begins first, so that no new file is lost.
   const watched = options.watch === true ? await watchTarget(context, asFolder(target)) : undefined;
   const listing = { recursive: true, versions: options.versions };
-  const found = readable(context, entriesOf(context, target, listing), failures);
+  const found = readablePages(context, entryPages(context, target, listing), failures);
   const all = watched === undefined ? found : joined(found, newEntries(context, asFolder(target), watched));
   const entries = matching(all, test);
-  const tested = mapStream(entries, fields === undefined || watched !== undefined ? 1 : parallel, async (entry) => ({
-    entry,
-    isMatch: fields === undefined || (await fields(entry)),
-  }));
-  for await (const { entry, isMatch } of tested) {
-    if (!isMatch) continue;
+  const tested = fields === undefined ? entries : chosen(entries, fields, watched === undefined ? parallel : 1);
+  for await (const entry of tested) {
     if (words === undefined) await print(context, target, entry, options.print ?? '{}');
     else {
       const filled = words.map((word) => fillTemplate(word, entry, () => urlOf(target, entry)));
@@ -59,16 +55,20 @@ export async function find(context: Context, [argument = '']: readonly string[],
   failures.throwIfAny();
 }
 
-async function* joined(...streams: readonly AsyncIterable<Entry>[]): AsyncGenerator<Entry> {
+async function* joined(...streams: readonly AsyncIterable<readonly Entry[]>[]): AsyncGenerator<readonly Entry[]> {
   for (const stream of streams) yield* stream;
 }
 
 /** Yields what changes, until the command is interrupted. */
-async function* newEntries(context: Context, place: Target, { queue, close }: WatchedTarget): AsyncGenerator<Entry> {
+async function* newEntries(
+  context: Context,
+  place: Target,
+  { queue, close }: WatchedTarget,
+): AsyncGenerator<readonly Entry[]> {
   try {
     for await (const { name } of queue.changes(context.signal)) {
       const entry = await entryAt(context, place, name);
-      if (entry !== undefined) yield entry;
+      if (entry !== undefined) yield [entry];
     }
     throw new CliError('Failed', 'Too much changed at once: begin again');
   } finally {
@@ -76,10 +76,23 @@ async function* newEntries(context: Context, place: Target, { queue, close }: Wa
   }
 }
 
-async function* matching(entries: AsyncIterable<Entry>, test: (entry: Entry) => boolean): AsyncGenerator<Entry> {
-  for await (const entry of entries) {
-    if (entry.version?.deleteMarker !== true && test(entry)) yield entry;
+async function* matching(
+  pages: AsyncIterable<readonly Entry[]>,
+  test: (entry: Entry) => boolean,
+): AsyncGenerator<Entry> {
+  for await (const page of pages) {
+    for (const entry of page) if (entry.version?.deleteMarker !== true && test(entry)) yield entry;
   }
+}
+
+/** Yields the entries that a test with a request chooses, in their order. */
+async function* chosen(
+  entries: AsyncIterable<Entry>,
+  fields: (entry: Entry) => Promise<boolean>,
+  max: number,
+): AsyncGenerator<Entry> {
+  const tested = mapStream(entries, max, async (entry) => ({ entry, isMatch: await fields(entry) }));
+  for await (const { entry, isMatch } of tested) if (isMatch) yield entry;
 }
 
 /** Returns the test that needs a request for each object. */
@@ -112,7 +125,7 @@ async function checkExists(context: Context, target: Target): Promise<void> {
 
 async function print({ output }: Context, target: Target, entry: Entry, template: string): Promise<void> {
   const { kind, modified, size, etag, version } = entry;
-  const key = fillTemplate(template, entry, () => urlOf(target, entry));
+  const key = template === '{}' ? entry.display : fillTemplate(template, entry, () => urlOf(target, entry));
   const versionId = version && { versionId: version.id };
   await output.line(printable(key), { type: kind, lastModified: modified, size, key, etag, ...versionId });
 }

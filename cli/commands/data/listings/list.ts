@@ -3,8 +3,8 @@ import type { Paint } from '../../../terminal/colors.ts';
 import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { asArchiveFolder, readArchives, type ZipOptions } from '../entries/archives.ts';
-import { entriesOf, rewindOf, type VersionOptions } from '../entries/entries.ts';
-import { Failures, readable, type Entry } from '../entries/entry.ts';
+import { entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 
 interface ListOptions extends VersionOptions, ZipOptions {
   readonly recursive?: boolean;
@@ -20,16 +20,19 @@ export async function list(context: Context, [argument = '']: readonly string[],
   const failures = new Failures(context);
   let totalObjects = 0;
   let totalSize = 0;
-  const entries = readable(context, entriesOf(context, target, { recursive, versions, incomplete, rewind }), failures);
-  for await (const { entry, ordinal } of numbered(entries)) {
-    const isOther = entry.kind === 'file' && entry.storageClass !== options.storageClass;
-    if (options.storageClass !== undefined && isOther) continue;
-    await context.output.line(
-      textOf(entry, ordinal, context.output.paint),
-      fieldsOf(entry, ordinal, urlFor(target, entry)),
-    );
-    totalObjects += 1;
-    totalSize += entry.size;
+  const pages = entryPages(context, target, { recursive, versions, incomplete, rewind });
+  for await (const page of numbered(readablePages(context, pages, failures))) {
+    for (const { entry, ordinal } of page) {
+      const isOther = entry.kind === 'file' && entry.storageClass !== options.storageClass;
+      if (options.storageClass !== undefined && isOther) continue;
+      context.output.add(
+        () => textOf(entry, ordinal, context.output.paint),
+        () => fieldsOf(entry, ordinal, urlFor(target, entry)),
+      );
+      totalObjects += 1;
+      totalSize += entry.size;
+    }
+    await context.output.drained();
   }
   if (options.summarize === true) {
     context.output.message(`\nTotal Size: ${formatSize(totalSize)}\nTotal Objects: ${totalObjects}`, {
@@ -48,25 +51,32 @@ function targetOf(context: Context, target: Target, options: ZipOptions): Target
 /** The versions of one key that are held to count them. A key with more of them has no ordinals. */
 const maxCounted = 10_000;
 
+interface Numbered {
+  readonly entry: Entry;
+  readonly ordinal: number | undefined;
+}
+
 /** Counts the versions of each key from the oldest one, which comes last. */
-async function* numbered(entries: AsyncIterable<Entry>): AsyncGenerator<{ entry: Entry; ordinal: number | undefined }> {
+async function* numbered(pages: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Numbered[]> {
   let held: Entry[] = [];
-  const flush = function* (): Generator<{ entry: Entry; ordinal: number | undefined }> {
-    const count = held.length;
-    for (const [index, entry] of held.entries()) yield { entry, ordinal: count - index };
+  let found: Numbered[] = [];
+  const flush = (): void => {
+    for (const [index, entry] of held.entries()) found.push({ entry, ordinal: held.length - index });
     held = [];
   };
-  for await (const entry of entries) {
-    if (entry.version === undefined) {
-      yield* flush();
-      yield { entry, ordinal: 1 };
-      continue;
+  for await (const page of pages) {
+    found = [];
+    for (const entry of page) {
+      if (held.length > 0 && (entry.version === undefined || held[0]?.key !== entry.key)) flush();
+      if (entry.version === undefined) found.push({ entry, ordinal: 1 });
+      else if (held.length < maxCounted) held.push(entry);
+      else found.push({ entry, ordinal: undefined });
     }
-    if (held.length > 0 && held[0]?.key !== entry.key) yield* flush();
-    if (held.length < maxCounted) held.push(entry);
-    else yield { entry, ordinal: undefined };
+    yield found;
   }
-  yield* flush();
+  found = [];
+  flush();
+  yield found;
 }
 
 function textOf(entry: Entry, ordinal: number | undefined, paint: Paint): string {

@@ -2,7 +2,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entriesOf, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { asFolder, entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable, type Entry } from '../entries/entry.ts';
 import { baseOf, fieldsOf } from './list.ts';
 
@@ -27,7 +27,7 @@ export async function tree(context: Context, [argument = '']: readonly string[],
   const depth = depthOf(options.depth);
   if (context.output.json) {
     const url = baseOf(target);
-    for await (const entry of readable(context, entriesOf(context, target, { recursive: true, rewind }), failures)) {
+    for await (const entry of readable(context, entryPages(context, target, { recursive: true, rewind }), failures)) {
       await context.output.line('', fieldsOf(entry, 1, url));
     }
   } else {
@@ -49,7 +49,7 @@ async function draw(drawing: Drawing, target: Target, indent: string, level: num
 }
 
 async function* shown({ context, rewind, files, failures }: Drawing, target: Target): AsyncGenerator<Entry> {
-  for await (const entry of readable(context, entriesOf(context, target, { recursive: false, rewind }), failures)) {
+  for await (const entry of readable(context, entryPages(context, target, { recursive: false, rewind }), failures)) {
     if (entry.name !== '' && (files || entry.kind === 'folder')) yield entry;
   }
 }

@@ -87,6 +87,7 @@ export function ProviderForm(props: ProviderFormProps) {
 
 const usual = new Set([
   'client_secret',
+  'cli_client_id',
   'display_name',
   'scopes',
   'claim_name',
