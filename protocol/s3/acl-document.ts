@@ -84,14 +84,14 @@ export function parseAclHeaders(
   of: 'bucket' | 'object',
 ): RequestedAcl | undefined {
   const canned = read('x-amz-acl');
-  const grants = grantHeaders.flatMap(([name, permission]) => {
-    const text = read(name);
-    return text === undefined ? [] : parseGrantees(name, text).map((grantee) => ({ grantee, permission }));
-  });
   const hasGrants = grantHeaders.some(([name]) => read(name) !== undefined);
   if (canned !== undefined && hasGrants) {
     throw new S3Error('InvalidRequest', 'Specifying both Canned ACLs and Header Grants is not allowed');
   }
+  const grants = grantHeaders.flatMap(([name, permission]) => {
+    const text = read(name);
+    return text === undefined ? [] : parseGrantees(name, text).map((grantee) => ({ grantee, permission }));
+  });
   if (hasGrants) return { kind: 'grants', grants: checkCount(grants) };
   return canned === undefined ? undefined : { kind: 'canned', name: parseCanned(canned, of) };
 }

@@ -21,6 +21,8 @@ const maxElements = 10 * mostParts;
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  */
 export function parseCompleteMultipartUpload(body: string | Buffer): readonly CompletedPart[] {
+  // Here an empty body has another code than in other operations.
+  if (body.length === 0) throw malformed('the document is empty');
   const parts = childrenOf(
     readXml(body, { maxBytes: maxCompleteDocument, maxElements, root: 'CompleteMultipartUpload' }),
     'Part',

@@ -13,7 +13,7 @@ describe('tags', () => {
   });
 
   it.each([
-    ['too many', writeTagging(many(51)), 'InvalidTag'],
+    ['too many', writeTagging(many(51)), 'BadRequest'],
     ['an empty key', writeTagging({ '': 'v' }), 'InvalidTag'],
     ['a long key', writeTagging({ ['k'.repeat(129)]: 'v' }), 'InvalidTag'],
     ['a long value', writeTagging({ k: 'v'.repeat(257) }), 'InvalidTag'],

@@ -76,8 +76,8 @@ export function writeTagging(tags: Tags): string {
 function checkedTags(tags: ReadonlyMap<string, string>, of: Tagged): Tags {
   const limit = tagLimits[of];
   if (tags.size > limit) {
-    if (of === 'object') throw new S3Error('BadRequest', `Object tags cannot be greater than ${limit}`);
-    throw invalidTag(`A bucket has at most ${limit} tags, and ${tags.size} are given.`);
+    const what = of === 'object' ? 'Object tags' : 'Bucket tag count';
+    throw new S3Error('BadRequest', `${what} cannot be greater than ${limit}`);
   }
   for (const [key, value] of tags) checkTag(key, value);
   return Object.fromEntries([...tags].sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -41,6 +41,7 @@ export function readXml(document: string | Buffer, limits: XmlLimits): XmlNode {
   if (Buffer.byteLength(document) > limits.maxBytes) {
     throw new S3Error('EntityTooLarge', `The XML document has more than ${limits.maxBytes} bytes.`);
   }
+  if (document.length === 0) throw new S3Error('MissingRequestBodyError');
   const scanner = new XmlScanner(typeof document === 'string' ? document : decode(document), limits);
   const root = scanner.read();
   if (limits.root !== undefined && root.name !== limits.root) {

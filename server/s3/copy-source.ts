@@ -26,7 +26,11 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   const slash = decoded.indexOf('/');
   const bucket = decoded.slice(0, slash);
   const key = decoded.slice(slash + 1);
-  if (slash < 1 || key === '') throw invalid('must be bucket/key, percent-encoded');
+  if (slash < 1 || key === '') {
+    throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey', {
+      details: { ArgumentName: name, ArgumentValue: text.slice(0, 100) },
+    });
+  }
   checkBucketName(bucket);
   checkObjectKey(key);
   const customerKey = customerKeyOf(call, 'source');

@@ -6,9 +6,10 @@ import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 /**
  * Checks the owner that a request expects: the ID in listings, or the account of GetCallerIdentity.
  *
- * @throws S3Error AccessDenied for any other owner
+ * @throws S3Error AccessDenied for any other owner, InvalidBucketOwnerAWSAccountID for what is no account
  */
 export function checkOwner(expected: string): void {
+  if (!/^(?:[0-9]{12}|[0-9a-f]{64})$/.test(expected)) throw new S3Error('InvalidBucketOwnerAWSAccountID');
   if (expected !== ownerId && expected !== accountId) {
     throw new S3Error('AccessDenied', 'The bucket does not belong to the owner that the request expects.');
   }

@@ -96,6 +96,7 @@ describe.each(ofBuckets)('$name, $method $flags', (route) => {
           'NoSuchBucket',
           'InvalidBucketName',
           'MalformedXML',
+          'MissingRequestBodyError',
           'MissingSecurityHeader',
           'InvalidArgument',
           'EmptyRequestBody',
@@ -115,6 +116,9 @@ const complete = (...parts: readonly string[]): CallOptions => ({
   body: `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
 });
 const ETAG = `"${createHash('md5').update('many'.padEnd(40, 'x')).digest('hex')}"`;
+const located = (name: string): CallOptions => ({
+  body: `<CreateBucketConfiguration><LocationConstraint>${name}</LocationConstraint></CreateBucketConfiguration>`,
+});
 const tagging = (...tags: readonly string[]) => document(`<Tagging><TagSet>${tags.join('')}</TagSet></Tagging>`);
 const tag = (key: string, value = '') => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`;
 const form = (fields: Readonly<Record<string, string>>): CallOptions => ({
@@ -131,6 +135,33 @@ const rows: readonly Row[] = [
   ['CreateBucket', 'PUT /ab', {}, 400, 'InvalidBucketName'],
   ['CreateBucket', 'PUT /192.168.0.1', {}, 400, 'InvalidBucketName'],
   ['CreateBucket', 'PUT /new-bucket', { body: '<Other/>' }, 400, 'MalformedXML'],
+  ['CreateBucket', 'PUT /new-bucket', located('mars-1'), 400, 'InvalidLocationConstraint'],
+  ['CreateBucket', 'PUT /new-bucket', located('eu-central-1'), 400, 'IllegalLocationConstraintException'],
+  [
+    'ListObjects',
+    'GET /bucket',
+    headers({ 'x-amz-expected-bucket-owner': 'me' }),
+    400,
+    'InvalidBucketOwnerAWSAccountID',
+  ],
+  [
+    'PutBucketTagging',
+    'PUT /bucket?tagging',
+    tagging(...Array.from({ length: 51 }, (_, at) => tag(`k${at}`))),
+    400,
+    'BadRequest',
+  ],
+  ['PutBucketVersioning', 'PUT /bucket?versioning', {}, 400, 'MissingRequestBodyError'],
+  ['PutBucketNotificationConfiguration', 'PUT /bucket?notification', {}, 400, 'MissingRequestBodyError'],
+  ['PutObjectTagging', 'PUT /bucket/key?tagging', {}, 400, 'MissingRequestBodyError'],
+  ['CompleteMultipartUpload', 'POST /bucket/up?uploadId=UPLOAD', {}, 400, 'MalformedXML'],
+  [
+    'PutBucketAcl',
+    'PUT /bucket?acl',
+    headers({ 'x-amz-acl': 'private', 'x-amz-grant-read': 'id="none"' }),
+    400,
+    'InvalidRequest',
+  ],
   ['CreateBucket', 'PUT /new-bucket', headers({ 'x-amz-bucket-object-lock-enabled': 'yes' }), 400, 'InvalidArgument'],
   ['DeleteBucket', 'DELETE /bucket', {}, 409, 'BucketNotEmpty'],
   ['DeleteBucket', 'DELETE /versioned', {}, 409, 'BucketNotEmpty'],
@@ -548,6 +579,21 @@ describe('a request that breaks a rule', () => {
     expect(names.filter(({ name }) => tried(name) < 3)).toEqual([]);
     expect(rows.length + ofBuckets.length * 3).toBeGreaterThan(300);
     expect(rows.filter(([operation]) => !names.some(({ name }) => name === operation))).toEqual([]);
+  });
+
+  const source = { 'x-amz-copy-source': '/bucket/key' };
+  it.each<[request: string, given: Readonly<Record<string, string>>, details: readonly string[]]>([
+    ['GET /bucket/key', { range: 'bytes=100-200' }, ['<RangeRequested>bytes=100-200<', '<ActualObjectSize>7<']],
+    ['GET /bucket/key', { range: 'bytes=-0' }, ['<RangeRequested>bytes=-0<']],
+    ['PUT /bucket/c', { ...source, 'x-amz-copy-source-if-match': '"0"' }, ['<Condition>x-amz-copy-source-If-Match<']],
+    ['PUT /bucket/c', { ...source, 'x-amz-copy-source-if-none-match': '*' }, ['>x-amz-copy-source-If-None-Match<']],
+    ['PUT /bucket/c', { 'x-amz-copy-source': 'none' }, ['Copy Source must mention', '<ArgumentValue>none<']],
+    ['PUT /bucket/c', { ...source, 'x-amz-tagging-directive': 'MOVE' }, ['<Message>Unknown tagging directive.<']],
+    ['GET /bucket?list-type=3', {}, ['<Message>Invalid List Type specified in Request<', '<ArgumentValue>3<']],
+  ])('%s with %o has the details of S3', async (request, given, details) => {
+    const [method = '', target = ''] = request.split(' ');
+    const { body, refusal } = await calls.call(method, target, { headers: given });
+    for (const detail of details) expect(refusal === '' ? body : refusal).toContain(detail);
   });
 
   it.each(rows)('%s: %s %o is %i %s', async (_operation, request, more, status, code) => {

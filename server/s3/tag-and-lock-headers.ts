@@ -124,7 +124,7 @@ export async function tagsOfCopy(
   const directive = header(call.request.headers, 'x-amz-tagging-directive') ?? 'COPY';
   const given = await tagsOfNew(call);
   if (directive === 'REPLACE') return { tags: given ?? {}, replaced: true };
-  if (directive !== 'COPY') throw invalidDirective(directive, 'x-amz-tagging-directive must be COPY or REPLACE.');
+  if (directive !== 'COPY') throw invalidDirective(directive, 'Unknown tagging directive.');
   if (given !== undefined) throw invalidDirective(directive, 'x-amz-tagging needs x-amz-tagging-directive: REPLACE.');
   const tags = await tagsOfSource(call, source);
   if (Object.keys(tags).length > 0) {

@@ -26,7 +26,13 @@ export function resolveRange(range: ByteRange, size: number): { readonly start: 
   const end = range.kind === 'last' ? size : Math.min(size, (range.endInclusive ?? Infinity) + 1);
   // This form of the comparison also refuses NaN.
   if (!(start >= 0 && start < end)) {
-    throw new S3Error('InvalidRange', undefined, { details: { ActualObjectSize: String(size) } });
+    throw new S3Error('InvalidRange', undefined, {
+      details: { RangeRequested: textOf(range), ActualObjectSize: String(size) },
+    });
   }
   return { start, end };
+}
+
+function textOf(range: ByteRange): string {
+  return range.kind === 'last' ? `bytes=-${range.bytes}` : `bytes=${range.start}-${range.endInclusive ?? ''}`;
 }

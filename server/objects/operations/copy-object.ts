@@ -57,8 +57,11 @@ export async function openSource(context: ObjectContext, source: CopySource): Pr
   try {
     return await getIntactObject(context, source.bucket, source.key, source);
   } catch (error) {
-    if (error instanceof S3Error && error.code === 'NotModified') {
-      throw new S3Error('PreconditionFailed', undefined, { cause: error });
+    if (error instanceof S3Error && (error.code === 'NotModified' || error.code === 'PreconditionFailed')) {
+      const { ifNoneMatch } = source.conditions ?? {};
+      const notModified = ifNoneMatch === undefined ? 'If-Modified-Since' : 'If-None-Match';
+      const Condition = `x-amz-copy-source-${error.details['Condition'] ?? notModified}`;
+      throw new S3Error('PreconditionFailed', undefined, { details: { Condition }, cause: error });
     }
     if (error instanceof S3Error && error.code === 'MethodNotAllowed') {
       throw new S3Error(

@@ -440,7 +440,7 @@ describe('a request that breaks a rule', () => {
     ['ObjectWriter', 'GET', '/bucket/absent?acl', {}, '', 404, 'NoSuchKey'],
     ['ObjectWriter', 'DELETE', '/bucket?acl', {}, '', 501, 'NotImplemented'],
     ['ObjectWriter', 'DELETE', '/bucket/key?acl', {}, '', 501, 'NotImplemented'],
-    ['ObjectWriter', 'PUT', '/bucket?ownershipControls', {}, '', 400, 'MalformedXML'],
+    ['ObjectWriter', 'PUT', '/bucket?ownershipControls', {}, '', 400, 'MissingRequestBodyError'],
     ['ObjectWriter', 'PUT', '/bucket?ownershipControls', {}, ownershipDocument('Writer'), 400, 'MalformedXML'],
     ['ObjectWriter', 'PUT', '/bucket?ownershipControls', {}, '<OwnershipControls/>', 400, 'MalformedXML'],
     [

@@ -45,7 +45,7 @@ describe('the versioning of a bucket', () => {
   it.each([
     ['GET', '/absent?versioning', {}, 404, 'NoSuchBucket'],
     ['PUT', '/absent?versioning', enabled, 404, 'NoSuchBucket'],
-    ['PUT', '/bucket?versioning', {}, 400, 'MalformedXML'],
+    ['PUT', '/bucket?versioning', {}, 400, 'MissingRequestBodyError'],
     ['PUT', '/bucket?versioning', configuration(''), 400, 'IllegalVersioningConfigurationException'],
     ['PUT', '/bucket?versioning', configuration('<Status>On</Status>'), 400, 'MalformedXML'],
     ['PUT', '/bucket?versioning', { body: ' '.repeat(65_537) }, 400, 'MalformedXML'],

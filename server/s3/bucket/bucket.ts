@@ -12,6 +12,9 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 
 const maxDocument = 64 * 1024;
 
+/** `eu-central-1`, `us-gov-west-1`, and `EU`, the oldest. */
+const looksLikeRegion = /^(?:EU|[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2})$/;
+
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
 export const createBucket: Operation = {
   name: 'CreateBucket',
@@ -28,6 +31,11 @@ export const createBucket: Operation = {
     const acl = hasAclHeaders(call.request.headers) ? await aclOfNewBucket(call) : undefined;
     await refuseBucketInHost(call);
     if (location !== '' && location !== call.region) {
+      if (!looksLikeRegion.test(location)) {
+        throw new S3Error('InvalidLocationConstraint', undefined, {
+          details: { LocationConstraint: location.slice(0, 100) },
+        });
+      }
       throw new S3Error(
         'IllegalLocationConstraintException',
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,

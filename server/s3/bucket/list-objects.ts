@@ -52,7 +52,9 @@ export const listObjectsV2: Operation = {
     const token = query.get('continuation-token');
     const type = query.get('list-type');
     if (type !== '2') {
-      throw new S3Error('InvalidArgument', 'list-type must be 2.', { details: { ArgumentName: 'list-type' } });
+      throw new S3Error('InvalidArgument', 'Invalid List Type specified in Request', {
+        details: { ArgumentName: 'list-type', ArgumentValue: (type ?? '').slice(0, 100) },
+      });
     }
     const after = token === undefined ? startAfter : readToken(token);
     const details = asksForMetadata(query);

@@ -54,7 +54,6 @@ describe('the public access block of a bucket', () => {
       'a flag twice',
       '<PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls><BlockPublicAcls>false</BlockPublicAcls></PublicAccessBlockConfiguration>',
     ],
-    ['no body', ''],
     ['too many bytes', `${' '.repeat(4_096)}${block({})}`],
   ])('is refused with %s', async (_, body) => {
     const { call } = await testCalls();

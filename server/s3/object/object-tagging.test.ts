@@ -58,7 +58,7 @@ describe('the subresource tagging', () => {
     ['a key given twice', tagging(['k', 'v'], ['k', 'w']), 400, 'InvalidTag'],
     ['a reserved key', tagging(['aws:k', 'v']), 400, 'InvalidTag'],
     ['a character that is not allowed', tagging(['k', 'a;b']), 400, 'InvalidTag'],
-    ['no body', '', 400, 'MalformedXML'],
+    ['no body', '', 400, 'MissingRequestBodyError'],
     ['no set', '<Tagging/>', 400, 'MalformedXML'],
     ['a tag without a value', '<Tagging><TagSet><Tag><Key>k</Key></Tag></TagSet></Tagging>', 400, 'MalformedXML'],
     ['another document', '<LegalHold/>', 400, 'MalformedXML'],
