@@ -17,6 +17,7 @@ function documentOf(objects: readonly ListedObject[], prefixes: readonly string[
   return xmlDocument('ListBucketResult', [
     element('Name', 'photos'),
     element('IsTruncated', false),
+    element('Delimiter', undefined),
     ...objects.map(({ key, size, etag, owner }) =>
       element('Contents', [
         element('Key', key),
@@ -24,6 +25,7 @@ function documentOf(objects: readonly ListedObject[], prefixes: readonly string[
         element('ETag', `"${etag}"`),
         element('Size', size),
         owner ? element('Owner', [element('ID', 'id'), element('DisplayName', 'name')]) : undefined,
+        element('ChecksumType', undefined),
         element('StorageClass', 'STANDARD'),
       ]),
     ),
@@ -112,7 +114,8 @@ describe('a listing in the plain form', () => {
     ['a second key', '<Contents><Key>k</Key><Key>l</Key></Contents>'],
     ['no key', '<Contents><Size>1</Size></Contents>'],
     ['deeper elements', '<Contents><Key>k</Key><Owner><A><B>x</B></A></Owner></Contents>'],
-    ['an element that is empty', '<Contents><Key>k</Key><Owner/></Contents>'],
+    ['an empty object', '<Contents/>'],
+    ['an empty prefix', '<CommonPrefixes/>'],
   ])('is none with %s', (_, inner) => {
     expect(readPlainObjectList(`<ListBucketResult>${inner}</ListBucketResult>`)).toBeUndefined();
   });

@@ -41,6 +41,8 @@ type Fields = Record<'Key' | 'Size' | 'ETag' | 'LastModified' | 'StorageClass', 
 class PlainReader {
   readonly #source: string;
   #at: number;
+  /** Whether the last start tag also ended its element: `<Prefix/>`. */
+  #isEmpty = false;
 
   constructor(source: string, at: number) {
     this.#source = source;
@@ -62,6 +64,7 @@ class PlainReader {
   }
 
   #object(): PlainObject {
+    if (this.#isEmpty) throw notPlain;
     const found: Fields = {
       Key: undefined,
       Size: undefined,
@@ -80,7 +83,7 @@ class PlainReader {
   }
 
   #prefix(): string {
-    if (this.#next('CommonPrefixes') !== 'Prefix') throw notPlain;
+    if (this.#isEmpty || this.#next('CommonPrefixes') !== 'Prefix') throw notPlain;
     const prefix = this.#text('Prefix');
     if (this.#next('CommonPrefixes') !== undefined) throw notPlain;
     return prefix;
@@ -99,13 +102,15 @@ class PlainReader {
       if (source.slice(at + 2, end) !== parent) throw notPlain;
       return undefined;
     }
-    const name = source.slice(at + 1, end);
+    this.#isEmpty = source.charCodeAt(end - 1) === slash;
+    const name = source.slice(at + 1, this.#isEmpty ? end - 1 : end);
     if (!plainName.test(name)) throw notPlain;
     return name;
   }
 
   /** Reads the text of an element up to its end tag. */
   #text(name: string): string {
+    if (this.#isEmpty) return '';
     const source = this.#source;
     const end = source.indexOf('<', this.#at);
     if (!source.startsWith(`</${name}>`, end)) throw notPlain;
@@ -118,7 +123,7 @@ class PlainReader {
   #skip(name: string): void {
     const source = this.#source;
     const end = source.indexOf('<', this.#at);
-    if (source.startsWith(`</${name}>`, end)) this.#text(name);
+    if (this.#isEmpty || source.startsWith(`</${name}>`, end)) this.#text(name);
     else for (let inner = this.#next(name); inner !== undefined; inner = this.#next(name)) this.#text(inner);
   }
 }

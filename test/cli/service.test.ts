@@ -130,7 +130,7 @@ describe('coffer admin service', () => {
   });
 
   it('restarts a server, and waits until it serves again', async () => {
-    const said = await coffer('admin', 'service', 'restart', 's', '--wait', '100');
+    const said = await coffer('admin', 'service', 'restart', '--wait', 's', '--timeout', '100');
     expect(said).toMatch(/Restart command successfully sent to `s`\.\nRestarted `s` successfully in [\d.]+ seconds\./);
     await coffer('ls', 's');
   }, 120_000);

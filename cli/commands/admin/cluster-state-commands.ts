@@ -1,10 +1,13 @@
+import { CliError } from '../../config/cli-error.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { addTiers } from '../lifecycle/lifecycle-commands.ts';
 import { addTop } from '../support/support-commands.ts';
+import { sizeFilters } from './service-commands.ts';
 
 /** Adds what several servers do together, and what a server does in the background. */
 export function addStateCommands(admin: CommandGroup): void {
   addSites(admin);
+  addOldBucketNames(admin.group('bucket', 'older names: use `quota`, `stat` and `replicate`'));
   addScanner(admin);
   addTop(admin.group('top', 'what a server does now'), 'admin');
   addTiers(admin);
@@ -88,12 +91,37 @@ function addSites(admin: CommandGroup): void {
     run: (module) => module.siteStatus,
   });
   const resync = sites.group('resync', 'send all again');
+  resync.add('status <alias> <peer>', {
+    description: 'show how far sending all again is, until it ends or until Ctrl-C',
+    examples: ['one two'],
+    doing: 'show the resync of',
+    run: (module) => module.resyncStatus,
+  });
   for (const operation of ['start', 'cancel'] as const) {
     resync.add(`${operation} <alias> <peer>`, {
       description: `${operation} sending all that a server holds to another`,
       examples: ['one two'],
       doing: `${operation} the resync of`,
       run: (module) => (context, args) => module.resyncSites(context, args, operation),
+    });
+  }
+}
+
+/** Stock mc refuses them, too, and names the present ones. */
+function addOldBucketNames(bucket: CommandGroup): void {
+  for (const [name, now] of [
+    ['quota', 'quota set|info|clear'],
+    ['info', 'stat'],
+    ['remote', 'replicate'],
+  ] as const) {
+    bucket.add(`${name} [words...]`, {
+      description: `refused: it is \`coffer ${now}\``,
+      examples: [],
+      doing: name,
+      run: () => async () => {
+        await Promise.resolve();
+        throw new CliError('BadArgument', `\`admin bucket ${name}\` is an old name: use \`coffer ${now}\``);
+      },
     });
   }
 }
@@ -109,10 +137,14 @@ function addScanner(admin: CommandGroup): void {
         ['--interval <seconds>', 'time between two reports (3)'],
         ['-n <count>', 'the number of reports; without it until Ctrl-C'],
         ['--nodes <nodes>', 'of these servers: HOST:PORT,HOST:PORT'],
+        ['--bucket <bucket>', 'with this bucket'],
       ],
       examples: ['mine -n 1'],
       doing: 'read the metrics of',
-      run: (module) => (context, args, options: object) => module.topMetrics(context, args, options, 'scanner'),
+      run: (module) => (context, args, options: { readonly bucket?: string; readonly interval?: string }) =>
+        options.bucket === undefined
+          ? module.topMetrics(context, args, options, 'scanner')
+          : module.bucketScan(context, args, options.bucket),
     });
   scanner
     .from(() => import('./trace.ts'))
@@ -124,6 +156,7 @@ function addScanner(admin: CommandGroup): void {
         ['--node <node>', 'of this server', 'repeatable'],
         ['--path <path>', 'of this path', 'repeatable'],
         ['--response-duration <duration>', 'that took longer, such as 5ms'],
+        ...sizeFilters,
       ],
       examples: ['mine'],
       doing: 'trace the scanner of',

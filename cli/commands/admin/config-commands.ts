@@ -20,6 +20,7 @@ export function addConfigCommands(admin: CommandGroup): void {
   });
   config.add('reset <alias> <subsystem> [keys...]', {
     description: 'take a subsystem, or some of its keys, back to what it is without settings',
+    options: [['--env', 'show the settings as the environment names them, and change nothing']],
     examples: ['mine identity_openid:PRIMARY_IAM display_name'],
     doing: 'reset the settings of',
     run: (module) => module.resetConfig,
@@ -28,7 +29,7 @@ export function addConfigCommands(admin: CommandGroup): void {
     description: 'show what was set before',
     options: [
       ['-n, --count <count>', 'the number of changes (10)'],
-      ['--clear', 'forget them'],
+      ['-c, --clear', 'forget them'],
     ],
     examples: ['mine'],
     doing: 'show the history of',

@@ -111,7 +111,9 @@ export async function setConfig(
 export async function resetConfig(
   context: Context,
   [alias = '', subsystem = '', ...keys]: readonly string[],
+  options: { readonly env?: boolean },
 ): Promise<void> {
+  if (options.env === true) return helpConfig(context, [alias, subsystem], options);
   const admin = await adminOf(context, alias);
   const body = [subsystem, ...keys].join(' ');
   const headers = await admin.send({ method: 'DELETE', call: 'del-config-kv', body, encrypted: true });

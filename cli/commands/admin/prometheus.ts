@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { percentEncode } from '../../../protocol/sigv4/signature.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Alias } from '../../config/aliases.ts';
 import type { Context } from '../context.ts';
@@ -6,7 +7,26 @@ import { parseRemote } from '../../config/target.ts';
 
 const kinds = ['cluster', 'node', 'bucket', 'resource'] as const;
 
-interface PrometheusOptions {
+const kindsOfV3 = [
+  'api',
+  'system',
+  'debug',
+  'cluster',
+  'ilm',
+  'audit',
+  'logger',
+  'replication',
+  'notification',
+  'scanner',
+] as const;
+
+interface MetricsOptions {
+  /** `v2` or `v3`. */
+  readonly apiVersion?: string;
+  readonly bucket?: string;
+}
+
+interface PrometheusOptions extends MetricsOptions {
   /** Omits the token, for a server with public metrics. */
   readonly public?: boolean;
 }
@@ -18,7 +38,7 @@ export async function generatePrometheus(
   options: PrometheusOptions,
 ): Promise<void> {
   const { alias } = parseRemote(aliasName, await context.aliases());
-  const metricsPath = pathOf(kind);
+  const metricsPath = metricsPathOf(kind, options);
   const { protocol, host } = new URL(alias.url);
   const scheme = protocol.replace(':', '');
   const jobName = kind === undefined || kind === 'cluster' ? 'minio-job' : `minio-job-${kind}`;
@@ -42,20 +62,36 @@ export async function generatePrometheus(
 }
 
 /** Prints the metrics in the text format of Prometheus. */
-export async function showMetrics(context: Context, [aliasName = '', kind]: readonly string[]): Promise<void> {
+export async function showMetrics(
+  context: Context,
+  [aliasName = '', kind]: readonly string[],
+  options: MetricsOptions,
+): Promise<void> {
   const { alias } = parseRemote(aliasName, await context.aliases());
   const client = await context.client(alias);
   const { text } = await client.text({
     method: 'GET',
-    path: pathOf(kind),
+    path: metricsPathOf(kind, options),
     bearer: metricsToken(alias, new Date()),
   });
   context.output.message(text.trimEnd(), { metrics: text });
 }
 
-function pathOf(kind = 'cluster'): string {
-  if ((kinds as readonly string[]).includes(kind)) return `/minio/v2/metrics/${kind}`;
-  throw new CliError('BadArgument', `Unknown metrics \`${kind}\`: there are ${kinds.join(', ')}`);
+/** Returns the path of the metrics of a kind. Without a kind those of the cluster, or of v3 all. @throws CliError BadArgument */
+export function metricsPathOf(kind: string | undefined, { apiVersion = 'v2', bucket }: MetricsOptions): string {
+  if (apiVersion !== 'v2' && apiVersion !== 'v3') {
+    throw new CliError('BadArgument', `Invalid --api-version \`${apiVersion}\`: it is v2 or v3`);
+  }
+  const known: readonly string[] = apiVersion === 'v2' ? kinds : kindsOfV3;
+  if (kind !== undefined && !known.includes(kind)) {
+    throw new CliError('BadArgument', `Unknown metrics \`${kind}\`: there are ${known.join(', ')}`);
+  }
+  if (bucket !== undefined && (apiVersion === 'v2' || (kind !== 'api' && kind !== 'replication'))) {
+    throw new CliError('BadArgument', '--bucket is for the kinds api and replication of --api-version v3');
+  }
+  if (apiVersion === 'v2') return `/minio/v2/metrics/${kind ?? 'cluster'}`;
+  if (bucket !== undefined) return `/minio/metrics/v3/bucket/${kind}/${percentEncode(bucket)}`;
+  return kind === undefined ? '/minio/metrics/v3' : `/minio/metrics/v3/${kind}`;
 }
 
 /** Signs a JWT with the secret key of the alias. It is valid for a hundred years, as with MinIO's client. */

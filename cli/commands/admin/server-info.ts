@@ -32,12 +32,16 @@ interface ServerInfo {
   readonly poolNumber?: number;
 }
 
-export async function adminInfo(context: Context, [argument = '']: readonly string[]): Promise<void> {
+export async function adminInfo(
+  context: Context,
+  [argument = '']: readonly string[],
+  { offline = false }: { readonly offline?: boolean } = {},
+): Promise<void> {
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const { text } = await client.text({ method: 'GET', path: '/minio/admin/v3/info', region: 'empty' });
   const info = JSON.parse(text) as InfoMessage;
-  const servers = (info.servers ?? []).map(describeServer);
+  const servers = (info.servers ?? []).filter((server) => !offline || isDegraded(server)).map(describeServer);
   const buckets = counted(info.buckets?.count ?? 0, 'Bucket');
   const { size = 0, error } = info.usage ?? {};
   const usage =
@@ -56,6 +60,10 @@ export function failingTasks({ backgroundTasks = [] }: InfoMessage): string[] {
     .map(({ task = '', since = '', error = '' }) =>
       printable(`Background task ${task} fails since ${since}: ${error}`),
     );
+}
+
+function isDegraded({ state = 'online', drives = [] }: ServerInfo): boolean {
+  return state !== 'online' || drives.some((drive) => drive.state !== 'ok');
 }
 
 function describeServer(server: ServerInfo): string {

@@ -10,22 +10,38 @@ const actions: Readonly<Record<ServiceAction, string>> = {
 
 const dryRun: OptionDefinition = ['--dry-run', 'do nothing, but say what would be'];
 
+/** The flags of a trace that compare sizes. */
+export const sizeFilters: readonly OptionDefinition[] = [
+  ['--filter-request', 'with a request of more bytes than --filter-size'],
+  ['--filter-response', 'with a response of more bytes than --filter-size'],
+  ['--filter-size <size>', 'the size, such as 1MiB'],
+];
+
+const metricsOptions: readonly OptionDefinition[] = [
+  ['--api-version <version>', 'v2 or v3 (v2)'],
+  ['--bucket <bucket>', 'of one bucket, for the kinds api and replication of v3'],
+];
+
 /** Adds the commands for the process of the server: state, restarts, traces, logs, metrics. */
 export function addServiceCommands(admin: CommandGroup): void {
   admin
     .from(() => import('./server-info.ts'))
     .add('info <alias>', {
       description: 'show the state of a server',
+      options: [['--offline', 'only servers that are not online, or have a drive that is not']],
       examples: ['mine'],
       doing: 'show the state of',
       run: (module) => module.adminInfo,
     });
   const service = admin.group('service', 'restart, stop and freeze servers').from(() => import('./service.ts'));
   for (const [action, description] of Object.entries(actions) as [ServiceAction, string][]) {
-    const wait: OptionDefinition = ['--wait <seconds>', 'how long it may take (60)'];
+    const wait: readonly OptionDefinition[] = [
+      ['-w, --wait', 'as it always does', 'hidden'],
+      ['--timeout <seconds>', 'how long it may take (60)'],
+    ];
     service.add(`${action} <alias>`, {
       description,
-      options: action === 'restart' ? [dryRun, wait] : [dryRun],
+      options: action === 'restart' ? [dryRun, ...wait] : [dryRun],
       examples: ['mine'],
       doing: `${action} the server`,
       run: (module) => (context, args, options: ServiceOptions) => module.service(context, args, options, action),
@@ -45,7 +61,10 @@ export function addServiceCommands(admin: CommandGroup): void {
         ['--funcname <name>', 'of this operation, such as s3.PutObject', 'repeatable'],
         ['--path <path>', 'of this path, such as photos/*', 'repeatable'],
         ['--node <node>', 'of this server', 'repeatable'],
+        ['--request-header <text>', 'with this text in a header, or without it after !', 'repeatable'],
+        ['--request-query <text>', 'with this text in a parameter, or without it after !', 'repeatable'],
         ['--response-duration <duration>', 'that took longer, such as 5ms'],
+        ...sizeFilters,
       ],
       examples: ['mine', 'mine --errors --path photos/* --verbose'],
       doing: 'trace the server',
@@ -66,8 +85,9 @@ export function addServiceCommands(admin: CommandGroup): void {
     });
   const prometheus = admin.group('prometheus', 'metrics for Prometheus').from(() => import('./prometheus.ts'));
   prometheus.add('generate <alias> [kind]', {
-    description: 'print what Prometheus needs to read the metrics: cluster, node, bucket or resource',
-    options: [['--public', 'without a token']],
+    description:
+      'print what Prometheus needs to read the metrics: cluster, node, bucket or resource; of v3: api, system, cluster, …',
+    options: [['--public', 'without a token'], ...metricsOptions],
     examples: ['mine bucket'],
     doing: 'write the configuration for',
     subject: 0,
@@ -75,6 +95,7 @@ export function addServiceCommands(admin: CommandGroup): void {
   });
   prometheus.add('metrics <alias> [kind]', {
     description: 'print the metrics',
+    options: metricsOptions,
     examples: ['mine node'],
     doing: 'read the metrics of',
     subject: 0,

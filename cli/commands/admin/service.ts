@@ -11,8 +11,8 @@ export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
 export interface ServiceOptions {
   readonly dryRun?: boolean;
-  /** The timeout of a restart in seconds. */
-  readonly wait?: string;
+  /** Of a restart, in seconds. */
+  readonly timeout?: string;
 }
 
 interface ActionResult {
@@ -36,7 +36,7 @@ export async function service(
   action: ServiceAction,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const seconds = waitSeconds(options.wait);
+  const seconds = timeoutOf(options.timeout);
   const dryRun = options.dryRun === true;
   const started = performance.now();
   const result = await admin.json<ActionResult>({
@@ -66,10 +66,10 @@ export async function service(
   if (failed.length > 0) throw new CliError('Reported', `${failed.length} servers failed`);
 }
 
-function waitSeconds(text = '60'): number {
+function timeoutOf(text = '60'): number {
   const seconds = Number(text);
   if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new CliError('BadArgument', `Invalid --wait \`${text}\`: it is a number of seconds above 0`);
+  throw new CliError('BadArgument', `Invalid --timeout \`${text}\`: it is a number of seconds above 0`);
 }
 
 /** Waits until the server is ready. It still answers for a moment after the request, so its uptime must be shorter than the wait. */

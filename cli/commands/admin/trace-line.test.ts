@@ -73,6 +73,13 @@ describe('a filter', () => {
     [{ node: ['other:9000'] }, false],
     [{ path: ['photos/*'], method: ['GET'] }, false],
     [{ path: ['photos/a.b'] }, false],
+    [{ requestHeader: ['host: node'] }, true],
+    [{ requestHeader: ['!bad'] }, false],
+    [{ requestQuery: ['x-id=1', '!uploads'] }, true],
+    [{ requestQuery: ['uploads'] }, false],
+    [{ filterRequest: true, filterSize: '1KiB' }, true],
+    [{ filterRequest: true, filterSize: '2KiB' }, false],
+    [{ filterResponse: true, filterSize: '0B' }, false],
   ])('%j shows it: %s', (filter, shown) => {
     expect(matchesFilter(line, filter)).toBe(shown);
   });

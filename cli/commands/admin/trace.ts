@@ -2,6 +2,7 @@ import { type TraceLine, traceFields, traceText } from './trace-line.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
+import { parseSize } from '../data/entries/sizes.ts';
 
 /** Reports whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
 function matchesPattern(pattern: string, text: string): boolean {
@@ -14,6 +15,14 @@ function matchesPattern(pattern: string, text: string): boolean {
 
 /** Patterns with `*` and `?`. A request matches an option when it matches one of its values. */
 interface TraceFilter {
+  /** Texts in `NAME: VALUE` of a header, or in `NAME=VALUE` of a parameter. After `!` a request must not have them. */
+  readonly requestHeader?: readonly string[];
+  readonly requestQuery?: readonly string[];
+  /** Of requests with a body of more than `filterSize`. */
+  readonly filterRequest?: boolean;
+  /** Of responses with a body of more than `filterSize`. */
+  readonly filterResponse?: boolean;
+  readonly filterSize?: string;
   readonly statusCode?: readonly string[];
   readonly method?: readonly string[];
   readonly funcname?: readonly string[];
@@ -21,15 +30,56 @@ interface TraceFilter {
   readonly node?: readonly string[];
 }
 
-export function matchesFilter(line: TraceLine, { statusCode, method, funcname, path, node }: TraceFilter): boolean {
+export function matchesFilter(line: TraceLine, filter: TraceFilter): boolean {
+  const { statusCode, method, funcname, path, node } = filter;
   const { request, response } = line.http ?? {};
   return (
+    isLarger(line, filter) &&
+    hasTexts(filter.requestHeader, headersOf(line)) &&
+    hasTexts(filter.requestQuery, (request?.rawquery ?? '').split('&').map(decoded)) &&
     anyOf(statusCode, String(response?.statuscode ?? '')) &&
     anyOf(method, request?.method ?? '') &&
     anyOf(funcname, line.funcname ?? '') &&
     anyOf(path, (request?.path ?? line.path ?? '').replace(/^\//, '')) &&
     anyOf(node, line.nodename ?? '')
   );
+}
+
+/** @throws CliError BadArgument */
+function checkSizes({ filterRequest, filterResponse, filterSize }: TraceFilter): void {
+  const isFiltered = filterRequest === true || filterResponse === true;
+  if (isFiltered !== (filterSize !== undefined)) {
+    throw new CliError('BadArgument', '--filter-size goes with --filter-request or --filter-response');
+  }
+  if (filterSize !== undefined) parseSize('--filter-size', filterSize);
+}
+
+function isLarger({ http }: TraceLine, { filterRequest, filterResponse, filterSize }: TraceFilter): boolean {
+  if (filterSize === undefined) return true;
+  const limit = parseSize('--filter-size', filterSize);
+  const { inputbytes = 0, outputbytes = 0 } = http?.stats ?? {};
+  return (filterRequest !== true || inputbytes > limit) && (filterResponse !== true || outputbytes > limit);
+}
+
+function headersOf({ http }: TraceLine): readonly string[] {
+  const headers = Object.entries(http?.request?.headers ?? {});
+  return headers.map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
+}
+
+function decoded(parameter: string): string {
+  try {
+    return decodeURIComponent(parameter.replaceAll('+', ' '));
+  } catch {
+    return parameter;
+  }
+}
+
+/** Compares without the case. */
+function hasTexts(wanted: readonly string[] | undefined, texts: readonly string[]): boolean {
+  return (wanted ?? []).every((one) => {
+    const [isWanted, text] = one.startsWith('!') ? [false, one.slice(1)] : [true, one];
+    return texts.some((given) => given.toLowerCase().includes(text.toLowerCase())) === isWanted;
+  });
 }
 
 function anyOf(patterns: readonly string[] | undefined, text: string): boolean {
@@ -67,6 +117,7 @@ const callTypes = [
 
 /** Shows requests as they end, until Ctrl-C. */
 export async function trace(context: Context, [alias = '']: readonly string[], options: TraceOptions): Promise<void> {
+  checkSizes(options);
   const admin = await adminOf(context, alias);
   const wanted = options.all === true ? callTypes : (options.call ?? ['s3']).flatMap((types) => types.split(','));
   const unknown = wanted.find((type) => !(callTypes as readonly string[]).includes(type));

@@ -11,6 +11,7 @@ export function addAliasCommands(commands: CommandGroup): void {
   const group = commands.group('alias', 'keep servers and their keys under short names');
   const alias = group.from(() => import('./alias.ts'));
   alias.add('set <alias> <url> [accessKey] [secretKey]', {
+    alias: 's',
     description: 'add or replace an alias; missing keys are asked for, or read from standard input',
     options: [['--api <api>', 'S3v4'], ['--path <path>', 'name buckets in the path: auto, on, off'], trustOption],
     examples: [
@@ -38,6 +39,7 @@ export function addAliasCommands(commands: CommandGroup): void {
   });
   const files = group.from(() => import('./alias-files.ts'));
   files.add('import <alias> [file]', {
+    alias: 'i',
     description: 'add or replace an alias by a JSON document, from a file or standard input',
     examples: ['mine ./alias.json', { of: 'alias export mine | coffer alias import copy', remark: 'copies an alias' }],
     doing: 'import the alias',
@@ -45,6 +47,7 @@ export function addAliasCommands(commands: CommandGroup): void {
     run: (module) => module.importAlias,
   });
   files.add('export <alias>', {
+    alias: 'e',
     description: 'print an alias as JSON, with its secret key',
     examples: ['mine > alias.json'],
     doing: 'export the alias',

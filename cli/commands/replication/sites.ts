@@ -177,13 +177,25 @@ export async function resyncSites(
   operation: 'start' | 'cancel',
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const info = await call(admin, 'GET', 'info', version);
+  const peer = await peerOf(context, alias, peerAlias);
+  print(context, await call(admin, 'PUT', 'resync/op', { ...version, operation }, peer));
+}
+
+/** Prints how far it is, one report after the other. */
+export async function resyncStatus(context: Context, [alias = '', peerAlias = '']: readonly string[]): Promise<void> {
+  const peer = await peerOf(context, alias, peerAlias);
+  const { topMetrics } = await import('../support/diagnostics.ts');
+  await topMetrics(context, [alias], { deployment: String(peer['deploymentID']) }, 'site-resync');
+}
+
+async function peerOf(context: Context, alias: string, peerAlias: string): Promise<Fields> {
+  const info = await call(await adminOf(context, alias), 'GET', 'info', version);
   const peerAdmin = await adminOf(context, peerAlias);
   const { deploymentID } = await peerAdmin.json<{ readonly deploymentID?: string }>({ method: 'GET', call: 'info' });
   const sites = (info['sites'] ?? []) as readonly Fields[];
   const peer = sites.find((site) => site['deploymentID'] === deploymentID);
   if (peer === undefined) throw new CliError('NotFound', `\`${peerAlias}\` is no site of \`${alias}\``);
-  print(context, await call(admin, 'PUT', 'resync/op', { ...version, operation }, peer));
+  return peer;
 }
 
 async function call(

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { CliError } from '../../config/cli-error.ts';
 import { parseRemote } from '../../config/target.ts';
-import { adminOf, jsonLines, type AdminRequest } from '../admin-client.ts';
+import { adminOf, jsonLines, pathPart, type AdminRequest } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -148,8 +148,15 @@ export async function topLocks(
   );
 }
 
+/** Prints how far the scanner is with a bucket. */
+export async function bucketScan(context: Context, [alias = '']: readonly string[], bucket: string): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const scans = await admin.json<unknown>({ method: 'GET', call: `scanner/status/${pathPart(bucket)}` });
+  context.output.message(JSON.stringify(scans, null, 1), { bucket, scans });
+}
+
 /** The bits of the metrics in the admin API. */
-const metricTypes = { scanner: 1, drive: 2, net: 32, rpc: 256 } as const;
+const metricTypes = { scanner: 1, drive: 2, 'site-resync': 16, net: 32, rpc: 256 } as const;
 
 interface TopOptions {
   /** Seconds between two reports. */
@@ -157,19 +164,25 @@ interface TopOptions {
   /** The number of reports; 0 goes on until Ctrl-C. */
   readonly n?: string;
   readonly nodes?: string;
+  /** The deployment of the other site. */
+  readonly deployment?: string;
 }
 
 /** Prints the metrics of a server, one report after the other. */
 export async function topMetrics(
   context: Context,
   [alias = '']: readonly string[],
-  { interval = '1', n = '0', nodes = '' }: TopOptions,
+  { interval = '1', n = '0', nodes = '', deployment = '' }: TopOptions,
   kind: keyof typeof metricTypes,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const by = { scanner: {}, drive: { 'by-disk': 'true' }, net: { 'by-host': 'true' }, rpc: { 'by-host': 'true' } }[
-    kind
-  ];
+  const by = {
+    scanner: {},
+    drive: { 'by-disk': 'true' },
+    'site-resync': { 'by-depID': deployment },
+    net: { 'by-host': 'true' },
+    rpc: { 'by-host': 'true' },
+  }[kind];
   const query = { types: metricTypes[kind], interval: `${interval}s`, n, hosts: nodes, ...by };
   const { body } = await admin.stream({ method: 'GET', call: 'metrics', query });
   for await (const metrics of jsonLines<Readonly<Record<string, unknown>>>(body)) {

@@ -8,6 +8,7 @@ const airgapOption: OptionDefinition = ['--airgap', 'write a file only, which is
 export function addSupportCommands(commands: CommandGroup): void {
   const support = commands.group('support', laterGroups.support).from(() => import('./diagnostics.ts'));
   support.add('diag <alias>', {
+    alias: 'diagnostics',
     description: 'write a report of the health of a server to a file',
     options: [outputOption, ['--anonymize <mode>', 'standard or strict (standard)'], airgapOption],
     examples: ['mine --output health.json'],
@@ -57,6 +58,7 @@ const metricOptions: readonly OptionDefinition[] = [
   ['--interval <seconds>', 'time between two reports (1)'],
   ['-n <count>', 'the number of reports; without it until Ctrl-C'],
   ['--nodes <nodes>', 'of these servers: HOST:PORT,HOST:PORT'],
+  airgapOption,
 ];
 
 /** The commands `top`, which are also below `admin`. */
@@ -67,6 +69,7 @@ export function addTop(top: CommandGroup<unknown>, parent: 'support' | 'admin'):
     options: [
       ['--count <count>', 'the number of locks (10)'],
       ['--stale', 'also locks whose owner is gone'],
+      airgapOption,
     ],
     examples: ['mine'],
     doing: 'list the locks of',
@@ -81,6 +84,7 @@ export function addTop(top: CommandGroup<unknown>, parent: 'support' | 'admin'):
         ['--path <path>', 'of this path, such as photos/*', 'repeatable'],
         ['--node <node>', 'of this server', 'repeatable'],
         ['-e, --errors', 'failed ones alone'],
+        airgapOption,
       ],
       examples: ['mine --path photos/*'],
       doing: 'trace the server',
@@ -110,6 +114,7 @@ function addLicense(group: CommandGroup): void {
   const license = group.from(() => import('./license.ts'));
   license.add('info <alias>', {
     description: 'show under which license a server is',
+    options: [airgapOption],
     examples: ['mine'],
     doing: 'show the license of',
     run: (module) => module.licenseInfo,
@@ -121,6 +126,7 @@ function addLicense(group: CommandGroup): void {
   ] as const) {
     license.add(name, {
       description,
+      options: [airgapOption],
       examples: [],
       doing: 'register',
       subject: 0,
