@@ -20,6 +20,28 @@ export const bucketSpec = z.strictObject({
     .optional()
     .describe('Encryption of what is written without a choice of its own.'),
   policy: policyDocument.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
+  notifications: z
+    .array(
+      z.strictObject({
+        target: z
+          .string()
+          .max(129)
+          .regex(/^[^:\s]{1,64}:[^:\s]{1,64}$/)
+          .describe('ID:TYPE of a target that the settings of the tenant name, as in BUILD:webhook.'),
+        events: z
+          .array(z.string().min(4).max(64))
+          .min(1)
+          .max(50)
+          .describe('Names of events, or groups such as s3:ObjectCreated:*.'),
+        prefix: z.string().max(1024).optional().describe('Keys begin so.'),
+        suffix: z.string().max(1024).optional().describe('Keys end so.'),
+      }),
+    )
+    .max(100)
+    .optional()
+    .describe(
+      'Rules that send events to targets. Without this field rules are left alone; an empty list removes them.',
+    ),
   tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
   deletionPolicy: deletionPolicy('Retain').describe(
     'What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.',

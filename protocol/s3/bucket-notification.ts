@@ -19,8 +19,8 @@ export interface NotificationRule {
 
 /** The targets and the region of the server. */
 interface NotificationTargets {
-  /** Each `ID:TYPE`. */
-  readonly targets: readonly string[];
+  /** Each `ID:TYPE`; `any` for a client, which reads what a server has accepted. */
+  readonly targets: readonly string[] | 'any';
   readonly region: string;
 }
 
@@ -87,6 +87,7 @@ const arnForm = /^arn:(?:minio|coffer):sqs:([^:]{0,64}):([^:]{1,64}:[^:]{1,64})$
 
 function targetOf(arn: string, { targets, region }: NotificationTargets): string {
   const [, ofRegion = '', target = ''] = arnForm.exec(arn) ?? [];
+  if (targets === 'any') return target;
   if (target !== '' && ofRegion !== '' && ofRegion !== region) {
     throw invalid(
       'A specified destination is in a different region than the bucket. You must use a destination that resides in the same region as the bucket.',

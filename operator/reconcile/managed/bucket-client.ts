@@ -1,9 +1,10 @@
 import { readErrorDocument } from '../../../protocol/s3/responses.ts';
 import { exchange, TenantError, type TenantEndpoint } from './signed-request.ts';
 import { parseBucketEncryption, writeBucketEncryption } from '../../../protocol/s3/bucket-encryption.ts';
+import { parseNotification, writeNotification } from '../../../protocol/s3/bucket-notification.ts';
 import { parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
 import type { Json } from '../../runtime/contract/workload.ts';
-import type { BucketState, BucketChange } from './bucket-state.ts';
+import { type BucketChange, type BucketNotification, type BucketState, comparableRules } from './bucket-state.ts';
 
 interface S3Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
@@ -44,8 +45,8 @@ async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, 
 
 /** A client for one bucket of one tenant. Every method errors with `TenantError`. */
 interface BucketClient {
-  /** Answers undefined when the bucket does not exist. */
-  find(): Promise<BucketState | undefined>;
+  /** Answers undefined when the bucket does not exist. Notifications are read where they are asked for. */
+  find(asked: { readonly notifications: boolean }): Promise<BucketState | undefined>;
   make(change: BucketChange): Promise<void>;
   /** Resolves also when the bucket does not exist. Errors with the code `BucketNotEmpty`. */
   delete(): Promise<void>;
@@ -74,15 +75,16 @@ export function createBucketClient(
   };
 
   return {
-    async find() {
+    async find({ notifications: asksRules }) {
       // HEAD is not used, since its errors have no code.
       if ((await unless('NoSuchBucket', send('GET', 'location'))) === undefined) return undefined;
-      const [encryption, policy, tags] = await Promise.all([
+      const [encryption, policy, tags, rules] = await Promise.all([
         read('encryption', 'ServerSideEncryptionConfigurationNotFoundError', parseBucketEncryption),
         read('policy', 'NoSuchBucketPolicy', (text) => JSON.parse(text) as Json),
         read('tagging', 'NoSuchTagSet', parseTagging),
+        asksRules ? send('GET', 'notification').then(readRules) : undefined,
       ]);
-      return { encryption, policy, tags: tags ?? {} };
+      return { encryption, policy, tags: tags ?? {}, ...(rules && { notifications: rules }) };
     },
 
     async make(change) {
@@ -99,6 +101,9 @@ export function createBucketClient(
         case 'tags':
           await put('tagging', Object.keys(change.to).length === 0 ? undefined : change.to, writeTagging);
           return;
+        case 'notifications':
+          await send('PUT', 'notification', writeRules(change.to));
+          return;
         default:
           change satisfies never;
       }
@@ -112,6 +117,17 @@ export function createBucketClient(
   async function put<T>(subresource: string, to: T | undefined, write: (value: T) => string): Promise<void> {
     await (to === undefined ? send('DELETE', subresource) : send('PUT', subresource, write(to)));
   }
+}
+
+function readRules(text: string): readonly BucketNotification[] {
+  return comparableRules(parseNotification(text, { targets: 'any', region: '' }));
+}
+
+/** The region of the ARN is empty: it is that of the server. The ids say which rules the operator made. */
+function writeRules(rules: readonly BucketNotification[]): string {
+  return writeNotification(
+    rules.map((rule, at) => ({ ...rule, id: `operator-${at + 1}`, arn: `arn:minio:sqs::${rule.target}` })),
+  );
 }
 
 async function unless(code: string, answer: Promise<string>): Promise<string | undefined> {

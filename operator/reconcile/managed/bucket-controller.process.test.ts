@@ -1,6 +1,7 @@
 import {
   DeleteBucketTaggingCommand,
   DeleteObjectCommand,
+  GetBucketNotificationConfigurationCommand,
   GetBucketPolicyCommand,
   GetBucketTaggingCommand,
   HeadBucketCommand,
@@ -28,7 +29,8 @@ const controller = createBucketController({
 
 beforeAll(async () => {
   // A store that is bound to a region refuses the usual one at first.
-  server = await startServer({ env: { SVC_REGION: 'eu-test-1' } });
+  const webhook = { SVC_NOTIFY_WEBHOOK_ENDPOINT_A: 'http://127.0.0.1:9/' };
+  server = await startServer({ env: { SVC_REGION: 'eu-test-1', ...webhook } });
   await untilReady(server);
   access = {
     tenant: { kind: 'Tenant', metadata: { name: 'demo' }, spec: {} } as unknown as Tenant,
@@ -98,6 +100,27 @@ describe('a bucket', () => {
     );
     expect(types).toContain('Stalled');
     expect(afterMs).toBeGreaterThan(60_000);
+  });
+
+  it('has its rules of notifications, which are repaired, and says where a target is unknown', async () => {
+    const rule = { target: 'A:webhook', events: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'], suffix: '.jpg' };
+    const resource = bucket('observed', { notifications: [rule] });
+    await pass(resource);
+    expect(changed).toEqual(['there is no such bucket', 'notifications differ: they should go to A:webhook']);
+    const rules = async () => {
+      const found = await s3().send(new GetBucketNotificationConfigurationCommand({ Bucket: 'observed' }));
+      return (found.QueueConfigurations ?? []).map(({ QueueArn, Events }) => ({ QueueArn, Events }));
+    };
+    expect(await rules()).toEqual([{ QueueArn: 'arn:minio:sqs::A:webhook', Events: rule.events }]);
+    await pass(resource);
+    expect(changed).toEqual([]);
+    await pass(bucket('observed'));
+    expect((await rules()).length).toBe(1);
+    await pass(bucket('observed', { notifications: [] }));
+    expect(await rules()).toEqual([]);
+    const { ready } = await pass(bucket('observed', { notifications: [{ ...rule, target: 'B:webhook' }] }));
+    expect(ready).toMatchObject({ status: 'False', reason: 'RefusedByTenant' });
+    expect(ready?.message).toMatch(/B:webhook, which cannot be changed: .*destination/);
   });
 
   it('that is to be encrypted where the tenant has no key service says so', async () => {

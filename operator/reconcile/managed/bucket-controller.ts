@@ -15,7 +15,9 @@ export function createBucketController(options: ControllerOptions = {}): Managed
 
       async changes(bucket, context, now) {
         const client = clientOf(bucket, context, now);
-        return diffBucket(wantedState(bucket.spec), await client.find()).map((change) => ({
+        const wanted = wantedState(bucket.spec);
+        const found = await client.find({ notifications: wanted.notifications !== undefined });
+        return diffBucket(wanted, found).map((change) => ({
           difference: change.difference,
           make: () => client.make(change),
         }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BucketState, diffBucket } from './bucket-state.ts';
+import { type BucketState, comparableRules, diffBucket, wantedState } from './bucket-state.ts';
 
 const plain: BucketState = { encryption: undefined, policy: undefined, tags: {} };
 const full: BucketState = {
@@ -47,6 +47,23 @@ describe('what differs between a wanted bucket and the one found', () => {
   it('is what a bucket blocks and the resource does not name', () => {
     const found: BucketState = { ...plain, encryption: { scheme: 'none', blocked: ['SSE-C'] } };
     expect(differences(plain, found)).toEqual(['encryption is off, blocking SSE-C and should be off']);
+  });
+
+  it('is none in rules that the resource leaves alone, or that stand in another order', () => {
+    const rule = { target: 'A:webhook', events: ['s3:ObjectRemoved:*', 's3:ObjectCreated:*'] };
+    const other = { target: 'B:kafka', events: ['s3:ObjectCreated:*'], prefix: 'new/' };
+    expect(kinds(plain, { ...plain, notifications: [rule] })).toEqual([]);
+    const wanted = wantedState({
+      tenantRef: { name: 'demo' },
+      deletionPolicy: 'Retain',
+      notifications: [other, rule],
+    });
+    const found = { ...plain, notifications: comparableRules([{ ...rule, prefix: '' }, other]) };
+    expect(kinds(wanted, found)).toEqual([]);
+    expect(differences(wanted, plain)).toEqual(['notifications differ: they should go to A:webhook, B:kafka']);
+    expect(differences({ ...plain, notifications: [] }, found)).toEqual([
+      'notifications differ: they should go to none',
+    ]);
   });
 
   it('counts the order of lists', () => {

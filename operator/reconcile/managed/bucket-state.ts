@@ -1,4 +1,5 @@
 import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
+import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { Tags } from '../../../protocol/s3/tagging.ts';
 import type { BucketSpec } from '../../api/bucket.ts';
 import type { Json } from '../../runtime/contract/workload.ts';
@@ -9,15 +10,34 @@ export interface BucketState {
   readonly encryption: BucketEncryptionRule | undefined;
   readonly policy: Json | undefined;
   readonly tags: Tags;
+  /** Undefined where the resource leaves the rules alone. */
+  readonly notifications?: readonly BucketNotification[] | undefined;
 }
 
+/** A rule without its id, which is no part of what it does. */
+export type BucketNotification = Pick<NotificationRule, 'target' | 'events' | 'prefix' | 'suffix'>;
+
 /** The bucket loses settings that the resource leaves out: a policy that was taken out of the resource must not live on. */
-export function wantedState({ encryption, policy, tags }: BucketSpec): BucketState {
+export function wantedState({ encryption, policy, tags, notifications }: BucketSpec): BucketState {
   return {
     encryption: encryption === undefined ? undefined : encryptionRule(encryption),
     policy,
     tags: tags ?? {},
+    ...(notifications !== undefined && { notifications: comparableRules(notifications) }),
   };
+}
+
+/** Rules and events have no order. */
+export function comparableRules(
+  rules: readonly (BucketNotification | NonNullable<BucketSpec['notifications']>[number])[],
+): readonly BucketNotification[] {
+  const comparable = rules.map(({ target, events, prefix = '', suffix = '' }) => ({
+    target,
+    events: [...new Set(events)].toSorted((a, b) => (a < b ? -1 : 1)),
+    ...(prefix !== '' && { prefix }),
+    ...(suffix !== '' && { suffix }),
+  }));
+  return comparable.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
 function encryptionRule({ algorithm, keyName }: NonNullable<BucketSpec['encryption']>): BucketEncryptionRule {
@@ -31,11 +51,12 @@ export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'encryption'; readonly to: BucketEncryptionRule | undefined }
   | { readonly kind: 'policy'; readonly to: Json | undefined }
   | { readonly kind: 'tags'; readonly to: Tags }
+  | { readonly kind: 'notifications'; readonly to: readonly BucketNotification[] }
 );
 
 /** Answers the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
 export function diffBucket(wanted: BucketState, found: BucketState | undefined): readonly BucketChange[] {
-  const now = found ?? { encryption: undefined, policy: undefined, tags: {} };
+  const now: BucketState = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];
   if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
   // Before the policy: nobody is let in who would write what is not encrypted.
@@ -48,6 +69,15 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
   }
   if (!sameDocument(wanted.policy, now.policy)) {
     changes.push({ kind: 'policy', to: wanted.policy, difference: describePolicy(wanted.policy, now.policy) });
+  }
+  const { notifications } = wanted;
+  if (notifications !== undefined && !sameDocument(notifications, now.notifications ?? [])) {
+    const targets = notifications.map(({ target }) => target).join(', ') || 'none';
+    changes.push({
+      kind: 'notifications',
+      to: notifications,
+      difference: `notifications differ: they should go to ${targets}`,
+    });
   }
   return changes;
 }
