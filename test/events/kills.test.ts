@@ -11,6 +11,7 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
+import { firstDeliveries, missing, outOfOrder } from './deliveries.ts';
 import { EventReceiver } from './event-receiver.ts';
 
 /** `.ci/soak events` asks for 100,000 writes and five kills. */
@@ -27,8 +28,6 @@ let receiver: EventReceiver;
 let server: RunningServer;
 let client: S3Client;
 const over = new AbortController();
-
-const key = (name: string) => decodeURIComponent(name.replaceAll('+', ' '));
 
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -103,21 +102,10 @@ it(`delivers each of ${writes} writes, in order for each key, through ${kills} k
   over.abort();
   await disturbing;
 
-  const numbers = () =>
-    receiver.records.map(({ s3 }) => `${key(s3.object.key)}#${s3.object.userMetadata?.['X-Amz-Meta-Number']}`);
-  await expect
-    .poll(() => [...acknowledged].filter((name) => !new Set(numbers()).has(name)), { timeout: 120_000, interval: 250 })
-    .toEqual([]);
-  const first = [...new Set(numbers())];
+  await expect.poll(() => missing(receiver, acknowledged), { timeout: 120_000, interval: 250 }).toEqual([]);
+  const first = firstDeliveries(receiver);
   expect(first.filter((name) => !sent.has(name))).toEqual([]);
-  const last = new Map<string, number>();
-  const swapped = first.filter((name) => {
-    const [of = '', number] = name.split('#');
-    const before = last.get(of) ?? 0;
-    last.set(of, Number(number));
-    return Number(number) < before;
-  });
-  expect(swapped).toEqual([]);
+  expect(outOfOrder(first)).toEqual([]);
   report(
     `${acknowledged.size} acknowledged writes, ${kills} kills: each of ${first.length} events came, in order for each key; ${receiver.records.length - first.length} came again (seed ${seed})`,
   );

@@ -1,0 +1,66 @@
+import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { firstDeliveries, missing, outOfOrder } from '../events/deliveries.ts';
+import { EventReceiver } from '../events/event-receiver.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
+import { newDeployment, type Deployment } from './deployment.ts';
+
+const Bucket = 'events';
+const writers = 6;
+const keysOfWriter = 5;
+const writes = Number(process.env['COFFER_EVENTS'] ?? 600);
+
+let deployment: Deployment;
+let receiver: EventReceiver;
+let env: Readonly<Record<string, string>>;
+let holder: RunningServer;
+let other: RunningServer;
+
+beforeAll(async () => {
+  [deployment, receiver] = await Promise.all([newDeployment(), EventReceiver.start()]);
+  env = { SVC_NOTIFY_WEBHOOK_ENDPOINT_A: receiver.url };
+  holder = await deployment.start(env);
+  await holder.untilLogged('this server does the background work');
+  other = await deployment.start(env);
+  const client = s3Client(other);
+  await client.send(new CreateBucketCommand({ Bucket }));
+  const QueueConfigurations = [{ QueueArn: 'arn:minio:sqs::A:webhook', Events: ['s3:ObjectCreated:*' as const] }];
+  const NotificationConfiguration = { QueueConfigurations };
+  await client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
+}, 180_000);
+afterAll(async () => {
+  await receiver?.stop();
+  await deployment?.remove();
+});
+
+it('come once at least and in order for each key, while the server that delivers them is killed', async () => {
+  const acknowledged = new Set<string>();
+  const servers = () =>
+    [holder, other].filter((server) => server.ended() === undefined).map((server) => s3Client(server));
+  let clients = servers();
+  let made = 0;
+  const write = async (writer: number) => {
+    while (made < writes) {
+      const number = (made += 1);
+      const Key = `${writer}/${number % keysOfWriter}`;
+      const client = clients[number % clients.length];
+      const Metadata = { number: String(number) };
+      await client?.send(new PutObjectCommand({ Bucket, Key, Body: String(number), Metadata })).then(
+        () => acknowledged.add(`${Key}#${number}`),
+        () => sleep(20),
+      );
+    }
+  };
+  const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  await expect.poll(() => receiver.records.length, { timeout: 60_000 }).toBeGreaterThan(writes / 10);
+  await expect.poll(() => made, { timeout: 60_000 }).toBeGreaterThan(writes / 3);
+  await holder.kill();
+  clients = servers();
+  await other.untilLogged('this server does the background work');
+  await writing;
+  await expect.poll(() => missing(receiver, acknowledged), { timeout: 60_000, interval: 250 }).toEqual([]);
+  expect(acknowledged.size).toBeGreaterThan(writes / 2);
+  expect(outOfOrder(firstDeliveries(receiver))).toEqual([]);
+}, 240_000);
