@@ -43,10 +43,10 @@ export class StockMc {
   }
 }
 
-/** Most answers have a line each; policies and reports are one on many. */
+/** Most answers have a line each; policies, reports and states of jobs have many. */
 function documents(output: string): string[] {
   const lines = output.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
-  return lines.length === 0 && output.startsWith('{') ? [output] : lines;
+  return lines.length === 0 && output.startsWith('{') ? output.split(/\n(?=\{)/) : lines;
 }
 
 /** Errors that have another name here: the reference says which, and why. */

@@ -181,7 +181,7 @@ function documentOf(yaml: string): Record<string, unknown> {
   let document: unknown;
   try {
     // No alias, so that a short text cannot become a large value.
-    document = parse(yaml, { maxAliasCount: 0, merge: false });
+    document = parse(yaml, { maxAliasCount: 0, merge: false, logLevel: 'error' });
   } catch (error) {
     if (error instanceof YAMLError || error instanceof ReferenceError)
       throw invalid(`the definition is no YAML: ${error.message}`);
