@@ -60,6 +60,7 @@ it(`a dead target leaves ${writes} writes alone, its queue within its bound, and
   const died = Date.now();
   await receiver.stop();
   let made = 0;
+  const isOver = () => made >= writes;
   let largest = 0;
   const write = async () => {
     while (made < writes) {
@@ -70,7 +71,7 @@ it(`a dead target leaves ${writes} writes alone, its queue within its bound, and
   const began = performance.now();
   const writing = Promise.all(Array.from({ length: writers }, write));
   const watching = (async () => {
-    while (made < writes) {
+    while (!isOver()) {
       largest = Math.max(largest, (await status()).waiting.bytes);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }

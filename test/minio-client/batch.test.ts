@@ -62,7 +62,12 @@ describe('mc batch, as against MinIO', () => {
       results.push({ ...ended, left: lines.map((line) => (line as { readonly key: string }).key) });
     }
     expect(results[0]).toEqual({
-      ...{ code: 0, type: 'expire', jobType: 'expire', failed: false, objects: 2, objectsFailed: 0 },
+      code: 0,
+      type: 'expire',
+      jobType: 'expire',
+      failed: false,
+      objects: 2,
+      objectsFailed: 0,
       left: ['b.txt'],
     });
     expect(results[1]).toEqual(results[0]);

@@ -57,6 +57,11 @@ const pass = async (resource: Bucket, to = access) => {
   return { ready: conditions.find(({ type }) => type === 'Ready'), types: conditions.map(({ type }) => type), afterMs };
 };
 
+async function rules() {
+  const found = await s3().send(new GetBucketNotificationConfigurationCommand({ Bucket: 'observed' }));
+  return (found.QueueConfigurations ?? []).map(({ QueueArn, Events }) => ({ QueueArn, Events }));
+}
+
 describe('a bucket', () => {
   it('is made, set as the resource says, and left alone afterwards', async () => {
     const resource = bucket('resource', { bucketName: 'photos', tags: { team: 'a' }, policy: policy('photos') });
@@ -107,10 +112,6 @@ describe('a bucket', () => {
     const resource = bucket('observed', { notifications: [rule] });
     await pass(resource);
     expect(changed).toEqual(['there is no such bucket', 'notifications differ: they should go to A:webhook']);
-    const rules = async () => {
-      const found = await s3().send(new GetBucketNotificationConfigurationCommand({ Bucket: 'observed' }));
-      return (found.QueueConfigurations ?? []).map(({ QueueArn, Events }) => ({ QueueArn, Events }));
-    };
     expect(await rules()).toEqual([{ QueueArn: 'arn:minio:sqs::A:webhook', Events: rule.events }]);
     await pass(resource);
     expect(changed).toEqual([]);
