@@ -75,7 +75,7 @@ export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
     aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType s3:signatureAge
-    s3:signatureversion s3:TlsVersion s3:ObjectCreationOperation s3:RequestObjectTagKeys s3:if-match s3:if-none-match s3:ResourceAccount aws:ResourceAccount s3:object-lock-mode s3:object-lock-retain-until-date
+    s3:signatureversion s3:TlsVersion s3:ObjectCreationOperation s3:RequestObjectTagKeys s3:if-match s3:if-none-match s3:InventoryAccessibleOptionalFields s3:ResourceAccount aws:ResourceAccount s3:object-lock-mode s3:object-lock-retain-until-date
     s3:object-lock-legal-hold s3:object-lock-remaining-retention-days sts:DurationSeconds ldap:user ldap:username ldap:groups
   `),
   existingTagKey,
@@ -90,7 +90,7 @@ export const supportedKeys: readonly string[] = [
  */
 export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
-  s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
+  s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin
   s3:AccessGrantsInstanceArn s3:AccessPointTag/ s3:destinationRegion s3:ExistingJobOperation s3:ExistingJobPriority
   s3:isReplicationPauseRequest s3:JobSuspendedCause s3:RequestJobOperation s3:RequestJobPriority
   svc:DurationSeconds aws:PrincipalArn aws:PrincipalAccount aws:PrincipalOrgID aws:PrincipalOrgPaths aws:PrincipalTag/

@@ -9,7 +9,8 @@ import { parseNewPolicy } from './parse-policy.ts';
  */
 const keys = {
   evaluated: `
-    s3:authType s3:BucketTag/team s3:delimiter s3:ExistingObjectTag/team s3:if-match s3:if-none-match s3:LocationConstraint s3:max-keys
+    s3:authType s3:BucketTag/team s3:delimiter s3:ExistingObjectTag/team s3:if-match s3:if-none-match
+    s3:InventoryAccessibleOptionalFields s3:LocationConstraint s3:max-keys
     s3:object-lock-legal-hold s3:object-lock-mode s3:object-lock-remaining-retention-days s3:object-lock-retain-until-date
     s3:ObjectCreationOperation s3:prefix s3:RequestObjectTag/team s3:RequestObjectTagKeys s3:ResourceAccount s3:signatureAge
     s3:signatureversion s3:TlsVersion s3:versionid s3:x-amz-acl s3:x-amz-bucket-namespace s3:x-amz-content-sha256 s3:x-amz-copy-source
@@ -18,10 +19,10 @@ const keys = {
     s3:x-amz-server-side-encryption-aws-kms-key-id s3:x-amz-server-side-encryption-customer-algorithm s3:x-amz-storage-class
     s3:x-amz-website-redirect-location
   `,
-  // Access points, grants, replication, inventories and batch jobs are not there.
+  // Access points, grants, replication and batch jobs are not there.
   refused: `
     s3:AccessGrantsInstanceArn s3:AccessPointNetworkOrigin s3:AccessPointTag/team s3:DataAccessPointAccount s3:DataAccessPointArn
-    s3:destinationRegion s3:ExistingJobOperation s3:ExistingJobPriority s3:InventoryAccessibleOptionalFields
+    s3:destinationRegion s3:ExistingJobOperation s3:ExistingJobPriority
     s3:isReplicationPauseRequest s3:JobSuspendedCause s3:RequestJobOperation s3:RequestJobPriority
     aws:RequestTag/team aws:ResourceTag/team aws:TagKeys
   `,

@@ -19,6 +19,11 @@ export type BucketEncryptionRule = {
 /** AWS names a key of its service by this ARN. Here only the name counts. */
 const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
 
+/** Returns the name of a key that a document names by its ARN or its name; '' for none. */
+export function keyNameOf(text: string): string {
+  return text.trim().replace(keyArn, '');
+}
+
 /**
  * Reads a ServerSideEncryptionConfiguration with its single rule.
  *
@@ -38,7 +43,7 @@ export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRu
     return { ...more, scheme: 'none', blocked };
   }
   const algorithm = requiredText(defaults, 'SSEAlgorithm').trim();
-  const keyName = textOf(defaults, 'KMSMasterKeyID')?.trim().replace(keyArn, '') ?? '';
+  const keyName = keyNameOf(textOf(defaults, 'KMSMasterKeyID') ?? '');
   if (algorithm === 'aws:kms') return { scheme: 'SSE-KMS', ...(keyName === '' ? {} : { keyName }), ...more };
   if (algorithm !== 'AES256') {
     throw new S3Error(

@@ -213,7 +213,7 @@ export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_SCANNER_SPEED',
     { kind: 'choice', of: ['fastest', 'fast', 'default', 'slow', 'slowest'] },
-    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000. Walks of lifecycle rules have the same speed.',
+    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000. Walks of lifecycle rules and inventories have the same speed.',
     { default: 'default' },
   ),
   serverRow(
@@ -225,7 +225,7 @@ export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_LIFECYCLE_DAY',
     { kind: 'duration' },
-    'Length of a day of lifecycle rules. A shorter one is for tests: every rule applies that much earlier.',
+    'Length of a day of lifecycle rules and inventories. A shorter one is for tests: every rule applies that much earlier.',
     { default: '24h', aliases: [] },
   ),
   serverRow(

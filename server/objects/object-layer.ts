@@ -13,6 +13,7 @@ import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts
 import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
 import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
 import type { BucketLogging } from '../../protocol/s3/bucket-logging.ts';
+import type { InventoryConfiguration } from '../../protocol/s3/bucket-inventory.ts';
 import type { Website } from '../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
@@ -119,6 +120,13 @@ export interface ObjectLayer {
   /** Without `logging` it ends the access logs. Throws `InvalidTargetBucketForLogging`. */
   putBucketLogging(bucket: string, logging: BucketLogging | undefined): Promise<void>;
 
+  /** Returns the configurations of inventories, ordered by their ID. */
+  getBucketInventories(bucket: string): Promise<readonly InventoryConfiguration[]>;
+  /** Adds a configuration, or replaces that of its ID. Throws `InvalidS3DestinationBucket`, `TooManyConfigurations` and `KMSNotFound`. */
+  putBucketInventory(bucket: string, configuration: InventoryConfiguration): Promise<void>;
+  /** Throws `NoSuchConfiguration`. */
+  deleteBucketInventory(bucket: string, id: string): Promise<void>;
+
   /** Undefined when the bucket is no website. */
   getBucketWebsite(bucket: string): Promise<Website | undefined>;
   /** Without `website` it removes the configuration. */
@@ -152,6 +160,11 @@ export interface ObjectLayer {
   putObjectLockConfiguration(bucket: string, configuration: ObjectLockConfiguration): Promise<void>;
 
   putObject(request: PutObject): Promise<ObjectInfo>;
+  /**
+   * Writes an object of the server itself, such as an access log or a report. Throws `AccessDenied` where the policy of the bucket denies
+   * `s3:PutObject` to everyone.
+   */
+  deliverObject(request: PutObject): Promise<ObjectInfo>;
   /** Throws `NoSuchKey` where the current version is a delete marker, `MethodNotAllowed` where the named version is one. */
   headObject(bucket: string, key: string, options?: ReadOptions): Promise<ObjectInfo>;
   /** Nothing of the body is read before the caller asks for it. Throws as `headObject`. */

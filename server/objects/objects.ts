@@ -40,6 +40,8 @@ import {
 } from './buckets/bucket-configuration.ts';
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
+import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';
+import { deliverObject } from './buckets/deliver-object.ts';
 import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
@@ -143,6 +145,9 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
     getBucketLogging: operation(context, getBucketLogging),
     putBucketLogging: operation(context, putBucketLogging),
+    getBucketInventories: operation(context, getBucketInventories),
+    putBucketInventory: operation(context, putBucketInventory),
+    deleteBucketInventory: operation(context, deleteBucketInventory),
     getBucketWebsite: operation(context, getBucketWebsite),
     putBucketWebsite: operation(context, putBucketWebsite),
     getBucketCharges: operation(context, getBucketCharges),
@@ -169,6 +174,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getObjectLockConfiguration: operation(context, getObjectLockConfiguration),
     putObjectLockConfiguration: operation(context, putObjectLockConfiguration),
     putObject: operation(context, putObject),
+    deliverObject: operation(context, deliverObject),
     headObject: operation(context, headIntactObject),
     getObject: operation(context, getIntactObject),
     copyObject: operation(context, copyObject),

@@ -15,6 +15,7 @@ import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
 import { threadLockClock } from '../objects/attributes/object-lock.ts';
 import { batchRounds } from '../maintenance/batch/batch-rounds.ts';
+import { inventoryRounds } from '../maintenance/inventory/inventory-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
@@ -36,6 +37,7 @@ const intervalsMs = {
   usage: 2_000,
   lifecycle: 10_000,
   batch: 2_000,
+  inventory: 10_000,
 } as const;
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
@@ -74,6 +76,12 @@ export function runPeriodicTasks(
     recordsPerSecond: scanner.recordsPerSecond,
     changesPerSecond: lifecycle.removalsPerSecond,
     log,
+  });
+  const writeInventories = inventoryRounds({
+    dayMs: lifecycle.dayMs,
+    recordsPerSecond: scanner.recordsPerSecond,
+    log,
+    clock: () => threadLockClock.earliest(),
   });
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
@@ -153,6 +161,20 @@ export function runPeriodicTasks(
       async work(hold) {
         const records = fencedRecords(stores.records, hold);
         await runBatchJobs({ records, objects, keys, signal: AbortSignal.any([hold.signal, stopping.signal]) });
+        return { removed: 0 };
+      },
+    }),
+    // A report is due once a day or a week, and when its configuration changes.
+    repeatTask({
+      ...common,
+      task: 'inventory',
+      intervalMs: Math.min(intervalsMs.inventory, lifecycle.dayMs / 4),
+      retryMs: 60_000,
+      what: 'inventory',
+      failed: 'could not write the inventories of buckets; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        await writeInventories({ records, objects, signal: AbortSignal.any([hold.signal, stopping.signal]) });
         return { removed: 0 };
       },
     }),

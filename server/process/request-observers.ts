@@ -125,7 +125,7 @@ export function openAccessLogs(
   {
     objects,
     records,
-  }: { readonly objects: Pick<ObjectLayer, 'putObject'>; readonly records: Pick<RecordStore, 'scan'> },
+  }: { readonly objects: Pick<ObjectLayer, 'deliverObject'>; readonly records: Pick<RecordStore, 'scan'> },
   { events, log }: { readonly events: RequestEvents; readonly log: Logger },
 ): AccessLogs {
   return new AccessLogs({

@@ -30,8 +30,11 @@ const put: PlainRequest = { method: 'PUT', path: '/bucket/key', query: {}, heade
 const outcome = ({ status, code }: Reply) => ({ status, code });
 const signatureErrors = /Signature|Authorization|AccessKey|AccessDenied|Token/;
 
+/** Version 2 does not cover the ID of a configuration, so that these operations refuse it. */
+const everyWay = everyRequest.filter(([name]) => !name.includes('?id '));
+
 describe('every operation', () => {
-  it.each(everyRequest)('is the same by every way to sign it, in both styles of addresses: %s', async (_, request) => {
+  it.each(everyWay)('is the same by every way to sign it, in both styles of addresses: %s', async (_, request) => {
     const reference = sign('header V4', request, root);
     const expected = outcome(
       await (await calls()).call(request.method, reference.target, { headers: reference.headers }),

@@ -99,6 +99,7 @@ describe.each(ofBuckets)('$name, $method $flags', (route) => {
           'MissingRequestBodyError',
           'MissingSecurityHeader',
           'InvalidArgument',
+          'InvalidConfigurationId',
           'EmptyRequestBody',
         ]).toContain(reply.code);
     }

@@ -124,6 +124,10 @@ function baseOf(name: string): Base {
       return { ...base, path: '/another' };
     case 'DeleteBucket':
       return { ...base, path: '/empty' };
+    case 'GetBucketInventoryConfiguration':
+    case 'PutBucketInventoryConfiguration':
+    case 'DeleteBucketInventoryConfiguration':
+      return { ...base, query: { ...base.query, id: 'a' } };
     case 'PutBucketEncryption':
       return { ...base, body: encryptionDocument };
     case 'PutBucketVersioning':
@@ -289,6 +293,7 @@ const telling: Readonly<Record<string, string | readonly [value: string, beside:
   '?delimiter': '/',
   '?encoding-type': 'none',
   '?fetch-owner': 'true',
+  '?id': 'no ID',
   '?key-marker': 'zzz',
   '?marker': 'zzz',
   '?metadata': 'true',

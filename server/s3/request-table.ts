@@ -184,6 +184,10 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PutBucketAccelerateConfiguration: { ...common, ...bodyDigests },
   GetBucketAcl: common,
   PutBucketAcl: { ...common, ...acl, ...bodyDigests },
+  GetBucketInventoryConfiguration: { ...common, '?id': honoured },
+  ListBucketInventoryConfigurations: { ...common, '?continuation-token': honoured },
+  PutBucketInventoryConfiguration: { ...common, ...bodyDigests, '?id': honoured },
+  DeleteBucketInventoryConfiguration: { ...common, '?id': honoured },
   GetBucketLifecycleConfiguration: common,
   PutBucketLifecycleConfiguration: {
     ...common,
@@ -354,15 +358,15 @@ export const accountTable: Readonly<Record<string, Rows>> = {
 /** Operations that this server does not support. It refuses the whole request. */
 export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
-  'DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration ' +
+  'DeleteBucketIntelligentTieringConfiguration ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
   'DeleteBucketReplication DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
-  'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
+  'GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
-  'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
+  'ListBucketIntelligentTieringConfigurations ListBucketMetricsConfigurations ' +
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac ' +
-  'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
+  'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration ' +
   'PutBucketMetricsConfiguration ' +
   'PutBucketReplication ' +
   'PutObjectAnnotation ' +

@@ -49,6 +49,12 @@ import {
   putBucketAccelerate,
   putBucketRequestPayment,
 } from './configuration/request-payment.ts';
+import {
+  deleteBucketInventory,
+  getBucketInventory,
+  listBucketInventories,
+  putBucketInventory,
+} from './configuration/bucket-inventory.ts';
 import { getBucketLogging, putBucketLogging } from './configuration/bucket-logging.ts';
 import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './configuration/bucket-website.ts';
 import { postObject } from './post/post-object.ts';
@@ -104,6 +110,10 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'bucket', 'accelerate', putBucketAccelerate],
   ['GET', 'bucket', 'acl', getBucketAcl],
   ['PUT', 'bucket', 'acl', putBucketAcl],
+  ['GET', 'bucket', 'inventory', listBucketInventories],
+  ['GET', 'bucket', 'id inventory', getBucketInventory],
+  ['PUT', 'bucket', 'id inventory', putBucketInventory],
+  ['DELETE', 'bucket', 'id inventory', deleteBucketInventory],
   ['GET', 'bucket', 'lifecycle', getBucketLifecycle],
   ['PUT', 'bucket', 'lifecycle', putBucketLifecycle],
   ['DELETE', 'bucket', 'lifecycle', deleteBucketLifecycle],
@@ -199,7 +209,8 @@ function flagsOf(query: Query, isCopy: boolean): string {
   if (query.size === 0) return isCopy ? 'copy' : '';
   const flags = isCopy ? ['copy'] : [];
   for (const [name, value] of query) {
-    if (subresources.has(name)) flags.push(name);
+    // The ID of a configuration selects an operation beside its subresource alone.
+    if (subresources.has(name) || (name === 'id' && query.has('inventory'))) flags.push(name);
     else if (value === '' && isUnknown(name)) throw new S3Error('NotImplemented', unknown(name));
   }
   return flags.length > 1 ? flags.sort().join(' ') : (flags[0] ?? '');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,8 +17,7 @@ import {
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeCa } from '../../platform/tls/issue-certificate.ts';
-import { issue, writePair } from '../support/server/keysvc-process.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
@@ -29,12 +28,21 @@ const WebsiteConfiguration: WebsiteConfiguration = {
   ErrorDocument: { Key: 'error.html' },
   RoutingRules: [
     { Condition: { KeyPrefixEquals: 'old/' }, Redirect: { ReplaceKeyPrefixWith: 'docs/', HttpRedirectCode: '302' } },
+    {
+      Condition: { KeyPrefixEquals: 'archive/', HttpErrorCodeReturnedEquals: '404' },
+      Redirect: {
+        HostName: 'archive.example.com',
+        Protocol: 'https',
+        ReplaceKeyWith: 'search',
+        HttpRedirectCode: '307',
+      },
+    },
   ],
 };
+const domain = 's3.example.com';
 
 let folder: string;
-let plain: RunningServer;
-let secure: RunningServer;
+let servers: Readonly<Record<'http' | 'https', RunningServer>>;
 let s3: S3Client;
 
 async function websitesOf(server: RunningServer): Promise<URL> {
@@ -43,29 +51,23 @@ async function websitesOf(server: RunningServer): Promise<URL> {
 }
 
 /** The status, the location and the body that curl gets. `host` is the name by which it asks. */
-async function curl(server: RunningServer, host: string, path: string, ...options: readonly string[]) {
-  const { protocol, port } = await websitesOf(server);
+async function curl(scheme: 'http' | 'https', host: string, path: string, ...options: readonly string[]) {
+  const { protocol, port } = await websitesOf(servers[scheme]);
   const resolve = `${host}:${port}:127.0.0.1`;
   const format = '\n%{http_code} %{redirect_url}';
   const url = `${protocol}//${host}:${port}${path}`;
-  const args = ['--silent', '--insecure', '--path-as-is', '--resolve', resolve, '--write-out', format, ...options, url];
+  const trust = ['--cacert', join(folder, 'ca.crt')];
+  const args = ['--silent', ...trust, '--path-as-is', '--resolve', resolve, '--write-out', format, ...options, url];
   const { stdout } = await run('curl', args);
   const [, body = '', status = '', location = ''] = /^([^]*)\n(\d{3}) (.*)$/.exec(stdout) ?? [];
   return { status: Number(status), location, body };
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'coffer-website-'));
-  const ca = await makeCa({ commonName: 'test', validForMs: 3_600_000 });
-  const { certFile, keyFile } = await writePair(folder, 'site', await issue(ca, 'site'));
-  await copyFile(keyFile, join(folder, 'private.key'));
-  await copyFile(certFile, join(folder, 'public.crt'));
-  const env = { SVC_WEBSITE_ADDRESS: '127.0.0.1:0', SVC_DOMAIN: 's3.example.com', SVC_THREADS: '2' };
-  plain = await startServer({ env });
-  await untilReady(plain);
-  s3 = s3Client(plain);
-  await s3.send(new CreateBucketCommand({ Bucket }));
+async function fill(): Promise<void> {
+  for (const name of [Bucket, 'moved-site']) await s3.send(new CreateBucketCommand({ Bucket: name }));
   await s3.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration }));
+  const RedirectAllRequestsTo = { HostName: 'www.example.com', Protocol: 'https' } as const;
+  await s3.send(new PutBucketWebsiteCommand({ Bucket: 'moved-site', WebsiteConfiguration: { RedirectAllRequestsTo } }));
   const statement = { Effect: 'Allow', Principal: '*', Action: ['s3:GetObject', 's3:ListBucket'] };
   const Resource = [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`];
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [{ ...statement, Resource }] });
@@ -73,29 +75,65 @@ beforeAll(async () => {
   for (const [Key, Body, WebsiteRedirectLocation] of [
     ['index.html', 'home', undefined],
     ['docs/index.html', 'documents', undefined],
+    ['archive/there', 'kept', undefined],
     ['error.html', 'sorry', undefined],
     ['moved', '', '/docs/'],
   ] as const) {
     await s3.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'text/html', WebsiteRedirectLocation }));
   }
-  secure = await startServer({ env, args: ['--certs-dir', folder] });
+}
+
+async function writeCertificates(): Promise<void> {
+  const validForMs = 3_600_000;
+  const ca = await makeCa({ commonName: 'test', validForMs });
+  const dnsNames = [Bucket, `*.${domain}`];
+  const pair = await issueCertificate({
+    commonName: Bucket,
+    issuer: ca,
+    validForMs,
+    dnsNames,
+    ipAddresses: ['127.0.0.1'],
+  });
+  await writeFile(join(folder, 'ca.crt'), ca.certPem);
+  await writeFile(join(folder, 'public.crt'), pair.certPem);
+  await writeFile(join(folder, 'private.key'), pair.keyPem, { mode: 0o600 });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-website-'));
+  await writeCertificates();
+  const env = { SVC_WEBSITE_ADDRESS: '127.0.0.1:0', SVC_DOMAIN: domain, SVC_THREADS: '2' };
+  const first = await startServer({ env, folder: join(folder, 'http') });
+  await untilReady(first);
+  s3 = s3Client(first);
+  await fill();
+  await first.stop();
+  await cp(join(folder, 'http'), join(folder, 'https'), { recursive: true });
+  const [http, https] = await Promise.all([
+    startServer({ env, folder: join(folder, 'http') }),
+    startServer({ env, folder: join(folder, 'https'), args: ['--certs-dir', folder] }),
+  ]);
+  servers = { http, https };
+  for (const server of [http, https]) await server.untilLogged('"event":"ready"');
+  s3 = s3Client(http);
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([plain?.stop(), secure?.stop()]);
+  await Promise.all([servers?.http.stop(), servers?.https.stop()]);
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('a website', () => {
-  const host = `${Bucket}.s3.example.com`;
+describe.each(['http', 'https'] as const)('a website over %s', (scheme) => {
+  const host = `${Bucket}.${domain}`;
 
   it.each([
     [host, '/', 200, 'home'],
     [host, '/docs/', 200, 'documents'],
     [Bucket, '/', 200, 'home'],
     [host, '/absent', 404, 'sorry'],
+    [host, '/archive/there', 200, 'kept'],
     ['127.0.0.1', `/${Bucket}/docs/`, 200, 'documents'],
   ])('answers curl at %s%s', async (name, path, status, body) => {
-    expect(await curl(plain, name, path)).toEqual({ status, body, location: '' });
+    expect(await curl(scheme, name, path)).toEqual({ status, body, location: '' });
   });
 
   it.each([
@@ -103,27 +141,27 @@ describe('a website', () => {
     [host, '/old/a%20b', 302, '/docs/a%20b'],
     [host, '/moved', 301, '/docs/'],
     ['127.0.0.1', `/${Bucket}`, 302, `/${Bucket}/`],
-  ])('redirects curl at %s%s', async (name, path, status, to) => {
-    const { origin } = new URL((await websitesOf(plain)).href.replace('127.0.0.1', name));
-    expect(await curl(plain, name, path)).toMatchObject({ status, location: `${origin}${to}` });
+  ])('redirects curl at %s%s to its own address', async (name, path, status, to) => {
+    const { origin } = new URL((await websitesOf(servers[scheme])).href.replace('127.0.0.1', name));
+    expect(await curl(scheme, name, path)).toMatchObject({ status, location: `${origin}${to}` });
+  });
+
+  it.each([
+    [host, '/archive/absent', 307, 'https://archive.example.com/search'],
+    [`moved-site.${domain}`, '/a/b', 301, 'https://www.example.com/a/b'],
+  ])('redirects curl at %s%s to another host', async (name, path, status, location) => {
+    expect(await curl(scheme, name, path)).toMatchObject({ status, location });
   });
 
   it('takes conditions and ranges, and no other methods', async () => {
-    expect(await curl(plain, host, '/', '--range', '1-2')).toMatchObject({ status: 206, body: 'om' });
-    expect(await curl(plain, host, '/', '--request', 'DELETE')).toMatchObject({ status: 405 });
-    expect(await curl(plain, 'none.s3.example.com', '/')).toMatchObject({ status: 404 });
+    expect(await curl(scheme, host, '/', '--range', '1-2')).toMatchObject({ status: 206, body: 'om' });
+    expect(await curl(scheme, host, '/', '--request', 'DELETE')).toMatchObject({ status: 405 });
+    expect(await curl(scheme, `none.${domain}`, '/')).toMatchObject({ status: 404 });
   });
+});
 
-  it('has the certificate of the S3 API', async () => {
-    expect((await websitesOf(secure)).protocol).toBe('https:');
-    await secure.untilLogged('"event":"ready"');
-    const { status, body } = await curl(secure, 'none.s3.example.com', '/');
-    expect({ status, body }).toMatchObject({ status: 404, body: expect.stringContaining('NoSuchBucket') as string });
-  });
-
-  it('has the configuration that was put', async () => {
-    expect(await s3.send(new GetBucketWebsiteCommand({ Bucket }))).toMatchObject(WebsiteConfiguration);
-  });
+it('has the configuration that was put', async () => {
+  expect(await s3.send(new GetBucketWebsiteCommand({ Bucket }))).toMatchObject(WebsiteConfiguration);
 });
 
 describe('request payment and acceleration', () => {

@@ -8,10 +8,11 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** Records of a deployment that are not data: removal queues, the states of event queues, live servers, promoted versions, the progress of a copy or a scrub, usage, background tasks. */
+/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, usage, background tasks. */
 const localPrefixes = [
   prefixOf('background'),
   prefixOf('hold'),
+  prefixOf('inventory-state'),
   prefixOf('lifecycle'),
   prefixOf('live'),
   prefixOf('outbox-dropped'),

@@ -118,6 +118,7 @@ export function deleteBucket(context: ObjectContext, bucket: string, by?: EventC
           key,
           recordKeys.promotions(bucket),
           recordKeys.accessLog(bucket),
+          recordKeys.inventory(bucket),
           ...quota,
           ...uploads.flatMap((upload) => upload.delete),
         ],

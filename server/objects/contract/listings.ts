@@ -1,4 +1,5 @@
-import type { Checksum, ObjectEncryption, ObjectHeaders, ObjectInfo, ObjectTags } from './objects.ts';
+import type { Acl } from '../../../protocol/s3/acl.ts';
+import type { Checksum, ObjectEncryption, ObjectHeaders, ObjectInfo, ObjectLock, ObjectTags } from './objects.ts';
 
 export interface ListObjects {
   readonly bucket: string;
@@ -18,6 +19,10 @@ export interface ListedDetails {
   readonly headers: ObjectHeaders;
   readonly tags: ObjectTags;
   readonly scheme: ObjectEncryption['scheme'] | undefined;
+  readonly bucketKey: boolean;
+  readonly lock: ObjectLock | undefined;
+  /** Undefined where the owner of the bucket alone has full control. */
+  readonly acl: Acl | undefined;
 }
 
 /** An object in a listing. */

@@ -1,5 +1,13 @@
 import type { ListedDetails, ListedObject, ListedVersion } from '../object-layer.ts';
-import { decodeHead, decodeObject, hasHead, headOf, type ObjectHead, type ObjectRecord } from './object-record.ts';
+import {
+  decodeHead,
+  decodeObject,
+  hasHead,
+  headOf,
+  type ObjectHead,
+  type ObjectRecord,
+  shownLock,
+} from './object-record.ts';
 import type { SealedEtags } from './sealed-etags.ts';
 
 /**
@@ -29,8 +37,9 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
 
 /** Returns what `details` of a listing ask for. */
 export function detailsOf(value: Buffer, bucket: string, key: string): ListedDetails {
-  const { id, headers, tags = {}, sealed } = decodeObject(value, bucket, key);
-  return { id, headers, tags, scheme: sealed?.scheme };
+  const { id, headers, tags = {}, sealed, lock, acl } = decodeObject(value, bucket, key);
+  const bucketKey = sealed?.scheme === 'SSE-KMS' && sealed.bucketKey === true;
+  return { id, headers, tags, scheme: sealed?.scheme, bucketKey, lock: lock && shownLock(lock), acl };
 }
 
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */

@@ -88,6 +88,8 @@ export const recordKeys = {
   promotions: (bucket: string): Key => key('promotions', bucket),
   /** The destination of the access logs of a bucket. */
   accessLog: (bucket: string): Key => key('access-log', bucket),
+  /** The configurations of inventories of a bucket. */
+  inventory: (bucket: string): Key => key('inventory', bucket),
   /** A counter of the bytes of a bucket with a quota. `counter` is of the bucket's record. */
   quotaBytes: (bucket: string, counter: string): Key => key('quota', bucket, counter),
   /** The progress of the first count of a bucket with a quota. */

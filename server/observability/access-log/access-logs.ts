@@ -9,7 +9,7 @@ import { accessLogLine } from './access-log-line.ts';
 
 interface AccessLogsOptions {
   readonly events: RequestEvents;
-  readonly objects: Pick<ObjectLayer, 'putObject'>;
+  readonly objects: Pick<ObjectLayer, 'deliverObject'>;
   /** Reads the buckets that have logs. */
   readonly loggings: () => Promise<ReadonlyMap<string, BucketLogging>>;
   readonly region: string;
@@ -134,7 +134,7 @@ export class AccessLogs {
     const bytes = Buffer.from(batch.lines.join(''), 'latin1');
     const key = this.#keyOf(logging, batch);
     try {
-      await objects.putObject({
+      await objects.deliverObject({
         bucket: logging.targetBucket,
         key,
         body: bodyFrom(once(bytes)),

@@ -1,5 +1,6 @@
 import { CliError } from '../../../config/cli-error.ts';
 import { parseBucket } from '../../../config/target.ts';
+import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import { adminOf, type AdminClient } from '../../admin-client.ts';
 import type { Context } from '../../context.ts';
@@ -32,11 +33,32 @@ export async function showQuota(context: Context, [argument = '']: readonly stri
   const answer = await admin.json<BucketQuota>({ method: 'GET', call: 'get-bucket-quota', query: { bucket } });
   const quota = answer.size || answer.quota || 0;
   const kind = answer.quotatype ?? '';
-  const human =
-    quota === 0
-      ? `Bucket \`${bucket}\` has no quota`
-      : `Bucket \`${bucket}\` has ${kind} quota of ${formatSize(quota)}`;
-  context.output.message(human, { bucket, ...(quota > 0 && { quota }), ...(kind !== '' && { type: kind }) });
+  if (quota === 0) return context.output.message(`Bucket \`${bucket}\` has no quota`, { bucket });
+  const human = `Bucket \`${bucket}\` has ${kind} quota of ${formatSize(quota)}`;
+  const usage = await usageOf(admin, bucket);
+  const more =
+    usage === undefined ? '' : `, ${formatSize(usage.used)} used${usage.counting ? ', count unfinished' : ''}`;
+  context.output.message(human + more, { bucket, quota, ...(kind !== '' && { type: kind }), ...usage });
+}
+
+/** What is counted against a quota. */
+interface QuotaUsage {
+  /** Bytes. */
+  readonly used: number;
+  /** True while, or because, the first count has not ended: `used` is too small. */
+  readonly counting: boolean;
+}
+
+/** Coffer alone knows what is used. Undefined for another server. */
+async function usageOf(admin: AdminClient, bucket: string): Promise<QuotaUsage | undefined> {
+  try {
+    const request = { method: 'GET', api: 'coffer', call: 'bucket-quota', query: { bucket } } as const;
+    const { quota } = await admin.json<{ readonly quota?: QuotaUsage | null }>(request);
+    return quota ? { used: quota.used, counting: quota.counting } : undefined;
+  } catch (error) {
+    if (error instanceof S3ResponseError) return undefined;
+    throw error;
+  }
 }
 
 export async function clearQuota(context: Context, [argument = '']: readonly string[]): Promise<void> {
