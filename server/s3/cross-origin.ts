@@ -78,6 +78,9 @@ export class CrossOrigin {
     if (method === undefined) throw new S3Error('BadRequest', 'Invalid Access-Control-Request-Method: null');
     const announced = announcedHeaders(request.headers);
     const rules = bucket === undefined ? undefined : await this.#rulesOf(bucket);
+    if (rules !== undefined && !corsMethods.has(method)) {
+      throw new S3Error('BadRequest', `Invalid Access-Control-Request-Method: ${method.slice(0, 64)}`);
+    }
     const permission =
       announced.length > maxAnnounced ? undefined : this.#find(request, { bucket, rules, headers: announced });
     if (permission !== undefined) {
