@@ -27,6 +27,7 @@ describe('a new policy', () => {
       /Statement\[0\]\.Action "s3:GetObjekt" is no action that exists; the nearest is "s3:GetObject"/,
     ],
     [{ Action: ['s3:PutObject', 's3:ListBuckets'] }, /nearest is "s3:ListBucket"/],
+    [{ Action: 's3:Fly' }, /nearest is "s3:/],
     [{ Action: undefined, NotAction: 's3:DeletObject' }, /NotAction "s3:DeletObject".*nearest is "s3:DeleteObject"/],
     [{ Action: 'admin:CreateUsers' }, /nearest is "admin:CreateUser"/],
     [{ Action: 'kms:Encryptt*' }, /is no action/],

@@ -32,9 +32,16 @@ function checkActions({ actions }: PolicyStatement, path: string): void {
     const matcher = textMatcher(pattern.toLowerCase());
     if (lowerActions.some((action) => matchesText(matcher, action))) continue;
     const field = `${path}.${actions.kind === 'only' ? 'Action' : 'NotAction'}`;
-    const nearest = nearestName(pattern.slice(0, maxComparedLength), knownActions);
+    const nearest = nearestName(pattern.slice(0, maxComparedLength), ofService(pattern));
     refuse(field, pattern, `is no action that exists; the nearest is "${nearest}"`);
   }
+}
+
+/** Returns the actions with the prefix of the pattern, such as `s3:`, or all of them if it has another one. */
+function ofService(pattern: string): readonly string[] {
+  const prefix = pattern.slice(0, pattern.indexOf(':') + 1).toLowerCase();
+  const found = knownActions.filter((action) => action.startsWith(prefix));
+  return found.length === 0 ? knownActions : found;
 }
 
 function checkKeys({ effect, conditions }: PolicyStatement, path: string): void {
