@@ -165,6 +165,8 @@ export const areas = [
   ['test/ldap/', ['ldap']],
   ['test/brokers/', ['brokers']],
   ['test/events/', ['minio-client', 'postgres']],
+  ['test/events/', ['minio-client']],
+  ['test/replication/', ['minio-client']],
   ['test/browser/', ['browser', 'keycloak']],
   ['test/minio-client/', ['minio-client']],
   ['test/cli/', ['minio-client', 'installed']],

@@ -28,6 +28,11 @@ export function isVersionId(text: string): boolean {
   return text === 'null' || /^[0-9a-f]{32}$/.test(text);
 }
 
+/** Returns the id of a version as this server writes it: MinIO, which replicates to it, writes ids as UUIDs. */
+export function plainVersionId(text: string): string {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text.replaceAll('-', '') : text;
+}
+
 /** The last valid name. Most requests name the bucket of the request before them. */
 let lastGood: string | undefined;
 

@@ -18,7 +18,7 @@ describe('what Coffer does not have', () => {
     ['PUT', 'site-replication/add'],
     ['GET', 'metrics?types=1'],
     ['POST', 'force-unlock?paths=a'],
-    ['PUT', 'set-remote-target?bucket=b'],
+    ['POST', 'replication/diff?bucket=b'],
     ['GET', 'tier'],
     ['PUT', 'tier/name'],
     ['POST', 'speedtest/drive'],

@@ -38,9 +38,9 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
   ],
   ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
   [
-    'set-remote-target|list-remote-targets|remove-remote-target|replication/.*',
-    'admin:SetBucketTarget',
-    'Coffer does not replicate buckets.',
+    'replication/.*',
+    'admin:ReplicationDiff',
+    'Coffer does not list what waits for replication: "mc replicate status" counts it, and x-amz-replication-status of an object says what became of it.',
   ],
   ['tier.*', 'admin:SetTier', 'Coffer does not move objects to other tiers.'],
   ['speedtest.*', 'admin:ServerInfo', 'Coffer has no speed test of its own: measure with a client.'],

@@ -24,6 +24,7 @@ import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './access-keys/service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
+import { remoteTargetRoutes } from './remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -82,6 +83,7 @@ export const routes: readonly Route[] = [
   ...usageRoutes,
   ...quotaRoutes,
   ...notificationRoutes,
+  ...remoteTargetRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,

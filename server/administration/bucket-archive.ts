@@ -23,7 +23,7 @@ import { KeySourceError } from '../encryption/key-source.ts';
  * The fields of a bucket record that are no settings of the bucket: among them who pays for requests, which changes nothing. A new setting
  * needs a file here.
  */
-type NoSetting = 'created' | 'location' | 'deleting' | 'charges';
+type NoSetting = 'created' | 'location' | 'deleting' | 'replication' | 'charges';
 
 /**
  * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the

@@ -37,6 +37,8 @@ export interface AdminServices {
   readonly notificationTargets?: readonly string[];
   /** The queues of notification targets. */
   readonly notifications?: () => Promise<readonly NotificationQueue[]>;
+  /** The remote targets of replication. */
+  readonly remoteTargets?: RemoteTargets;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
   /** Bytes of the blob store; undefined if unknown. */
@@ -83,6 +85,56 @@ export interface NotificationQueue {
   readonly dropped: number;
   readonly fullSince?: number;
   readonly failure?: { readonly since: number; readonly error: string };
+}
+
+/** A bucket of another server, to which a bucket is replicated. `server/replication` keeps it. */
+export interface RemoteTargetFields {
+  readonly sourceBucket: string;
+  /** `HOST` or `HOST:PORT`. */
+  readonly endpoint: string;
+  readonly secure: boolean;
+  readonly targetBucket: string;
+  readonly path: 'auto' | 'on' | 'off';
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly sessionToken?: string;
+  /** Bytes each second; 0 is no limit. */
+  readonly bandwidthLimit: number;
+  readonly healthCheckMs: number;
+  readonly storageClass?: string;
+  readonly disableProxy: boolean;
+}
+
+export interface ShownRemoteTarget {
+  readonly target: Omit<RemoteTargetFields, 'secretKey' | 'sessionToken'> & {
+    readonly arn: string;
+    readonly resync?: { readonly id: string; readonly before: number };
+  };
+  readonly health:
+    | {
+        readonly online: boolean;
+        readonly lastOnline?: number;
+        readonly latencyMs?: number;
+        readonly maxLatencyMs?: number;
+        readonly downtimeMs: number;
+        readonly outages: number;
+      }
+    | undefined;
+}
+
+/** The remote targets of replication. Errors are `S3Error`s. */
+export interface RemoteTargets {
+  /** Lists those of a bucket, or all. */
+  list(bucket: string | undefined): Promise<readonly ShownRemoteTarget[]>;
+  /** Resolves with the ARN. */
+  add(target: RemoteTargetFields): Promise<string>;
+  /** `place` is the endpoint with its bucket and its credentials. */
+  update(
+    target: RemoteTargetFields & { readonly arn: string },
+    fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy')[],
+  ): Promise<string>;
+  remove(bucket: string, arn: string): Promise<void>;
 }
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';

@@ -4,6 +4,7 @@ import type { NotifySettings } from '../../platform/settings/notify-settings.ts'
 import type { DigestKeys } from '../encryption/digest-keys.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
+import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
 import { isReadOnly } from '../store/commits.ts';
@@ -37,7 +38,8 @@ const retryMs = 2_000;
  */
 export async function deliverEvents(options: DeliverEventsOptions): Promise<void> {
   const { records, settings, signal, log, isOver } = options;
-  const names = new Set([...settings.targets.map(nameOfTarget), ...(await queuedTargets(records))]);
+  const queued = (await queuedTargets(records)).filter((queue) => targetOfQueue(queue) === undefined);
+  const names = new Set([...settings.targets.map(nameOfTarget), ...queued]);
   await Promise.all(
     [...names].map(async (name) => {
       const target = settings.targets.find((known) => nameOfTarget(known) === name);

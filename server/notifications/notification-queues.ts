@@ -1,4 +1,5 @@
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
+import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { readQueues, type ShownQueue } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { nameOfTarget } from './open-target.ts';
@@ -23,7 +24,9 @@ export async function notificationQueues(
     return { ...(states.get(target) ?? { ...empty, target }), type, limit };
   });
   const names = new Set(configured.map(({ target }) => target));
-  const others = [...states.values()].filter(({ target, events }) => !names.has(target) && events > 0);
+  const others = [...states.values()].filter(
+    ({ target, events }) => !names.has(target) && events > 0 && targetOfQueue(target) === undefined,
+  );
   return [...configured, ...others.map((queue) => ({ ...queue, limit: 0 }))];
 }
 

@@ -7,6 +7,8 @@ import type {
   CreateBucket,
   ObjectLockConfiguration,
 } from './contract/buckets.ts';
+import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
+import type { ReplicaAttributes, ReplicationOutcome, ResyncVersion } from './contract/replication.ts';
 import type { NotificationRule } from '../../protocol/s3/bucket-notification.ts';
 import type { ByCaller, EventCaller } from './events/event-caller.ts';
 import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
@@ -54,6 +56,7 @@ import type { CustomerKey } from '../encryption/object-key.ts';
 export type * from './contract/buckets.ts';
 export type * from './contract/listings.ts';
 export type * from './contract/objects.ts';
+export type * from './contract/replication.ts';
 export type * from './contract/uploads.ts';
 
 /**
@@ -148,6 +151,20 @@ export interface ObjectLayer {
     rules: readonly NotificationRule[],
     options: { readonly test: boolean; readonly by?: EventCaller },
   ): Promise<void>;
+
+  /** Undefined for a bucket without replication. */
+  getBucketReplication(bucket: string): Promise<ReplicationConfiguration | undefined>;
+  /** Without `replication` it removes the configuration. Throws `InvalidRequest` for a bucket without versions. */
+  putBucketReplication(bucket: string, replication: ReplicationConfiguration | undefined): Promise<void>;
+  /**
+   * Gives a version the metadata, tags and lock that it has on another server. A change that is older than the last one here changes
+   * nothing. Throws as `headObject`, and `AccessDenied` where the change would weaken COMPLIANCE.
+   */
+  putReplicaAttributes(request: ReplicaAttributes): Promise<VersionResult>;
+  /** Sets the replication state of a version after its delivery to a remote target. */
+  setReplicationStatus(outcome: ReplicationOutcome): Promise<void>;
+  /** Queues a version for a target again. Returns false where it is gone, and where no rule replicates existing objects like it. */
+  queueResync(version: ResyncVersion): Promise<boolean>;
 
   /** Undefined for a bucket that never had versions. */
   getBucketVersioning(bucket: string): Promise<BucketVersioning | undefined>;

@@ -70,6 +70,10 @@ import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './operations/put-object.ts';
 import { renameObject } from './operations/rename-object.ts';
 import { rewriteBody } from './operations/rewrite-body.ts';
+import { getBucketReplication, putBucketReplication } from './replication/bucket-replication.ts';
+import { putReplicaAttributes } from './replication/replica-attributes.ts';
+import { queueResync } from './replication/queue-resync.ts';
+import { setReplicationStatus } from './replication/replication-status.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
 import { KeyedMutex } from '../../platform/concurrency.ts';
@@ -169,6 +173,11 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     deleteBucketLifecycle: operation(context, deleteBucketLifecycle),
     getBucketNotification: operation(context, getBucketNotification),
     putBucketNotification: operation(context, putBucketNotification),
+    getBucketReplication: operation(context, getBucketReplication),
+    putBucketReplication: operation(context, putBucketReplication),
+    putReplicaAttributes: operation(context, putReplicaAttributes),
+    setReplicationStatus: operation(context, setReplicationStatus),
+    queueResync: operation(context, queueResync),
     getBucketVersioning: operation(context, getBucketVersioning),
     putBucketVersioning: operation(context, putBucketVersioning),
     getObjectLockConfiguration: operation(context, getObjectLockConfiguration),

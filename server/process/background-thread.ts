@@ -20,6 +20,7 @@ import { watchClock } from './clock-watch.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
 import { setHearing } from './heard-events.ts';
 import { runEventDelivery } from './event-delivery.ts';
+import { runReplication } from './replication-delivery.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
@@ -51,6 +52,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let periodicTasks: ReturnType<typeof runPeriodicTasks> | undefined;
   let userChecks: ReturnType<typeof runUserChecks> | undefined;
   let eventDelivery: ReturnType<typeof runEventDelivery> | undefined;
+  let replication: ReturnType<typeof runReplication> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
@@ -144,6 +146,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             settings: settings.notify,
             source: eventSource,
           });
+          replication = runReplication(services, replicas.lease, log);
           clockWatch = watchClock({ records: services.records, log });
           void replicas.work();
           void tasks
@@ -179,7 +182,13 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           stopped.abort();
           await connections.drain(message.drainMs);
           audit?.flush();
-          await Promise.all([periodicTasks?.stop(), userChecks?.stop(), clockWatch?.stop(), eventDelivery?.stop()]);
+          await Promise.all([
+            periodicTasks?.stop(),
+            userChecks?.stop(),
+            clockWatch?.stop(),
+            eventDelivery?.stop(),
+            replication?.stop(),
+          ]);
           await replicas.close();
           tls?.close();
           await services.close();

@@ -33,6 +33,7 @@ import { CrossOrigin, preflightName } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
+import { openReplications } from './replications.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
@@ -314,6 +315,7 @@ interface StartState {
 function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
   const { settings, stores } = options;
   const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
+  const replications = openReplications(services, options.startedAt);
   return {
     s3: createS3Api({
       objects: services.objects,
@@ -335,6 +337,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
         log,
       }),
       notificationTargets,
+      replications: replications.s3,
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
@@ -365,6 +368,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       backgroundTasks: () => readBackgroundTasks(services.stores.records),
       notificationTargets,
       notifications: () => notificationQueues(services.stores.records, settings.notify),
+      remoteTargets: replications.targets,
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       batchJobs: createBatchJobs({

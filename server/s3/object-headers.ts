@@ -239,6 +239,7 @@ export function describingHeaders(
   if (info.versionId !== undefined) headers['x-amz-version-id'] = info.versionId;
   addDescription(headers, info);
   if (info.expiration !== undefined) headers['x-amz-expiration'] = expirationHeader(info.expiration);
+  if (info.replication !== undefined) headers['x-amz-replication-status'] = info.replication.status;
   addMetadataHeaders(headers, info.metadata);
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
   if (options.checksum !== undefined) Object.assign(headers, checksumHeaders(options.checksum));

@@ -1,6 +1,7 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
 import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
@@ -51,6 +52,20 @@ export type ListenedEvents = (
   gone: AbortSignal,
 ) => AsyncIterable<readonly object[]>;
 
+/** The replication of buckets, with its remote targets. Each call throws `S3Error`s. */
+export interface Replications {
+  put(bucket: string, configuration: ReplicationConfiguration): Promise<void>;
+  /** Removes the targets of the bucket too. */
+  remove(bucket: string): Promise<void>;
+  /** The metrics of MinIO's clients. */
+  metrics(bucket: string, version: 1 | 2): Promise<object>;
+  startResync(
+    bucket: string,
+    resync: { readonly arn: string; readonly olderThanMs: number; readonly id: string | undefined },
+  ): Promise<object>;
+  resyncs(bucket: string, arn: string): Promise<object>;
+}
+
 /** A request with a valid signature, as an operation gets it. */
 export interface S3Call extends ObjectWriter {
   readonly request: IncomingRequest;
@@ -66,6 +81,7 @@ export interface S3Call extends ObjectWriter {
   /** The targets of notifications, each `ID:TYPE`. */
   readonly notificationTargets: readonly string[];
   readonly listenedEvents: ListenedEvents | undefined;
+  readonly replications: Replications | undefined;
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
   /**

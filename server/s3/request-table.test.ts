@@ -9,14 +9,20 @@ import { modelOperations } from '../../test/support/s3-api/s3-model.ts';
 
 const model = modelOperations();
 /** Their answers have no end: `bucket-notification.test.ts` tests their parameters. */
-const listening: readonly string[] = ['ListenNotification', 'ListenBucketNotification'];
+const ofMinio: readonly string[] = [
+  'ListenNotification',
+  'ListenBucketNotification',
+  'GetBucketReplicationMetrics',
+  'ResetBucketReplicationStart',
+  'ResetBucketReplicationStatus',
+];
 const served = new Set(routes.map(([, , , operation]) => operation.name));
 
 describe('the table', () => {
   it('has each operation of S3, as served or as not served', () => {
     expect(model.length).toBeGreaterThan(100);
-    // The forms of browsers are not in the model, and listening is an extension of MinIO.
-    const names = [...model.map(({ name }) => name), 'PostObject', ...listening].toSorted();
+    // The forms of browsers are not in the model, and ofMinio is an extension of MinIO.
+    const names = [...model.map(({ name }) => name), 'PostObject', ...ofMinio].toSorted();
     expect([...Object.keys(requestTable), ...notServed].toSorted()).toEqual(names);
     expect(Object.keys(requestTable).toSorted()).toEqual([...served].toSorted());
   });
@@ -212,6 +218,16 @@ function withRow(base: Base, name: string, value: string): Base {
  */
 const telling: Readonly<Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>> = {
   'x-amz-skip-destination-validation': 'maybe',
+  'x-minio-source-replication-request': 'maybe',
+  'x-minio-source-proxy-request': 'maybe',
+  'x-amz-replication-status': 'PENDING',
+  'x-minio-source-mtime': '2026-11-24T00:00:00Z',
+  'x-minio-source-etag': '00000000000000000000000000000000',
+  'x-minio-source-deletemarker': 'true',
+  'x-minio-source-replication-tagging-timestamp': '2026-11-24T00:00:00Z',
+  'x-minio-source-replication-retention-timestamp': '2026-11-24T00:00:00Z',
+  'x-minio-source-replication-legalhold-timestamp': '2026-11-24T00:00:00Z',
+  'x-minio-replication-actual-object-size': '5',
   'x-amz-expected-bucket-owner': '123456789012',
   'x-amz-source-expected-bucket-owner': '123456789012',
   'cache-control': 'no-cache',
@@ -325,7 +341,7 @@ const samples: Readonly<Record<string, string>> = {
 };
 
 const everyRow = Object.entries(requestTable)
-  .filter(([operation]) => !listening.includes(operation))
+  .filter(([operation]) => !ofMinio.includes(operation))
   .flatMap(([operation, rows]) => Object.entries(rows).map(([name, treatment]) => ({ operation, name, treatment })));
 
 const of = (kind: Treatment['kind']) =>

@@ -1,6 +1,12 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import { checkChecksumAlgorithm } from './request-body.ts';
 import type { S3Call } from './operation.ts';
+import {
+  checkReplicaHeader,
+  checkReplicaVersion,
+  replicaDeletionHeaders,
+  replicaHeaders,
+} from './object/replica-headers.ts';
 import { checkBypass } from './tag-and-lock-headers.ts';
 import { checkAccount, checkOwner } from './owner.ts';
 import { checkVersion } from './request.ts';
@@ -88,6 +94,18 @@ const bodyDigests: Rows = {
   ...checksums,
 };
 
+/** Headers of a server that replicates. */
+function ofReplicas(names: readonly string[]): Rows {
+  return Object.fromEntries(
+    names.map((name) => [name, { kind: 'honoured', check: (value, call) => checkReplicaHeader(name, value, call) }]),
+  );
+}
+
+const replica: Rows = {
+  ...ofReplicas(replicaHeaders),
+  '?versionId': { kind: 'honoured', check: checkReplicaVersion },
+};
+
 const readConditions: Rows = each('if-match if-none-match if-modified-since if-unmodified-since', honoured);
 const writeConditions: Rows = each('if-match if-none-match', honoured);
 
@@ -102,7 +120,11 @@ const copySource: Rows = {
 };
 
 const version: Rows = { '?versionId': { kind: 'honoured', check: checkVersion } };
+/** A server that replicates asks for an object of this server alone. */
+const unproxied = ofReplicas(['x-minio-source-proxy-request', 'x-minio-source-replication-request']);
+
 const reading: Rows = {
+  ...unproxied,
   ...readConditions,
   ...customerKey,
   ...each('range x-amz-checksum-mode ?partNumber', honoured),
@@ -113,6 +135,16 @@ const reading: Rows = {
   ),
   ...version,
 };
+
+/** The upload says what it replicates. */
+const partOfReplica: Rows = ofReplicas([
+  'x-minio-source-replication-request',
+  'x-minio-source-mtime',
+  'x-minio-source-etag',
+  'x-minio-replication-actual-object-size',
+]);
+
+const lockToken: Rows = { 'x-amz-bucket-object-lock-token': refused('object lock needs no token') };
 
 const archived: Rows = {
   'x-amz-optional-object-attributes': harmless('it asks for the state of restored objects, and none is archived here'),
@@ -208,11 +240,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-amz-skip-destination-validation': honoured,
   },
   GetObjectLockConfiguration: common,
-  PutObjectLockConfiguration: {
-    ...common,
-    ...bodyDigests,
-    'x-amz-bucket-object-lock-token': refused('object lock needs no token'),
-  },
+  PutObjectLockConfiguration: { ...common, ...bodyDigests, ...lockToken },
   GetBucketOwnershipControls: common,
   PutBucketOwnershipControls: { ...common, ...bodyDigests },
   DeleteBucketOwnershipControls: common,
@@ -220,6 +248,11 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PutPublicAccessBlock: { ...common, ...bodyDigests },
   DeletePublicAccessBlock: common,
   GetBucketReplication: common,
+  PutBucketReplication: { ...common, ...bodyDigests, ...lockToken },
+  DeleteBucketReplication: common,
+  GetBucketReplicationMetrics: common,
+  ResetBucketReplicationStart: { ...common, ...each('?arn ?older-than ?reset-id', honoured) },
+  ResetBucketReplicationStatus: { ...common, ...each('?arn', honoured) },
   GetBucketRequestPayment: common,
   PutBucketRequestPayment: { ...common, ...bodyDigests },
   GetBucketVersioning: common,
@@ -232,6 +265,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   HeadObject: { ...common, ...reading },
   PutObject: {
     ...common,
+    ...replica,
     ...describing,
     ...keptWithObjects,
     ...encryption,
@@ -251,6 +285,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PostObject: common,
   CopyObject: {
     ...common,
+    ...replica,
     ...describing,
     ...keptWithObjects,
     ...encryption,
@@ -276,6 +311,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...unlocking,
     ...version,
     ...each('if-match x-amz-if-match-last-modified-time x-amz-if-match-size', honoured),
+    ...ofReplicas(replicaDeletionHeaders),
     'x-minio-force-delete': honoured,
   },
   GetObjectAttributes: {
@@ -305,6 +341,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
 
   CreateMultipartUpload: {
     ...common,
+    ...replica,
     ...describing,
     ...keptWithObjects,
     ...encryption,
@@ -315,6 +352,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   UploadPart: {
     ...common,
+    ...partOfReplica,
     ...customerKey,
     ...bodyDigests,
     ...each('content-length ?partNumber ?uploadId', honoured),
@@ -327,6 +365,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   CompleteMultipartUpload: {
     ...common,
+    ...partOfReplica,
     ...customerKey,
     // Some clients repeat the encryption of the upload. It must be the same.
     ...encryption,
@@ -360,7 +399,7 @@ export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
   'DeleteBucketIntelligentTieringConfiguration ' +
   'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
-  'DeleteBucketReplication DeleteObjectAnnotation ' +
+  'DeleteObjectAnnotation ' +
   'GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
   'GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
   'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
@@ -368,7 +407,6 @@ export const notServed: readonly string[] = (
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac ' +
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration ' +
   'PutBucketMetricsConfiguration ' +
-  'PutBucketReplication ' +
   'PutObjectAnnotation ' +
   'RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { isIP } from 'node:net';
 import type { HostStyle, IncomingRequest } from '../http/contract/request.ts';
-import { parseHostedPath, parseResourcePath } from '../../protocol/s3/names.ts';
+import { parseHostedPath, parseResourcePath, plainVersionId } from '../../protocol/s3/names.ts';
 
 /** Returns a header's value, joined if it repeats; undefined if absent. */
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
@@ -42,7 +42,9 @@ export function parseQuery(rawQuery: string): Query {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    if (!query.has(name)) query.set(name, equals < 0 ? '' : decode(pair.slice(equals + 1)));
+    if (query.has(name)) continue;
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    query.set(name, name === 'versionId' ? plainVersionId(value) : value);
   }
   return query;
 }

@@ -59,7 +59,14 @@ import { getBucketLogging, putBucketLogging } from './configuration/bucket-loggi
 import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './configuration/bucket-website.ts';
 import { postObject } from './post/post-object.ts';
 import { putObject } from './object/put-object.ts';
-import * as none from './configuration/unconfigured.ts';
+import {
+  deleteBucketReplication,
+  getBucketReplication,
+  getReplicationMetrics,
+  getReplicationResyncStatus,
+  putBucketReplication,
+  startReplicationResync,
+} from './configuration/bucket-replication.ts';
 import { renameObject } from './object/rename-object.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -128,7 +135,12 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'publicAccessBlock', getPublicAccessBlock],
   ['PUT', 'bucket', 'publicAccessBlock', putPublicAccessBlock],
   ['DELETE', 'bucket', 'publicAccessBlock', deletePublicAccessBlock],
-  ['GET', 'bucket', 'replication', none.getBucketReplication],
+  ['GET', 'bucket', 'replication', getBucketReplication],
+  ['PUT', 'bucket', 'replication', putBucketReplication],
+  ['DELETE', 'bucket', 'replication', deleteBucketReplication],
+  ['GET', 'bucket', 'replication-metrics', getReplicationMetrics],
+  ['PUT', 'bucket', 'replication-reset', startReplicationResync],
+  ['GET', 'bucket', 'replication-reset-status', getReplicationResyncStatus],
   ['GET', 'bucket', 'requestPayment', getBucketRequestPayment],
   ['PUT', 'bucket', 'requestPayment', putBucketRequestPayment],
   ['GET', 'bucket', 'website', getBucketWebsite],

@@ -3,6 +3,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { header, parseQuery, type Query, headersWithPresigned, resourceOf } from './request.ts';
 import type {
   ListenedEvents,
+  Replications,
   S3Call,
   FormObject,
   Operation,
@@ -130,6 +131,7 @@ export interface S3Services {
   /** The targets of notifications, each `ID:TYPE`. */
   readonly notificationTargets?: readonly string[];
   readonly listenedEvents?: ListenedEvents;
+  readonly replications?: Replications;
 }
 
 /** Creates the S3 API over the object layer: it routes, authenticates and authorizes a request, then runs its operation. */
@@ -247,6 +249,10 @@ class Call implements S3Call, AuthorizationContext {
 
   get listenedEvents(): ListenedEvents | undefined {
     return this.#services.listenedEvents;
+  }
+
+  get replications(): Replications | undefined {
+    return this.#services.replications;
   }
 
   eventOrigin(): EventOrigin {

@@ -104,9 +104,9 @@ export function taggingHeader(headers: IncomingHttpHeaders): Tags | undefined {
  *
  * @throws S3Error AccessDenied, InvalidArgument, InvalidTag, BadRequest
  */
-export async function tagsOfNew(call: S3Call): Promise<Tags | undefined> {
+export async function tagsOfNew(call: S3Call, action = putTagsActions.action): Promise<Tags | undefined> {
   const tags = taggingHeader(call.request.headers);
-  if (tags !== undefined) await call.require(putTagsActions.action, `${call.bucket}/${call.key}`);
+  if (tags !== undefined) await call.require(action, `${call.bucket}/${call.key}`);
   return tags;
 }
 

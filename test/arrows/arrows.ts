@@ -66,6 +66,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'protocol',
   ],
+  // The replication of buckets to other servers, and its remote targets.
+  'server/replication': [
+    'server/outbox',
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
   'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/store-tool': [
@@ -173,6 +182,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'observability',
       'outbox',
       'notifications',
+      'replication',
       'http/contract',
       'auth',
       'administration',

@@ -8,6 +8,7 @@ import { type BucketRecord, countsAcls, getBucket, isObserved } from '../records
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
 import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
 import { allowedAcl, checkUncounted, refusePublic, shownAcl, storedAcl } from './object-acl.ts';
+import { replicateAttributes } from '../replication/queue-replication.ts';
 import { checkRetentionChange } from './object-lock.ts';
 import { checkIdentity, readVersionRecord, shownVersionId } from '../operations/versions.ts';
 
@@ -17,12 +18,14 @@ interface Version extends VersionOptions {
   readonly by: EventCaller | undefined;
   /** The names of the event. */
   readonly names: readonly string[];
+  /** The change is not replicated. */
+  readonly stays?: true;
 }
 
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
-function updateObject(
+export function updateObject(
   context: ObjectContext,
-  { bucket, key, versionId, onlyId, by, names }: Version,
+  { bucket, key, versionId, onlyId, by, names, stays }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
   return commitChange(context, async () => {
@@ -30,13 +33,18 @@ function updateObject(
     checkIdentity(stored.record, onlyId);
     const bucketRecord = (await getBucket(context.records, bucket)).record;
     const recordKey = objectRecordKey({ bucket, key, order });
-    const record = change(stored.record, bucketRecord);
+    const changed = change(stored.record, bucketRecord);
+    const replicated =
+      bucketRecord.replication === undefined || stays === true || changed === stored.record
+        ? undefined
+        : replicateAttributes(context, { bucket, key, stored: bucketRecord, record: changed });
+    const record = replicated?.record ?? changed;
     const value = encodeObject(record);
     const shownId = shownVersionId(record);
     return {
       batch: {
         expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }],
-        put: [{ key: recordKey, value }],
+        put: [{ key: recordKey, value }, ...(replicated?.queued ?? [])],
       },
       result: bucketRecord.versioning === undefined ? {} : { versionId: shownId },
       event: isObserved(context, bucketRecord)
@@ -102,7 +110,8 @@ export async function putObjectAcl(
 ): Promise<VersionResult> {
   await refusePublic(context, requested);
   const names = ['s3:ObjectAcl:Put'];
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
+  // The accounts of the other side are others.
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names, stays: true }, (record, bucketRecord) => {
     if (!countsAcls(bucketRecord)) {
       checkUncounted(requested);
       return record;

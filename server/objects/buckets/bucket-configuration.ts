@@ -28,7 +28,7 @@ import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */
-function changeBucket(
+export function changeBucket(
   context: ObjectContext,
   bucket: string,
   change: (record: BucketRecord) => BucketRecord,
@@ -107,6 +107,12 @@ export function putBucketVersioning(
       throw new S3Error(
         'InvalidBucketState',
         'An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.',
+      );
+    }
+    if (record.replication !== undefined && status === 'Suspended') {
+      throw new S3Error(
+        'InvalidBucketState',
+        'A replication configuration is present on this bucket, so the versioning state cannot be changed.',
       );
     }
     return { ...record, versioning };

@@ -28,6 +28,29 @@ export interface PutRetention extends VersionOptions, ByCaller {
   readonly bypassGovernance: boolean;
 }
 
+/** The value of `x-amz-replication-status`. */
+export type ReplicationStatus = 'PENDING' | 'COMPLETED' | 'FAILED' | 'REPLICA';
+
+/** The replication of a version. */
+export interface ReplicationState {
+  readonly status: ReplicationStatus;
+  /** The ids of the remote targets that have not got the version as it is. */
+  readonly waiting?: readonly string[];
+  /** The last change of tags or lock, in milliseconds since 1970: of two servers that change a version, the later change wins. */
+  readonly changed?: number;
+}
+
+/** A version that another server made, with its id and its time. */
+export interface Replica {
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  readonly modified: Date;
+  /** The ETag of the source. */
+  readonly etag?: string | undefined;
+  /** The last change of tags or lock. */
+  readonly changed?: Date | undefined;
+}
+
 export type ObjectTags = Readonly<Record<string, string>>;
 
 /** The encryption that a request asks for; absent means the default of the bucket. */
@@ -99,6 +122,7 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly versionId?: string;
   readonly tags?: ObjectTags;
   readonly lock?: ObjectLock;
+  readonly replication?: ReplicationState;
   /** The time when a lifecycle rule expires the current version. */
   readonly expiration?: { readonly date: Date; readonly ruleId: string };
 }
@@ -162,6 +186,8 @@ export interface PutObject extends NewAcl {
   readonly operation?: 'Put' | 'Post' | 'Copy' | undefined;
   /** As in `ReadOptions`, of the object that the write replaces. */
   readonly onlyId?: string | undefined;
+  /** The version comes from another server. Where it is there, nothing changes. */
+  readonly replica?: Replica | undefined;
 }
 
 export interface ReadOptions extends ByCaller {
@@ -208,6 +234,8 @@ export interface DeleteOptions extends ByCaller {
   readonly bypassGovernance?: boolean | undefined;
   /** As in `ReadOptions`. */
   readonly onlyId?: string | undefined;
+  /** Another server removed `versionId` or, with `marker`, added a delete marker with that id. */
+  readonly replica?: { readonly marker: Pick<Replica, 'versionId' | 'modified'> | undefined } | undefined;
 }
 
 export interface ExpireObject {

@@ -7,6 +7,7 @@ import type {
   ObjectHeaders,
   ObjectLock,
   ObjectTags,
+  Replica,
   RequestedEncryption,
   WriteConditions,
 } from './objects.ts';
@@ -21,6 +22,8 @@ export interface CreateMultipartUpload extends NewAcl {
   readonly lock?: ObjectLock | undefined;
   readonly encryption?: RequestedEncryption | undefined;
   readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly type: Checksum['type'] } | undefined;
+  /** As in `PutObject`. */
+  readonly replica?: Replica | undefined;
 }
 
 export interface PutPart {

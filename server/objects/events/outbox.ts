@@ -29,7 +29,7 @@ export const outboxKeys = {
 } as const;
 
 /** Makes the last part of a key: 6 bytes of milliseconds, 10 random ones. */
-function uniquePart({ time }: Pick<ObjectEvent, 'time'>, random: ObjectContext['random']): Buffer {
+export function uniquePart({ time }: { readonly time: number }, random: ObjectContext['random']): Buffer {
   const unique = Buffer.alloc(16);
   unique.writeUIntBE(time, 0, 6);
   random(10).copy(unique, 6);

@@ -2,16 +2,11 @@ import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket, isObserved } from '../records/bucket-record.ts';
 import { ruledEvent } from '../events/object-event.ts';
-import { type Change, commitChange, readManifest } from '../operations/commit-change.ts';
+import { type Change, commitChange, objectRecordKey, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
-import {
-  checkCurrent,
-  newVersion,
-  readPlace,
-  removedBytes,
-  shownVersionId,
-  supersede,
-} from '../operations/versions.ts';
+import { checkCurrent, type Place, placeNew, readPlace, removedBytes, shownVersionId } from '../operations/versions.ts';
+import { placeReplica, type ReplicaPlace } from '../replication/place-replica.ts';
+import { replicaState, type ReplicatedRecord, replicateNew } from '../replication/queue-replication.ts';
 import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
@@ -41,6 +36,7 @@ import {
   noSuchUpload,
   partsOf,
   type StoredUpload,
+  type UploadRecord,
   uploadRecordKey,
 } from '../records/upload-record.ts';
 import {
@@ -86,31 +82,23 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   checkWholeObject(request, { size, checksum });
   const manifest = manifestOf(parts);
   const etag = etagOfParts(parts.map((part) => part.digests.etag));
-  const digests = { etag, ...(checksum && { checksum }) };
+  const { replica: source } = upload.record;
+  const digests = { etag: source?.etag ?? etag, ...(checksum && { checksum }) };
   const kept = await sealDigests(context, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
-  const version = newVersion(context, place);
-  const lock = lockOfNew(
-    stored.record,
-    upload.record.lock && shownLock(upload.record.lock),
-    version.modified,
-    context.lockClock,
-  );
-  const record: ObjectRecord = {
+  const placed = await placeUpload(context, place, source);
+  if (placed.kind === 'there') return endReplica(context, request, upload, place, placed.record);
+  const { version, order, changes: replaced } = placed;
+  const { record, queued } = recordOfUpload(context, place, upload.record, {
     id: uploadId,
     ...version,
     size,
     etag: kept.etag,
     headers: upload.record.headers,
     body: { kind: 'parts', count: parts.length, crc: crc32(manifest) },
-    ...(sealed && { sealed }),
     ...(kept.checksum && { checksum: kept.checksum }),
-    ...(upload.record.tags && { tags: upload.record.tags }),
-    ...(lock && { lock }),
-    ...(upload.record.acl && { acl: upload.record.acl }),
-  };
+  });
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);
-  const replaced = await supersede(context, place, 'parts');
   const ended = endUpload({ recordKey, uploadId });
   const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
   const batch = {
@@ -126,13 +114,14 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       ...guard.put,
       ...replaced.put,
       ...ended.put,
-      { key: recordKeys.object(bucket, key), value: encodeObject(record) },
-      { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
+      { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) },
+      { key: recordKeys.manifest(bucket, key, order), value: encodeBody(uploadId, manifest) },
+      ...queued,
     ],
     delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
   };
   // The bytes of parts that are not listed become free.
-  const delta = size - (uploaded?.bytes ?? 0) - removedBytes(place);
+  const delta = size - (uploaded?.bytes ?? 0) - (placed.removedBytes ?? removedBytes(place));
   const versionId = history === 'none' ? undefined : shownVersionId(record);
   const names = ['s3:ObjectCreated:CompleteMultipartUpload'];
   return {
@@ -150,6 +139,59 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       record,
       digests,
     ),
+  };
+}
+
+function placeUpload(context: ObjectContext, place: Place, source: UploadRecord['replica']): Promise<ReplicaPlace> {
+  if (source === undefined) return placeNew(context, place, 'parts');
+  return placeReplica(context, place, { ...source, modified: new Date(source.modified) }, 'parts');
+}
+
+/** Adds what the request that began the upload asked for, and the replication state. */
+function recordOfUpload(
+  context: ObjectContext,
+  place: Place,
+  { sealed, tags, lock: asked, acl, replica }: UploadRecord,
+  draft: ObjectRecord,
+): ReplicatedRecord {
+  const lock = lockOfNew(place.stored.record, asked && shownLock(asked), draft.modified, context.lockClock);
+  const record: ObjectRecord = {
+    ...draft,
+    ...(sealed && { sealed }),
+    ...(tags && { tags }),
+    ...(lock && { lock }),
+    ...(acl && { acl }),
+  };
+  if (replica === undefined) return replicateNew(context, place, record);
+  return { record: { ...record, replication: replicaState(dateOf(replica.changed)) }, queued: [] };
+}
+
+function dateOf(time: number | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time);
+}
+
+/** Ends the upload of a replica that is there already. Garbage collection removes its parts. */
+async function endReplica(
+  context: ObjectContext,
+  { bucket, key, uploadId }: CompleteMultipartUpload,
+  upload: StoredUpload,
+  { stored }: Pick<Place, 'stored'>,
+  record: ObjectRecord,
+): Promise<Change<ObjectInfo>> {
+  const recordKey = recordKeys.upload(bucket, key, uploadId);
+  const expect = [
+    { kind: 'revision' as const, key: recordKey, revision: upload.revision },
+    ...guardBucket(bucket, stored).expect,
+  ];
+  const batch = { expect, ...endUpload({ recordKey, uploadId }) };
+  const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
+  const digests = await openDigests(context, { bucket, id: record.id, part: 0 }, record);
+  return {
+    batch: await countBytes(context, { bucket, key }, stored, -(uploaded?.bytes ?? 0), {
+      ...batch,
+      expect: [...expect, ...(uploaded?.expect ?? [])],
+    }),
+    result: objectInfo({ bucket, key, versionId: shownVersionId(record) }, record, digests),
   };
 }
 

@@ -13,7 +13,7 @@ import { shownAbortion } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
 import { shownEncryption, storedLock } from '../records/object-record.ts';
-import { type UploadRecord, endUpload, getUpload, getUploadInBucket } from '../records/upload-record.ts';
+import { storedReplica, type UploadRecord, endUpload, getUpload, getUploadInBucket } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 
@@ -29,7 +29,8 @@ export async function createMultipartUpload(
   await refusePublic(context, request.acl);
   const { record: bucketRecord } = await getBucket(context.records, bucket);
   const now = context.clock();
-  checkLockOfNew(bucketRecord, request.lock, context.lockClock.earliest());
+  // The retention of a replica may have ended.
+  checkLockOfNew(bucketRecord, request.lock, request.replica === undefined ? context.lockClock.earliest() : 0);
   const acl = aclOfNew(bucketRecord, request.acl, request.writer);
   const uploadId = newId(now, context.random);
   const chosen = decideEncryption({
@@ -47,6 +48,7 @@ export async function createMultipartUpload(
     ...(request.tags && { tags: request.tags }),
     ...(request.lock && { lock: storedLock(request.lock) }),
     ...(acl && { acl }),
+    ...(request.replica && { replica: storedReplica(request.replica) }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;

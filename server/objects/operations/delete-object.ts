@@ -8,6 +8,13 @@ import { recordKeys } from '../records/record-format.ts';
 import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
 import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
 import { checkDeleteConditions } from './get-object.ts';
+import { placeReplica } from '../replication/place-replica.ts';
+import {
+  queueReplication,
+  replicaState,
+  type ReplicatedRecord,
+  replicateNew,
+} from '../replication/queue-replication.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
 import {
   checkIdentity,
@@ -16,6 +23,7 @@ import {
   type FoundVersion,
   joined,
   newVersion,
+  type Place,
   promoteNewest,
   readPlace,
   removedBytes,
@@ -77,7 +85,7 @@ async function deleteCurrent(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, by, onlyId }: DeleteOptions,
+  { conditions, by, onlyId, replica }: DeleteOptions,
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
@@ -101,22 +109,41 @@ async function deleteCurrent(
       event: removalEvent(context, removal),
     };
   }
-  const marker = deleteMarker(context, newVersion(context, place));
-  const changes = await supersede(context, place, undefined);
-  const put = [{ key: recordKeys.marker(bucket, key), value: encodeObject(marker) }];
+  const arrived = replica?.marker && (await placeReplica(context, place, replica.marker, undefined));
+  if (arrived?.kind === 'there') return { result: { versionId: shownVersionId(arrived.record), deleteMarker: true } };
+  const made = deleteMarker(context, arrived?.version ?? newVersion(context, place));
+  const { record: marker, queued } = replicatedMarker(context, place, made, {
+    isReplica: arrived !== undefined,
+    expires: isDue !== undefined,
+  });
+  const changes = arrived?.changes ?? (await supersede(context, place, undefined));
+  const markerKey =
+    arrived?.order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, arrived.order);
+  const put = [{ key: markerKey, value: encodeObject(marker) }, ...queued];
   const batch = joined(changes, { ...guardBucket(bucket, stored), delete: [] }, { expect: [], put, delete: [] });
   return {
-    batch: await countBytes(context, place, stored, -removedBytes(place), batch),
+    batch: await countBytes(context, place, stored, -(arrived?.removedBytes ?? removedBytes(place)), batch),
     result: { versionId: shownVersionId(marker), deleteMarker: true },
     event: removalEvent(context, { ...removal, versionId: shownVersionId(marker), adds: true }),
   };
+}
+
+/** As in S3, what lifecycle rules do is not replicated: the other bucket has its own rules. */
+function replicatedMarker(
+  context: ObjectContext,
+  place: Place,
+  record: ObjectRecord,
+  { isReplica, expires }: { readonly isReplica: boolean; readonly expires: boolean },
+): ReplicatedRecord {
+  if (isReplica) return { record: { ...record, replication: replicaState(undefined) }, queued: [] };
+  return expires ? { record, queued: [] } : replicateNew(context, place, record);
 }
 
 async function removeVersion(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { versionId, conditions, bypassGovernance, by, onlyId }: DeleteOptions & { readonly versionId: string },
+  { versionId, conditions, bypassGovernance, by, onlyId, replica }: DeleteOptions & { readonly versionId: string },
   isDue: ExpireObject['isDue'] | undefined,
 ): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
@@ -131,11 +158,18 @@ async function removeVersion(
   checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
   const removed = await removalOf(context, bucket, key, found);
   const guard = guardBucket(bucket, stored);
+  const queued =
+    replica !== undefined || isDue !== undefined || stored.record.replication === undefined
+      ? []
+      : queueReplication(context, { bucket, key, stored: stored.record, change: 'removal', record }).put;
   const batch =
     promoted === undefined
-      ? { ...removed, expect: [...guard.expect, ...removed.expect] }
+      ? { ...removed, put: [...removed.put, ...queued], expect: [...guard.expect, ...removed.expect] }
       : // A promoted version moves to another table: a deletion of the bucket that looks at one after the other must not miss it.
-        { ...joined({ ...guard, delete: [] }, removed, promoted), add: promoted.add ?? [] };
+        {
+          ...joined({ ...guard, put: [...guard.put, ...queued], delete: [] }, removed, promoted),
+          add: promoted.add ?? [],
+        };
   return {
     batch: await countBytes(context, { bucket, key }, stored, -record.size, batch),
     result: { versionId, deleteMarker: record.deleteMarker === true },

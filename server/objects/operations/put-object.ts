@@ -2,19 +2,11 @@ import { isStoreError } from '../../store/store-error.ts';
 import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
 import { ruledEvent } from '../events/object-event.ts';
-import { commitChange, newId, claimBlob } from './commit-change.ts';
+import { commitChange, newId, claimBlob, objectRecordKey } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
 import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
-import {
-  checkCurrent,
-  newVersion,
-  type Place,
-  readPlace,
-  removedBytes,
-  shownVersionId,
-  supersede,
-} from './versions.ts';
+import { checkCurrent, type Place, placeNew, readPlace, removedBytes, shownVersionId } from './versions.ts';
 import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
@@ -25,6 +17,8 @@ import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts
 import { receiveUnsized } from '../bodies/receive-unsized.ts';
 import { type IncomingBody, type ReceivedBody, receiveInline } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
+import { placeReplica } from '../replication/place-replica.ts';
+import { replicaState, type ReplicatedRecord, replicateNew } from '../replication/queue-replication.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
 
@@ -40,9 +34,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const place = await readPlace(context, bucket, key);
   // The commit checks the conditions again. This check refuses a request before its body comes.
   if (request.conditions !== undefined) await checkConditions(context, request, place);
-  if (needsLock(place.stored.record, request)) {
-    checkLockOfNew(place.stored.record, request.lock, context.lockClock.earliest());
-  }
+  if (needsLock(place.stored.record, request)) checkLock(context, request, place);
   if (place.stored.record.quota !== undefined) await checkQuotaFor(context, request, place);
   // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
   if (needsAcl(place.stored.record, request)) await checkAcl(context, request, place);
@@ -58,7 +50,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   };
   const received = await receive(context, incoming, request.size);
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
-  const digests = digestsOf(context, received, chosen?.scheme);
+  const digests = withSourceEtag(digestsOf(context, received, chosen?.scheme), request.replica);
   try {
     const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made) : digests;
     const draft = {
@@ -84,6 +76,15 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
     if (blob !== undefined && !isStoreError(error, 'outcome-unknown')) await discardBlob(context, blob);
     throw error;
   }
+}
+
+/** The retention of a replica may have ended. */
+function checkLock(context: ObjectContext, { lock, replica }: PutObject, { stored }: Place): void {
+  checkLockOfNew(stored.record, lock, replica === undefined ? context.lockClock.earliest() : 0);
+}
+
+function withSourceEtag(digests: Digests, replica: PutObject['replica']): Digests {
+  return replica?.etag === undefined ? digests : { ...digests, etag: replica.etag };
 }
 
 /** Throws as `checkWriteConditions`. */
@@ -125,10 +126,10 @@ function receiveSized(context: ObjectContext, incoming: IncomingBody): Promise<R
 interface Committed {
   readonly record: ObjectRecord;
   readonly versionId: string | undefined;
-  readonly expiration: ObjectInfo['expiration'] | undefined;
+  readonly expiration?: ObjectInfo['expiration'] | undefined;
 }
 
-function commitObject(
+async function commitObject(
   context: ObjectContext,
   request: PutObject,
   draft: Omit<ObjectRecord, 'modified'> & { readonly body: StoredBody },
@@ -136,33 +137,31 @@ function commitObject(
   place: Place | undefined,
 ): Promise<Committed> {
   const { bucket, key, conditions, onlyId } = request;
-  const inline =
-    stored.kind === 'inline'
-      ? { key: recordKeys.inline(bucket, key), value: encodeBody(draft.id, stored.bytes) }
-      : undefined;
+  const inline = stored.kind === 'inline' ? encodeBody(draft.id, stored.bytes) : undefined;
   let known = place;
   let attempt = 0;
-  return commitChange(context, async () => {
+  const committed = await commitChange<Committed>(context, async () => {
     attempt += 1;
     const found = known ?? (await readPlace(context, bucket, key));
     // Used once: an attempt after a conflict must read again.
     known = undefined;
     checkCurrent(found, onlyId);
     if (conditions !== undefined) await checkConditions(context, request, found);
-    const version = newVersion(context, found);
     const bucketRecord = found.stored.record;
-    const lock = needsLock(bucketRecord, request)
-      ? lockOfNew(bucketRecord, request.lock, version.modified, context.lockClock)
-      : undefined;
-    const acl = needsAcl(bucketRecord, request) ? aclOfNew(bucketRecord, request.acl, request.writer) : undefined;
-    const record: ObjectRecord = { ...draft, ...version, ...(lock && { lock }), ...(acl && { acl }) };
+    const placed =
+      request.replica === undefined
+        ? await placeNew(context, found, draft.body.kind)
+        : await placeReplica(context, found, request.replica, draft.body.kind);
+    if (placed.kind === 'there') return alreadyThere(placed.record);
+    const { version, order, changes: replaced } = placed;
+    const { record, queued } = recordOf(context, request, found, { ...draft, ...version });
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = record.sealed === undefined ? [] : await guardKey(context, record.sealed, attempt);
-    const replaced = await supersede(context, found, draft.body.kind);
     const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, record.id) : undefined;
-    const object = { key: recordKeys.object(bucket, key), value: encodeObject(record) };
+    const object = { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) };
     const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), object];
-    if (inline !== undefined) put.push(inline);
+    if (inline !== undefined) put.push({ key: recordKeys.inline(bucket, key, order), value: inline });
+    if (queued !== undefined) put.push(...queued);
     const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
     const { lifecycle } = found.stored.record;
@@ -181,9 +180,34 @@ function commitObject(
     const batch = { expect, put, delete: replaced.delete };
     const result = { record, versionId, expiration };
     if (bucketRecord.quota === undefined) return { batch, result, event };
-    const delta = record.size - removedBytes(found);
+    const delta = record.size - (placed.removedBytes ?? removedBytes(found));
     return { batch: await countBytes(context, request, found.stored, delta, batch), result, event };
   });
+  // A replica was there already.
+  if (stored.kind === 'blob' && committed.record.id !== draft.id) await discardBlob(context, stored.blob);
+  return committed;
+}
+
+function alreadyThere(record: ObjectRecord): { readonly result: Committed } {
+  return { result: { record, versionId: shownVersionId(record) } };
+}
+
+/** Adds the lock, the ACL and the replication state. Most objects have none of them. */
+function recordOf(
+  context: ObjectContext,
+  request: PutObject,
+  place: Place,
+  draft: ObjectRecord,
+): { readonly record: ObjectRecord; readonly queued?: ReplicatedRecord['queued'] } {
+  const bucketRecord = place.stored.record;
+  const lock = needsLock(bucketRecord, request)
+    ? lockOfNew(bucketRecord, request.lock, draft.modified, context.lockClock)
+    : undefined;
+  const acl = needsAcl(bucketRecord, request) ? aclOfNew(bucketRecord, request.acl, request.writer) : undefined;
+  const record: ObjectRecord = { ...draft, ...(lock && { lock }), ...(acl && { acl }) };
+  const { replica } = request;
+  if (replica !== undefined) return { record: { ...record, replication: replicaState(replica.changed) } };
+  return bucketRecord.replication === undefined ? { record } : replicateNew(context, place, record);
 }
 
 async function checkAcl(context: ObjectContext, { acl, writer }: PutObject, { stored }: Place): Promise<void> {

@@ -142,6 +142,27 @@ export async function supersede(
   return joined(ofCurrent, ofMarker, ofNull);
 }
 
+/** Where a new version goes. */
+export interface PlacedVersion {
+  readonly kind: 'new';
+  readonly version: NewVersion;
+  /** Undefined for the current version. */
+  readonly order?: VersionOrder | undefined;
+  readonly changes: BatchChanges;
+  /** The bytes of what it replaces, where that is not what a write of the place removes. */
+  readonly removedBytes?: number;
+}
+
+/** Makes a new version the current one. */
+export async function placeNew(
+  context: ObjectContext,
+  place: Place,
+  by: Exclude<Body['kind'], 'none'> | undefined,
+): Promise<PlacedVersion> {
+  const version = newVersion(context, place);
+  return { kind: 'new', version, changes: await supersede(context, place, by) };
+}
+
 /** Returns the versions that a write of this place removes. Any other current version becomes noncurrent. */
 export function removedBy({ history, current, nullVersion }: Place): readonly StoredObject[] {
   const replaced = history === 'none' || (history === 'null-version' && current?.record.versionId === undefined);

@@ -5,6 +5,7 @@ import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts
 import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
+import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import type { BucketCharges } from '../contract/buckets.ts';
 import type { Website } from '../../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../../protocol/s3/bucket-cors.ts';
@@ -23,6 +24,8 @@ export interface BucketRecord {
   readonly lifecycle?: readonly LifecycleRule[];
   /** The rules that queue events for targets. */
   readonly notification?: readonly NotificationRule[];
+  /** The rules that queue changes for remote targets. */
+  readonly replication?: ReplicationConfiguration;
   /** Absent for a bucket that never had versions. */
   readonly versioning?: BucketVersioning;
   /** Present for a bucket with object lock, which is never removed. */

@@ -4,6 +4,7 @@ import type {
   ObjectHeaders,
   ObjectInfo,
   ObjectLock as ShownLock,
+  ReplicationState,
 } from '../object-layer.ts';
 import type { StoredEtag, Digests, StoredChecksum, StoredDigests } from './stored-digests.ts';
 import { StoredDataError } from '../stored-data-error.ts';
@@ -22,7 +23,8 @@ import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
  * | ---- | ------------------------------------------------------------------------------------------- |
  * | 0    | the format, 3                                                                               |
  * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
- * | 2    | bit 0 a sealed ETag, 1 a version id, 2 a delete marker, 3 tags, 4 a lock; 5 to 7 reserved    |
+ * | 2    | bit 0 a sealed ETag, 1 a version id, 2 a delete marker, 3 tags, 4 a lock, 5 a replication    |
+ * |      | state, which the JSON has; 6 and 7 reserved                                                 |
  * | 3    | 6 bytes: milliseconds since 1970                                                            |
  * | 9    | 6 bytes: the size                                                                           |
  * | 15   | the length of the ETag, which follows; after it 16 bytes of version id if bit 1 of byte 2 is |
@@ -49,7 +51,9 @@ const VERSION_ID = 0b0000_0010;
 const DELETE_MARKER = 0b0000_0100;
 const TAGS = 0b0000_1000;
 const LOCK = 0b0001_0000;
-const RESERVED = 0b1110_0000;
+/** An older server, which would not replicate the changes of the object, refuses it. */
+const REPLICATED = 0b0010_0000;
+const RESERVED = 0b1100_0000;
 const VERSION_ID_SIZE = 16;
 
 /** The order defines the bits in the head: it must never change. 0 is none. */
@@ -81,6 +85,7 @@ export interface ObjectHead {
   readonly deleteMarker: boolean;
   readonly tagged: boolean;
   readonly locked: boolean;
+  readonly replicated: boolean;
 }
 
 /** All values of the bits, created once. */
@@ -132,7 +137,7 @@ export function decodeHead(
   if ((fields & RESERVED) !== 0) {
     throw new StoredDataError(
       'unreadable-record',
-      `the record of ${what} has a replication state, which this server cannot read: start the newer server that wrote it`,
+      `the record of ${what} has a field that this server cannot read: start the newer server that wrote it`,
     );
   }
   return {
@@ -146,6 +151,7 @@ export function decodeHead(
     deleteMarker: (fields & DELETE_MARKER) !== 0,
     tagged: (fields & TAGS) !== 0,
     locked: (fields & LOCK) !== 0,
+    replicated: (fields & REPLICATED) !== 0,
     etagEnd,
     end,
   };
@@ -168,13 +174,14 @@ function bitsOfOldHead(bits: number): number {
   return (bits & 0b111) | ((bits & 0b11_1000) << 1);
 }
 
-function fieldsOf({ etag, versionId, deleteMarker, tagged, locked }: ObjectHead): number {
+function fieldsOf({ etag, versionId, deleteMarker, tagged, locked, replicated }: ObjectHead): number {
   return (
     (typeof etag === 'string' ? 0 : SEALED_ETAG) |
     (versionId === undefined ? 0 : VERSION_ID) |
     (deleteMarker ? DELETE_MARKER : 0) |
     (tagged ? TAGS : 0) |
-    (locked ? LOCK : 0)
+    (locked ? LOCK : 0) |
+    (replicated ? REPLICATED : 0)
   );
 }
 
@@ -210,6 +217,7 @@ export interface ObjectRecord {
   readonly deleteMarker?: true;
   readonly tags?: Readonly<Record<string, string>>;
   readonly lock?: ObjectLock;
+  readonly replication?: ReplicationState;
   /** Absent where the owner of the bucket alone has full control. An older server ignores it, which only takes rights. */
   readonly acl?: Acl;
   /** The rename that gave the object its key: a repetition of the request changes nothing. */
@@ -328,6 +336,7 @@ export function headOf(record: ObjectRecord): ObjectHead {
     deleteMarker: deleteMarker === true,
     tagged: tags !== undefined,
     locked: lock !== undefined,
+    replicated: record.replication !== undefined,
   };
 }
 
@@ -359,6 +368,7 @@ export function objectInfo(
     ...(versionId !== undefined && { versionId }),
     ...(record.tags && { tags: record.tags }),
     ...(record.lock && { lock: shownLock(record.lock) }),
+    ...(record.replication && { replication: record.replication }),
     ...(expiration && { expiration }),
   };
 }

@@ -3,7 +3,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
-import type { CreateMultipartUpload, ObjectHeaders, ObjectTags, PartListing } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectHeaders, ObjectTags, PartListing, Replica } from '../object-layer.ts';
 import { type DecodedBuckets, getBucket, noSuchBucket, type StoredBucket } from './bucket-record.ts';
 import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
@@ -19,6 +19,24 @@ export interface UploadRecord {
   /** The lock that the request asked for. The default retention of the bucket is added at the completion. */
   readonly lock?: ObjectLock;
   readonly acl?: Acl;
+  readonly replica?: StoredReplica;
+}
+
+/** `Replica` of the object layer. Times are milliseconds since 1970. */
+interface StoredReplica {
+  readonly versionId: string;
+  readonly modified: number;
+  readonly etag?: string;
+  readonly changed?: number;
+}
+
+export function storedReplica({ versionId, modified, etag, changed }: Replica): StoredReplica {
+  return {
+    versionId,
+    modified: modified.getTime(),
+    ...(etag !== undefined && { etag }),
+    ...(changed && { changed: changed.getTime() }),
+  };
 }
 
 /** Returns what listings show of an upload. */

@@ -7,7 +7,8 @@ import { abortionHeaders, xmlAnswer } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
+import { replicaOfRequest } from '../object/replica-headers.ts';
+import { lockOfRequest, putTagsActions, tagsOfNew } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
@@ -18,7 +19,8 @@ export const createMultipartUpload: Operation = {
   async handle(call) {
     const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);
-    const tags = await tagsOfNew(call);
+    const replica = await replicaOfRequest(call);
+    const tags = await tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
     const lock = await lockOfRequest(call);
     const acl = hasAclHeaders(call.request.headers) ? await aclOfNewObject(call) : undefined;
     await checkConditions(call);
@@ -32,6 +34,7 @@ export const createMultipartUpload: Operation = {
       lock,
       acl,
       writer: call,
+      replica,
     });
     return xmlAnswer(
       xmlDocument('InitiateMultipartUploadResult', [

@@ -2,13 +2,14 @@ import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { CopyObject } from '../../objects/object-layer.ts';
+import type { CopyObject, CopySource, Replica } from '../../objects/object-layer.ts';
 import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { permittedSource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { lockOfRequest, tagsOfCopy } from '../tag-and-lock-headers.ts';
+import { replicaOfRequest } from './replica-headers.ts';
+import { lockOfRequest, tagsOfCopy, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { header } from '../request.ts';
 import { type Operation, type S3Call, type Explicit } from '../operation.ts';
 
@@ -19,7 +20,9 @@ export const copyObject: Operation = {
   createsObject: true,
   async handle(call) {
     const { headers } = call.request;
+    const replica = await replicaOfRequest(call);
     const source = await permittedSource(call);
+    if (replica !== undefined) return copyAttributes(call, source, replica);
     const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
     const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);
@@ -61,6 +64,32 @@ export const copyObject: Operation = {
     );
   },
 };
+
+/** A server that replicates sends changed metadata, tags and locks as a copy of the version onto itself. */
+async function copyAttributes(call: S3Call, source: CopySource, { versionId, changed }: Replica): Promise<Answer> {
+  const { headers } = call.request;
+  const isItself = source.bucket === call.bucket && source.key === call.key;
+  if (!isItself || !replacesMetadata(header(headers, 'x-amz-metadata-directive'))) {
+    throw new S3Error('NotImplemented', 'A replica is not copied: a copy replaces the metadata of the version itself.');
+  }
+  const { bucket, key } = call;
+  await call.objects.putReplicaAttributes({
+    bucket,
+    key,
+    versionId,
+    headers: storedHeaders(headers),
+    tags: (await tagsOfNew(call, 's3:ReplicateTags')) ?? {},
+    lock: await lockOfRequest(call),
+    changed,
+    by: call,
+  });
+  const unread = { conditions: undefined, customerKey: undefined, onlyId: undefined, parts: undefined };
+  const info = await call.objects.headObject(bucket, key, { ...unread, versionId, access: undefined, by: undefined });
+  return xmlAnswer(
+    xmlDocument('CopyObjectResult', [element('LastModified', info.lastModified), element('ETag', quoted(info.etag))]),
+    createdHeaders(info),
+  );
+}
 
 async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer> {
   const info = await call.objects.copyObject(request);

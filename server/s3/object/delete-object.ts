@@ -12,6 +12,7 @@ import {
 import { checkObjectKey, isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { replicaDeletion } from './replica-headers.ts';
 import { bypassesGovernance } from '../tag-and-lock-headers.ts';
 import { readDocument } from '../request-body.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
@@ -28,12 +29,15 @@ export const deleteObject: Operation = {
     const versionId = call.query.get('versionId');
     const conditions = deleteConditions(call.request.headers);
     await requireReadPermission(call, { key: call.key, versionId, conditions });
+    const replica = await replicaDeletion(call);
     const deleted = await call.objects.deleteObject(call.bucket, call.key, {
       conditions,
-      versionId,
+      // The version of a delete marker that is replicated is not there yet.
+      versionId: replica?.marker === undefined ? versionId : undefined,
       bypassGovernance: await bypassesGovernance(call, call.key, versionId),
       onlyId: call.grantedObject,
       by: call,
+      replica,
     });
     return emptyAnswer(204, {
       ...(deleted.versionId !== undefined && { 'x-amz-version-id': deleted.versionId }),
@@ -98,6 +102,7 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
       bypassGovernance: await bypassesGovernance(call, key, versionId),
       onlyId,
       by: call,
+      replica: undefined,
     });
     return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);
   } catch (error) {

@@ -84,7 +84,14 @@ async function removeVersions(call: S3Call, prefixes: readonly string[]): Promis
         checkProgress(call, until);
         // It may have been written after the first pass.
         const onlyId = await authorize(version);
-        const options = { conditions: undefined, versionId: idOf(version), bypassGovernance: false, onlyId, by: call };
+        const options = {
+          conditions: undefined,
+          versionId: idOf(version),
+          bypassGovernance: false,
+          onlyId,
+          replica: undefined,
+          by: call,
+        };
         await objects.deleteObject(bucket, version.key, options);
       }
     });

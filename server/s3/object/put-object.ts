@@ -1,11 +1,12 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
-import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
+import { lockOfRequest, putTagsActions, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { replicaOfRequest } from './replica-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** The limit of MinIO. AWS limits a single upload to 5 GiB. */
@@ -29,7 +30,9 @@ export async function storeObject(
 ): Promise<Readonly<Record<string, string>> & { readonly etag: string }> {
   const { headers } = call.request;
   const encryption = requestedEncryption(call);
-  const tags = await tagsOfNew(call);
+  const replica =
+    headers['x-minio-source-replication-request'] === undefined ? undefined : await replicaOfRequest(call);
+  const tags = await tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
   const lock = await lockOfRequest(call);
   const acl = hasAclHeaders(headers) ? await aclOfNewObject(call) : undefined;
   const digests = expectedDigests(headers, call.auth.trailing);
@@ -52,6 +55,7 @@ export async function storeObject(
     writer: call,
     onlyId: call.grantedObject,
     operation,
+    replica,
   });
   return {
     etag: quoted(info.etag),

@@ -1,0 +1,140 @@
+import type { Batch, Entry } from '../../store/record-store.ts';
+import type { ObjectContext } from '../context.ts';
+import { outboxKeys, uniquePart } from '../events/outbox.ts';
+import type { BucketRecord } from '../records/bucket-record.ts';
+import type { Place } from '../operations/versions.ts';
+import type { ReplicationState } from '../object-layer.ts';
+import type { ObjectRecord } from '../records/object-record.ts';
+import { decodeRecord, encodeRecord } from '../records/record-format.ts';
+import { type ReplicatedChange, targetsOf } from './replication-targets.ts';
+
+/** A change in the queue of a remote target. It names a version: the delivery reads what the version is then. */
+export interface QueuedReplication {
+  /** `version` sends the version with its body, or the delete marker; `attributes` its metadata, tags and lock. */
+  readonly kind: 'version' | 'attributes' | 'removal';
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly bucket: string;
+  readonly key: string;
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  /** Plaintext bytes that the delivery sends. */
+  readonly size: number;
+  /** The legal hold after a change of attributes: where the version is removed before the delivery, the target must still release it. */
+  readonly legalHold?: boolean;
+  /** The id of the resync that queued it. */
+  readonly resync?: string;
+}
+
+/** The queues of remote targets have this type, so that no notification target has the same name. */
+const queueType = ':replication';
+
+export function replicationQueue(targetId: string): string {
+  return `${targetId}${queueType}`;
+}
+
+/** Returns the id of the remote target of a queue; undefined for the queue of a notification target. */
+export function targetOfQueue(queue: string): string | undefined {
+  return queue.endsWith(queueType) ? queue.slice(0, -queueType.length) : undefined;
+}
+
+export function decodeReplication({ value }: Entry): QueuedReplication {
+  return decodeRecord(value, 'a queued replication') as QueuedReplication;
+}
+
+interface Replicated {
+  readonly bucket: string;
+  readonly key: string;
+  readonly stored: BucketRecord;
+  readonly change: ReplicatedChange;
+  /** The version after the change; before it for a removal. */
+  readonly record: ObjectRecord;
+}
+
+type Context = Pick<ObjectContext, 'clock' | 'events' | 'random'>;
+
+/**
+ * Returns the replication state of a version that a client changed, and the records that queue the change, one for each remote target that
+ * a rule names for it. A version that finds a queue full has failed: a resync sends it.
+ */
+export function queueReplication(
+  context: Context,
+  replicated: Replicated,
+): { readonly state: ReplicationState | undefined; readonly put: NonNullable<Batch['put']> } {
+  const { stored, key, change, record } = replicated;
+  const before = record.replication;
+  const targets = targetsOf(stored.replication ?? { rules: [] }, {
+    key,
+    tags: record.tags,
+    change,
+    isReplica: before?.status === 'REPLICA',
+  });
+  const changed = change === 'attributes' && stored.replication !== undefined ? context.clock() : before?.changed;
+  if (targets.length === 0) {
+    const state = before ?? (changed === undefined ? undefined : { status: 'COMPLETED' as const });
+    return { state: state && { ...state, ...(changed !== undefined && { changed }) }, put: [] };
+  }
+  const full = targets.filter((id) => context.events.isFull(replicationQueue(id)));
+  for (const id of full) context.events.countDropped(replicationQueue(id));
+  const status = before?.status === 'REPLICA' ? 'REPLICA' : full.length > 0 ? 'FAILED' : 'PENDING';
+  const waiting = [...new Set([...(before?.waiting ?? []), ...targets])];
+  return {
+    state: { status, waiting, ...(changed !== undefined && { changed }) },
+    put: targets.filter((id) => !full.includes(id)).map((id) => queued(context, id, replicated)),
+  };
+}
+
+/** A record with its replication state, and the records that queue it. */
+export interface ReplicatedRecord {
+  readonly record: ObjectRecord;
+  readonly queued: NonNullable<Batch['put']>;
+}
+
+/** Queues a version that a client made. What is not kept in versions is not replicated. */
+export function replicateNew(
+  context: Context,
+  { bucket, key, stored, history }: Pick<Place, 'bucket' | 'key' | 'stored' | 'history'>,
+  record: ObjectRecord,
+): ReplicatedRecord {
+  if (stored.record.replication === undefined || history !== 'versions') return { record, queued: [] };
+  const change = record.deleteMarker === true ? 'marker' : 'version';
+  const { state, put } = queueReplication(context, { bucket, key, stored: stored.record, change, record });
+  return { record: state === undefined ? record : { ...record, replication: state }, queued: put };
+}
+
+/** Queues a change of the tags or the lock of a version. A version that no rule has sent has no state, and nothing to change elsewhere. */
+export function replicateAttributes(
+  context: Context,
+  version: Pick<Replicated, 'bucket' | 'key' | 'stored' | 'record'>,
+): ReplicatedRecord {
+  const { state, put } = queueReplication(context, { ...version, change: 'attributes' });
+  return { record: state === undefined ? version.record : { ...version.record, replication: state }, queued: put };
+}
+
+/** Returns the state of a version that another server made. */
+export function replicaState(changed: Date | undefined): ReplicationState {
+  return { status: 'REPLICA', ...(changed !== undefined && { changed: changed.getTime() }) };
+}
+
+/** Returns the record that queues a version for one target. */
+export function queued(
+  { clock, random }: Pick<ObjectContext, 'clock' | 'random'>,
+  targetId: string,
+  { bucket, key, change, record }: Omit<Replicated, 'stored'>,
+  resync?: string,
+): NonNullable<Batch['put']>[number] {
+  const entry: QueuedReplication = {
+    kind: change === 'marker' ? 'version' : change,
+    time: clock(),
+    bucket,
+    key,
+    versionId: record.versionId ?? 'null',
+    size: change === 'version' ? record.size : 0,
+    ...(change === 'attributes' && record.lock?.legalHold !== undefined && { legalHold: record.lock.legalHold }),
+    ...(resync !== undefined && { resync }),
+  };
+  return {
+    key: outboxKeys.event(replicationQueue(targetId), entry, uniquePart(entry, random)),
+    value: encodeRecord(entry),
+  };
+}

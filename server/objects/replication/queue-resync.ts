@@ -1,0 +1,47 @@
+import { targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
+import type { ObjectContext } from '../context.ts';
+import type { ReplicationState, ResyncVersion } from '../object-layer.ts';
+import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
+import { findVersion } from '../operations/versions.ts';
+import { getBucket } from '../records/bucket-record.ts';
+import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-format.ts';
+import { queued } from './queue-replication.ts';
+import { targetsOf } from './replication-targets.ts';
+
+/**
+ * Queues a version for a target again. Returns false where it is gone, and where no rule replicates existing objects like it to the target.
+ * A replica is not sent: the server that made it replicates it.
+ */
+export function queueResync(
+  context: ObjectContext,
+  { bucket, key, versionId, target, resync }: ResyncVersion,
+): Promise<boolean> {
+  return commitChange(context, async () => {
+    const { replication } = (await getBucket(context.records, bucket)).record;
+    const found = await findVersion(context, bucket, key, versionId);
+    const record = found?.stored.record;
+    if (found === undefined || record === undefined || replication === undefined) return { result: false };
+    const change = record.deleteMarker === true ? 'marker' : 'version';
+    const rules = replication.rules.filter((rule) => rule.existingObjects && targetIdOf(rule.target) === target);
+    const isReplica = record.replication?.status === 'REPLICA';
+    if (targetsOf({ rules }, { key, tags: record.tags, change, isReplica }).length === 0) return { result: false };
+    const { waiting = [], ...kept }: Partial<ReplicationState> = record.replication ?? {};
+    const after: ObjectRecord = {
+      ...record,
+      replication: { ...kept, status: 'PENDING', waiting: [...new Set([...waiting, target])] },
+    };
+    const recordKey =
+      found.at === 'marker' ? recordKeys.marker(bucket, key) : objectRecordKey({ bucket, key, order: found.order });
+    return {
+      batch: {
+        expect: [{ kind: 'revision', key: recordKey, revision: found.stored.revision }],
+        put: [
+          { key: recordKey, value: encodeObject(after) },
+          queued(context, target, { bucket, key, change, record: after }, resync),
+        ],
+      },
+      result: true,
+    };
+  });
+}

@@ -1,0 +1,271 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { put, testLayer, body } from '../../../test/support/objects/test-layer.ts';
+import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
+import { within } from '../../store/keys.ts';
+import type { ObjectLayer } from '../object-layer.ts';
+import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
+
+const bucket = 'bucket';
+const target = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
+const arn = targetArn(target, 'other');
+const everything: ReplicationConfiguration = {
+  rules: [
+    {
+      id: 'r',
+      enabled: true,
+      priority: 1,
+      filter: {},
+      destination: arn,
+      target: arn,
+      deleteMarkers: true,
+      deletes: true,
+      replicaModifications: true,
+      existingObjects: true,
+    },
+  ],
+};
+
+async function versioned(options: Parameters<typeof testLayer>[0] = {}) {
+  const made = testLayer({ inlineLimit: 8, ...options });
+  await made.layer.createBucket(bucket, { location: '' });
+  await made.layer.putBucketVersioning(bucket, { status: 'Enabled' });
+  return made;
+}
+
+async function listing(layer: ObjectLayer) {
+  const request = { bucket, prefix: '', delimiter: '', keyMarker: '', versionIdMarker: undefined, limit: 1_000 };
+  const { versions } = await layer.listObjectVersions(request);
+  return versions.map(({ key, versionId, isLatest, modified, size }) => ({ key, versionId, isLatest, modified, size }));
+}
+
+async function queueOf({ records }: ReturnType<typeof testLayer>): Promise<QueuedReplication[]> {
+  const found: { revision: number; entry: QueuedReplication }[] = [];
+  for await (const item of records.scan(within('outbox', replicationQueue(target)))) {
+    if (item.kind === 'entry') found.push({ revision: item.revision, entry: decodeReplication(item) });
+  }
+  return found.toSorted((x, y) => x.revision - y.revision).map(({ entry }) => entry);
+}
+
+/** An id as a server makes it: it begins with the time. */
+function idOf(modified: number, rest: number): string {
+  return modified.toString(16).padStart(12, '0') + rest.toString(16).padStart(20, '0');
+}
+
+describe('replicas', () => {
+  it('have the order of their times, whatever the order in which they arrive', async () => {
+    const source = fc.record({
+      time: fc.integer({ min: 1, max: 6 }),
+      rest: fc.integer({ min: 0, max: 3 }),
+      kind: fc.constantFrom('inline', 'blob', 'marker'),
+    });
+    const versions = fc.uniqueArray(source, { selector: ({ time, rest }) => `${time} ${rest}`, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(
+        versions.chain((all) => fc.shuffledSubarray(all, { minLength: all.length })),
+        async (arriving) => {
+          const { layer } = await versioned();
+          for (const { time, rest, kind } of [...arriving, ...arriving.slice(0, 2)]) {
+            const replica = { versionId: idOf(time, rest), modified: new Date(time) };
+            if (kind === 'marker') await layer.deleteObject(bucket, 'key', { replica: { marker: replica } });
+            else await layer.putObject(put(bucket, 'key', kind === 'blob' ? 'x'.repeat(20) : 'x', { replica }));
+          }
+          const ordered = arriving.toSorted((x, y) => y.time - x.time || y.rest - x.rest);
+          expect(await listing(layer)).toEqual(
+            ordered.map(({ time, rest, kind }, at) => ({
+              key: 'key',
+              versionId: idOf(time, rest),
+              isLatest: at === 0,
+              modified: time,
+              size: kind === 'marker' ? 0 : kind === 'blob' ? 20 : 1,
+            })),
+          );
+          for (const { time, rest, kind } of arriving) {
+            if (kind === 'marker') continue;
+            expect(String(await body(layer, bucket, 'key', idOf(time, rest)))).toMatch(/^x+$/);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('show their state, keep the ETag of the source, and are not replicated again', async () => {
+    const made = await versioned();
+    await made.layer.putBucketReplication(bucket, everything);
+    const replica = { versionId: idOf(5, 1), modified: new Date(5), etag: `${'ab'.repeat(16)}-2` };
+    const info = await made.layer.putObject(put(bucket, 'key', 'text', { replica }));
+    expect(info).toMatchObject({
+      etag: replica.etag,
+      versionId: replica.versionId,
+      lastModified: new Date(5),
+    });
+    expect((await made.layer.headObject(bucket, 'key')).replication).toEqual({ status: 'REPLICA' });
+    expect(await queueOf(made)).toEqual([]);
+  });
+
+  it('are refused in a bucket without versions', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket(bucket, { location: '' });
+    const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+    await expect(layer.putObject(put(bucket, 'key', 'x', { replica }))).rejects.toMatchObject({
+      code: 'InvalidRequest',
+    });
+  });
+
+  it('leave no blob where the version is there already', async () => {
+    const { layer, blobs } = await versioned();
+    const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+    await layer.putObject(put(bucket, 'key', 'x'.repeat(20), { replica }));
+    const before = (await Array.fromAsync(blobs.list())).length;
+    await layer.putObject(put(bucket, 'key', 'x'.repeat(20), { replica }));
+    expect((await Array.fromAsync(blobs.list())).length).toBe(before);
+  });
+
+  it('take newer null versions alone', async () => {
+    const { layer } = await versioned();
+    const nullAt = (time: number, text: string) =>
+      layer.putObject(put(bucket, 'key', text, { replica: { versionId: 'null', modified: new Date(time) } }));
+    await nullAt(5, 'five');
+    await nullAt(3, 'three');
+    await layer.putObject(put(bucket, 'key', 'seven', { replica: { versionId: idOf(7, 1), modified: new Date(7) } }));
+    await nullAt(6, 'six');
+    expect(await listing(layer)).toEqual([
+      expect.objectContaining({ versionId: idOf(7, 1), isLatest: true }),
+      expect.objectContaining({ versionId: 'null', modified: 6 }),
+    ]);
+    expect(String(await body(layer, bucket, 'key', 'null'))).toBe('six');
+  });
+
+  it('keep the later change of tags', async () => {
+    const { layer } = await versioned();
+    const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+    await layer.putObject(put(bucket, 'key', 'x', { replica }));
+    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, lock: undefined };
+    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'later' }, changed: new Date(20) });
+    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'earlier' }, changed: new Date(10) });
+    expect((await layer.getObjectTags(bucket, 'key')).tags).toEqual({ k: 'later' });
+  });
+
+  it('cannot weaken COMPLIANCE', async () => {
+    let now = 1_000;
+    const { layer } = testLayer({ clock: () => now });
+    await layer.createBucket(bucket, { location: '', objectLock: true });
+    const lock = { retention: { mode: 'COMPLIANCE', until: new Date(9_000) } } as const;
+    const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+    await layer.putObject(put(bucket, 'key', 'x', { replica, lock }));
+    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, tags: {} };
+    now = 2_000;
+    const shorter = { retention: { mode: 'COMPLIANCE', until: new Date(5_000) } } as const;
+    for (const weaker of [undefined, shorter]) {
+      await expect(
+        layer.putReplicaAttributes({ ...attributes, lock: weaker, changed: new Date(2_000) }),
+      ).rejects.toMatchObject({ code: 'AccessDenied' });
+    }
+    await expect(
+      layer.deleteObject(bucket, 'key', { versionId: replica.versionId, replica: { marker: undefined } }),
+    ).rejects.toMatchObject({ code: 'AccessDenied' });
+  });
+
+  it('are made by uploads in parts', async () => {
+    const { layer } = await versioned();
+    const key = 'key';
+    const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+    await layer.putObject(put(bucket, key, 'newer', { replica: { versionId: idOf(9, 1), modified: new Date(9) } }));
+    const { uploadId } = await layer.createMultipartUpload({ bucket, key, headers: { metadata: {} }, replica });
+    const { etag } = await layer.putPart({ ...put(bucket, key, 'part'), uploadId, partNumber: 1 });
+    const parts = [{ partNumber: 1, etag }];
+    await layer.completeMultipartUpload({ bucket, key, uploadId, parts });
+    expect(await listing(layer)).toMatchObject([{ versionId: idOf(9, 1) }, { versionId: idOf(5, 1) }]);
+    expect(String(await body(layer, bucket, key, replica.versionId))).toBe('part');
+  });
+});
+
+describe('changes of a replicated bucket', () => {
+  it('are queued with the commit that makes them', async () => {
+    const made = await versioned();
+    const { layer } = made;
+    await layer.putBucketReplication(bucket, everything);
+    const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
+    expect((await layer.headObject(bucket, 'key')).replication).toEqual({ status: 'PENDING', waiting: [target] });
+    await layer.putObjectTags(bucket, 'key', { k: 'v' }, versionId);
+    const marker = await layer.deleteObject(bucket, 'key');
+    await layer.deleteObject(bucket, 'key', { versionId });
+    expect(await queueOf(made)).toMatchObject([
+      { kind: 'version', key: 'key', versionId, size: 4 },
+      { kind: 'attributes', versionId },
+      { kind: 'version', versionId: marker.versionId },
+      { kind: 'removal', versionId },
+    ]);
+  });
+
+  it('are COMPLETED by their delivery, and FAILED by a refusal', async () => {
+    const { layer } = await versioned();
+    await layer.putBucketReplication(bucket, everything);
+    const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
+    const delivered = { bucket, key: 'key', versionId, target, changed: undefined };
+    const state = async () => (await layer.headObject(bucket, 'key')).replication;
+    await layer.setReplicationStatus({ ...delivered, status: 'FAILED' });
+    expect(await state()).toEqual({ status: 'FAILED', waiting: [target] });
+    await layer.setReplicationStatus({ ...delivered, status: 'COMPLETED' });
+    expect(await state()).toEqual({ status: 'COMPLETED' });
+  });
+
+  it('stay PENDING where a client changed the version while it was sent', async () => {
+    const { layer } = await versioned({ clock: () => 100 });
+    await layer.putBucketReplication(bucket, everything);
+    const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
+    await layer.putObjectTags(bucket, 'key', { k: 'v' });
+    await layer.setReplicationStatus({
+      bucket,
+      key: 'key',
+      versionId,
+      target,
+      changed: undefined,
+      status: 'COMPLETED',
+    });
+    expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'PENDING', waiting: [target] });
+  });
+
+  it('of lifecycle rules are not queued', async () => {
+    const made = await versioned();
+    await made.layer.putObject(put(bucket, 'key', 'text'));
+    await made.layer.putBucketReplication(bucket, everything);
+    await made.layer.expireObject(bucket, 'key', { isDue: () => true });
+    expect(await queueOf(made)).toEqual([]);
+  });
+
+  it('that find the queue full have failed', async () => {
+    const dropped: string[] = [];
+    const events = {
+      isHeard: false,
+      hear: () => undefined,
+      isFull: () => true,
+      countDropped: (queue: string) => void dropped.push(queue),
+    };
+    const made = await versioned({ events });
+    await made.layer.putBucketReplication(bucket, everything);
+    await made.layer.putObject(put(bucket, 'key', 'text'));
+    expect((await made.layer.headObject(bucket, 'key')).replication?.status).toBe('FAILED');
+    expect(dropped).toEqual([replicationQueue(target)]);
+    expect(await queueOf(made)).toEqual([]);
+  });
+
+  it('keep the versions of the bucket on', async () => {
+    const { layer } = await versioned();
+    await layer.putBucketReplication(bucket, everything);
+    await expect(layer.putBucketVersioning(bucket, { status: 'Suspended' })).rejects.toMatchObject({
+      code: 'InvalidBucketState',
+    });
+  });
+
+  it('before the rules are queued by a resync', async () => {
+    const made = await versioned();
+    const { versionId = '' } = await made.layer.putObject(put(bucket, 'key', 'text'));
+    await made.layer.putBucketReplication(bucket, everything);
+    const version = { bucket, key: 'key', versionId, target, resync: 'one' };
+    expect(await made.layer.queueResync(version)).toBe(true);
+    expect(await made.layer.queueResync({ ...version, versionId: idOf(1, 1) })).toBe(false);
+    expect(await queueOf(made)).toMatchObject([{ kind: 'version', versionId, resync: 'one' }]);
+  });
+});

@@ -1,0 +1,59 @@
+import {
+  type ReplicationConfiguration,
+  type ReplicationRule,
+  targetIdOf,
+} from '../../../protocol/s3/bucket-replication.ts';
+
+/** What happened to a version. `attributes`: its tags or its lock changed. */
+export type ReplicatedChange = 'version' | 'marker' | 'attributes' | 'removal';
+
+interface ChangedVersion {
+  readonly key: string;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly change: ReplicatedChange;
+  /** The version came from another server. */
+  readonly isReplica: boolean;
+}
+
+/**
+ * Returns the ids of the remote targets that get a change. Of the enabled rules of a target that match the object, the one with the highest
+ * priority decides.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication-add-config.html
+ */
+export function targetsOf({ rules }: ReplicationConfiguration, version: ChangedVersion): readonly string[] {
+  const deciding = new Map<string, ReplicationRule>();
+  for (const rule of rules) {
+    if (!rule.enabled || !matches(rule, version)) continue;
+    const known = deciding.get(rule.target);
+    if (known === undefined || known.priority < rule.priority) deciding.set(rule.target, rule);
+  }
+  return [...deciding.values()]
+    .filter((rule) => replicates(rule, version))
+    .map(({ target }) => targetIdOf(target))
+    .filter((id) => id !== undefined);
+}
+
+export function matches(
+  { filter }: ReplicationRule,
+  { key, tags = {} }: Pick<ChangedVersion, 'key' | 'tags'>,
+): boolean {
+  if (filter.prefix !== undefined && !key.startsWith(filter.prefix)) return false;
+  return Object.entries(filter.tags ?? {}).every(([name, value]) => Object.hasOwn(tags, name) && tags[name] === value);
+}
+
+/** A replica is not replicated again, so that two servers that replicate to each other do not repeat each other's changes. */
+function replicates(rule: ReplicationRule, { change, isReplica }: ChangedVersion): boolean {
+  switch (change) {
+    case 'version':
+      return !isReplica;
+    case 'marker':
+      return !isReplica && rule.deleteMarkers;
+    case 'attributes':
+      return !isReplica || rule.replicaModifications;
+    case 'removal':
+      return rule.deletes;
+    default:
+      return change satisfies never;
+  }
+}

@@ -1,0 +1,40 @@
+import { BucketReplications } from '../replication/bucket-replications.ts';
+import { RemoteTargets } from '../replication/remote-targets.ts';
+import { replicationMetrics, replicationMetricsV2, resyncView } from '../replication/replication-views.ts';
+import { TargetAdministration } from '../replication/target-administration.ts';
+import type { AdminServices } from '../administration/services.ts';
+import type { Replications } from '../s3/operation.ts';
+import type { Services } from './services.ts';
+
+/** The replication of buckets, for the S3 and the admin API of a thread. */
+export function openReplications(
+  { stores, sealed, objects }: Pick<Services, 'stores' | 'sealed' | 'objects'>,
+  startedAt: number,
+): { readonly s3: Replications; readonly targets: NonNullable<AdminServices['remoteTargets']> } {
+  const { records } = stores;
+  const targets = new RemoteTargets(sealed);
+  const replications = new BucketReplications({ targets, records, objects });
+  return {
+    targets: new TargetAdministration({ targets, records, objects }),
+    s3: {
+      put: (bucket, configuration) => replications.put(bucket, configuration),
+      remove: (bucket) => replications.remove(bucket),
+      async metrics(bucket, version) {
+        const progress = await replications.progress(bucket);
+        const uptime = Math.round((Date.now() - startedAt) / 1_000);
+        return version === 2 ? replicationMetricsV2(progress, uptime) : replicationMetrics(progress);
+      },
+      async startResync(bucket, resync) {
+        const { arn, id } = await replications.startResync(bucket, resync);
+        return { target: [{ arn, resetid: id }] };
+      },
+      async resyncs(bucket, arn) {
+        const progress = await replications.progress(bucket);
+        return resyncView(
+          bucket,
+          progress.filter(({ stored }) => arn === '' || stored.target.arn === arn),
+        );
+      },
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { replicationQueue } from '../objects/replication/queue-replication.ts';
+import { type QueueState, readState } from '../outbox/queue-state.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
+import { readStats, type ReplicationStats } from './replication-stats.ts';
+
+/** A target of a bucket with its counters and its queue. */
+export interface TargetProgress {
+  readonly stored: StoredTarget;
+  readonly stats: ReplicationStats;
+  readonly queue: QueueState | undefined;
+}
+
+interface BucketReplicationsOptions {
+  readonly targets: RemoteTargets;
+  readonly records: RecordStore;
+  readonly objects: Pick<ObjectLayer, 'getBucketReplication' | 'putBucketReplication'>;
+  readonly clock?: () => number;
+}
+
+/** The replication of buckets, as the S3 API changes and shows it. Errors are `S3Error`s. */
+export class BucketReplications {
+  readonly #options: BucketReplicationsOptions;
+
+  constructor(options: BucketReplicationsOptions) {
+    this.#options = options;
+  }
+
+  /** Each rule must name a remote target of the bucket. */
+  async put(bucket: string, configuration: ReplicationConfiguration): Promise<void> {
+    const { targets, objects } = this.#options;
+    const known = new Set((await targets.ofBucket(bucket)).map(({ target }) => target.arn));
+    const unknown = configuration.rules.find(({ target }) => !known.has(target));
+    if (unknown !== undefined) {
+      throw new S3Error('XMinioAdminRemoteTargetNotFoundError', undefined, { details: { Arn: unknown.target } });
+    }
+    await objects.putBucketReplication(bucket, configuration);
+  }
+
+  /** Ends the replication of a bucket, and removes its targets, as MinIO does. */
+  async remove(bucket: string): Promise<void> {
+    const { targets, objects } = this.#options;
+    await objects.putBucketReplication(bucket, undefined);
+    for (const stored of await targets.ofBucket(bucket)) await targets.remove(stored);
+  }
+
+  /** Throws `ReplicationConfigurationNotFoundError`. */
+  async progress(bucket: string): Promise<readonly TargetProgress[]> {
+    const { targets, records } = this.#options;
+    const { rules } = await this.#configuration(bucket);
+    const used = new Set(rules.map(({ target }) => target));
+    const stored = (await targets.ofBucket(bucket)).filter(({ target }) => used.has(target.arn));
+    return Promise.all(
+      stored.map(async (one) => ({
+        stored: one,
+        stats: await readStats(records, one.id),
+        queue: await readState(records, replicationQueue(one.id)),
+      })),
+    );
+  }
+
+  /** Starts to send what is older than `olderThanMs` again, and resolves with the id of the resync. */
+  async startResync(
+    bucket: string,
+    {
+      arn,
+      olderThanMs,
+      id = randomUUID(),
+    }: { readonly arn: string; readonly olderThanMs: number; readonly id?: string | undefined },
+  ): Promise<{ readonly arn: string; readonly id: string }> {
+    const { targets, clock = Date.now } = this.#options;
+    const { rules } = await this.#configuration(bucket);
+    const ofTarget = rules.filter(({ target }) => arn === '' || target === arn);
+    const arns = [...new Set(ofTarget.map(({ target }) => target))];
+    const [only] = arns;
+    if (only === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
+    if (arns.length > 1) throw new S3Error('InvalidRequest', 'ARN should be specified for replication reset');
+    if (!ofTarget.some(({ enabled, existingObjects }) => enabled && existingObjects)) {
+      throw new S3Error('XMinioReplicationNoExistingObjects');
+    }
+    const stored = await targets.get(bucket, only);
+    if (stored === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
+    const { resync } = await readStats(this.#options.records, stored.id);
+    if (stored.target.resync !== undefined && (resync?.id !== stored.target.resync.id || resync.ended === undefined)) {
+      throw new S3Error(
+        'InvalidRequest',
+        `Resync of bucket ${bucket} is already in progress for remote bucket ${only}`,
+      );
+    }
+    const before = clock() - olderThanMs;
+    if (!(await targets.replace(stored, { ...stored.target, resync: { id, before } }))) {
+      throw new S3Error('SlowDown', 'The target was changed by others at the same time; try again.');
+    }
+    return { arn: only, id };
+  }
+
+  async #configuration(bucket: string): Promise<ReplicationConfiguration> {
+    const configuration = await this.#options.objects.getBucketReplication(bucket);
+    if (configuration === undefined) throw new S3Error('ReplicationConfigurationNotFoundError');
+    return configuration;
+  }
+}
+
+/** The state of a resync that was asked for and has not begun. */
+export function resyncOf({ stored, stats }: TargetProgress): ReplicationStats['resync'] {
+  const asked = stored.target.resync;
+  if (asked === undefined || stats.resync?.id === asked.id) return stats.resync;
+  const none = { count: 0, bytes: 0 };
+  return { ...asked, started: 0, walked: false, queued: 0, replicated: none, failed: none };
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { outboxKeys } from '../objects/events/outbox.ts';
+import { findBucket } from '../objects/records/bucket-record.ts';
+import { replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
+import { deliverQueue } from '../outbox/deliver-queue.ts';
+import type { QueueBounds } from '../outbox/queue-state.ts';
+import { queuedTargets } from '../outbox/read-queue.ts';
+import { commitOnce, isReadOnly } from '../store/commits.ts';
+import { within } from '../store/keys.ts';
+import { type Key, type RecordStore, scanPages } from '../store/record-store.ts';
+import { ReplicationDelivery } from './replicate-to.ts';
+import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
+import { removeStats, TargetStats } from './replication-stats.ts';
+import { walkForResync } from './resync.ts';
+
+interface DeliverReplicationOptions {
+  readonly records: RecordStore;
+  readonly targets: RemoteTargets;
+  readonly objects: Pick<
+    ObjectLayer,
+    'getObject' | 'headObject' | 'setReplicationStatus' | 'listObjectVersions' | 'queueResync'
+  >;
+  readonly signal: AbortSignal;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** Reports whether an error ends the work: another server delivers now. */
+  readonly isOver: (error: unknown) => boolean;
+  readonly idleMs?: number;
+}
+
+/** Milliseconds between two looks at the remote targets. */
+const lookMs = 1_000;
+const saveMs = 1_000;
+/** Milliseconds after a failure of the store. */
+const retryMs = 2_000;
+
+/** A version that finds its queue full has failed, and a resync sends it. An entry has some 300 bytes. */
+export const replicationBounds: QueueBounds = { events: 1_000_000, bytes: 1024 ** 3, whenFull: 'drop' };
+
+/** Delivers the queues of all remote targets while this server holds the lease, until the signal aborts it. Its commits are fenced. */
+export async function deliverReplication(options: DeliverReplicationOptions): Promise<void> {
+  const { targets, signal } = options;
+  const running = new Map<
+    string,
+    { readonly revision: number; readonly stop: AbortController; readonly done: Promise<void> }
+  >();
+  const end = async (id: string) => {
+    const work = running.get(id);
+    running.delete(id);
+    work?.stop.abort();
+    await work?.done;
+  };
+  try {
+    while (!signal.aborted) {
+      const queues = await queuedTargets(options.records);
+      const known = await targets.all();
+      const ids = new Set(known.map(({ id }) => id));
+      for (const id of running.keys()) if (!ids.has(id)) await end(id);
+      for (const stored of known) {
+        // The bucket was removed with its rules.
+        if ((await findBucket(options.records, stored.target.sourceBucket)) === undefined) {
+          await targets.remove(stored);
+          continue;
+        }
+        if (running.get(stored.id)?.revision === stored.revision) continue;
+        await end(stored.id);
+        const stop = new AbortController();
+        const done = runTarget(options, stored, AbortSignal.any([signal, stop.signal]));
+        running.set(stored.id, { revision: stored.revision, stop, done });
+      }
+      // The queues were listed before the targets: what they have is of a target that was removed.
+      for (const queue of queues) {
+        const id = targetOfQueue(queue);
+        if (id !== undefined && !ids.has(id)) await dropQueue(options.records, id, signal);
+      }
+      await sleep(lookMs, undefined, { signal }).catch(() => undefined);
+    }
+  } finally {
+    for (const id of running.keys()) running.get(id)?.stop.abort();
+    await Promise.all([...running.values()].map(({ done }) => done));
+  }
+}
+
+/** Works for one target until the signal. It logs failures of the store, and begins again. */
+async function runTarget(options: DeliverReplicationOptions, stored: StoredTarget, signal: AbortSignal): Promise<void> {
+  const { records, log, isOver } = options;
+  const { arn } = stored.target;
+  while (!signal.aborted) {
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    try {
+      // What is delivered cannot be removed from the queue.
+      if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
+      else await workFor(options, stored, either);
+    } catch (error) {
+      if (signal.aborted || isOver(error)) return;
+      log.error({ err: error, target: arn, retryInMs: retryMs }, `the queue of ${arn} could not be delivered`);
+      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+    } finally {
+      failed.abort();
+    }
+  }
+}
+
+async function workFor(options: DeliverReplicationOptions, stored: StoredTarget, signal: AbortSignal): Promise<void> {
+  const { records, objects, log, idleMs } = options;
+  const stopping = new AbortController();
+  const either = AbortSignal.any([signal, stopping.signal]);
+  const stats = await TargetStats.open(records, stored.id);
+  const delivery = new ReplicationDelivery({ stored, objects, stats, signal: either });
+  const parts = [
+    deliverQueue({
+      records,
+      target: replicationQueue(stored.id),
+      delivery,
+      bounds: replicationBounds,
+      signal: either,
+      random: randomBytes,
+      log,
+      ...(idleMs !== undefined && { idleMs }),
+    }),
+    walkForResync({ records, objects, stored, stats, signal: either }),
+    delivery.watchHealth(),
+    saveAll(stats, either),
+  ];
+  try {
+    await Promise.all(parts);
+  } finally {
+    stopping.abort();
+    await Promise.allSettled(parts);
+    delivery.close();
+    if (!signal.aborted) await stats.write().catch(() => undefined);
+  }
+}
+
+async function saveAll(stats: TargetStats, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(saveMs, undefined, { signal }).catch(() => undefined);
+    await stats.write();
+  }
+}
+
+/** Removes what is queued for a target that was removed. */
+async function dropQueue(records: RecordStore, id: string, signal: AbortSignal): Promise<void> {
+  const queue = replicationQueue(id);
+  for await (const page of scanPages(records, { ...within('outbox', queue) })) {
+    if (signal.aborted) return;
+    const keys: Key[] = [];
+    for (const item of page) if (item.kind === 'entry') keys.push(item.key);
+    if (keys.length > 0) await commitOnce(records, { delete: keys }, randomBytes);
+  }
+  await commitOnce(records, { delete: [outboxKeys.state(queue), outboxKeys.dropped(queue)] }, randomBytes);
+  await removeStats(records, id);
+}

@@ -1,0 +1,137 @@
+import { percentEncode } from '../../protocol/sigv4/signature.ts';
+import type { Checksum, ObjectEncryption, ObjectInfo, ObjectPart } from '../objects/object-layer.ts';
+
+type Headers = Record<string, string>;
+
+/** The headers by which MinIO and Coffer know a request of a server that replicates. */
+export const replicationRequest: Readonly<Headers> = {
+  'x-minio-source-replication-request': 'true',
+  'x-amz-replication-status': 'REPLICA',
+};
+
+/**
+ * Returns the headers that describe a version: its metadata, tags, lock and encryption, and the id, time and ETag that it keeps.
+ *
+ * @see https://github.com/minio/minio/tree/master/docs/bucket/replication
+ */
+export function versionHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
+  return {
+    ...metadataHeaders(info, storageClass),
+    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+    ...lockHeaders(info),
+    ...encryptionHeaders(info.encryption),
+    ...sourceHeaders(info),
+  };
+}
+
+/** Returns the headers of a copy of a version onto itself, which changes its metadata, tags and lock. */
+export function attributeHeaders(info: ObjectInfo, storageClass: string | undefined, source: string): Headers {
+  return {
+    ...metadataHeaders(info, storageClass),
+    ...lockHeaders(info),
+    ...sourceHeaders(info),
+    'x-amz-copy-source': source,
+    'x-amz-metadata-directive': 'REPLACE',
+    'x-amz-tagging-directive': 'REPLACE',
+    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+  };
+}
+
+function metadataHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
+  const headers: Headers = {};
+  const put = (name: string, value: string | undefined) => {
+    if (value !== undefined) headers[name] = value;
+  };
+  put('content-type', info.contentType);
+  put('content-encoding', info.contentEncoding);
+  put('content-disposition', info.contentDisposition);
+  put('content-language', info.contentLanguage);
+  put('cache-control', info.cacheControl);
+  put('expires', info.expires);
+  put('x-amz-website-redirect-location', info.websiteRedirect);
+  put('x-amz-storage-class', storageClass);
+  for (const [name, value] of Object.entries(info.metadata)) put(`x-amz-meta-${name}`, value);
+  return headers;
+}
+
+function taggingOf(tags: NonNullable<ObjectInfo['tags']>): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
+    .join('&');
+}
+
+function lockHeaders({ lock }: ObjectInfo): Headers {
+  return {
+    ...(lock?.retention && {
+      'x-amz-object-lock-mode': lock.retention.mode,
+      'x-amz-object-lock-retain-until-date': lock.retention.until.toISOString(),
+    }),
+    ...(lock?.legalHold !== undefined && { 'x-amz-object-lock-legal-hold': lock.legalHold ? 'ON' : 'OFF' }),
+  };
+}
+
+/** The keys of the other side have names of their own: it encrypts under its default key. */
+function encryptionHeaders(encryption: ObjectEncryption | undefined): Headers {
+  if (encryption === undefined) return {};
+  if (encryption.scheme === 'SSE-S3') return { 'x-amz-server-side-encryption': 'AES256' };
+  if (encryption.scheme !== 'SSE-KMS') return {};
+  const { context } = encryption;
+  return {
+    'x-amz-server-side-encryption': 'aws:kms',
+    ...(context && {
+      'x-amz-server-side-encryption-context': Buffer.from(JSON.stringify(context)).toString('base64'),
+    }),
+  };
+}
+
+function sourceHeaders({ lastModified, etag, replication, tags, lock }: ObjectInfo): Headers {
+  const changed = new Date(replication?.changed ?? lastModified.getTime()).toISOString();
+  return {
+    ...replicationRequest,
+    'x-minio-source-mtime': lastModified.toISOString(),
+    'x-minio-source-etag': etag,
+    ...((tags !== undefined || replication?.changed !== undefined) && {
+      'x-minio-source-replication-tagging-timestamp': changed,
+    }),
+    ...((lock?.retention !== undefined || replication?.changed !== undefined) && {
+      'x-minio-source-replication-retention-timestamp': changed,
+    }),
+    ...(lock?.legalHold !== undefined && { 'x-minio-source-replication-legalhold-timestamp': changed }),
+  };
+}
+
+/** Returns the digests of a body that is sent whole: the target verifies what arrives. */
+export function bodyDigests({ etag, encryption, checksum }: ObjectInfo): Headers {
+  const isMd5 = /^[0-9a-f]{32}$/.test(etag) && encryption?.scheme !== 'SSE-KMS' && encryption?.scheme !== 'SSE-C';
+  return {
+    ...(isMd5 && { 'content-md5': Buffer.from(etag, 'hex').toString('base64') }),
+    ...(checksum?.type === 'FULL_OBJECT' && checksumHeader(checksum)),
+  };
+}
+
+export function checksumHeader({ algorithm, value }: Pick<Checksum, 'algorithm' | 'value'>): Headers {
+  return { [`x-amz-checksum-${algorithm.toLowerCase()}`]: value };
+}
+
+/** Returns the headers that say which checksums the parts of an upload have. */
+export function uploadChecksumHeaders(checksum: Checksum | undefined): Headers {
+  if (checksum === undefined) return {};
+  return { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type };
+}
+
+/** MinIO takes ids of versions as UUIDs, and Coffer takes both forms. */
+export function sourceVersionId(versionId: string): string {
+  return versionId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export type SentPart = Pick<ObjectPart, 'number' | 'checksum'> & { readonly etag: string };
+
+/** Writes the document that completes an upload. */
+export function completeDocument(parts: readonly SentPart[]): Buffer {
+  const texts = parts.map(({ number, etag, checksum }) => {
+    const name = checksum && `Checksum${checksum.algorithm}`;
+    const value = checksum === undefined ? '' : `<${name}>${checksum.value}</${name}>`;
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag>${value}</Part>`;
+  });
+  return Buffer.from(`<CompleteMultipartUpload>${texts.join('')}</CompleteMultipartUpload>`);
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { decodeReplication, type QueuedReplication } from '../objects/replication/queue-replication.ts';
+import type { Delivery } from '../outbox/deliver-queue.ts';
+import { Bandwidth } from './bandwidth.ts';
+import type { StoredTarget } from './remote-targets.ts';
+import { ReplicationError } from './replication-error.ts';
+import type { TargetStats } from './replication-stats.ts';
+import { sendVersion } from './send-version.ts';
+import { TargetClient } from './target-client.ts';
+
+interface ReplicateOptions {
+  readonly stored: StoredTarget;
+  readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject' | 'setReplicationStatus'>;
+  readonly stats: TargetStats;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds after which a version that the target refused is sent again. */
+const rejectedMs = 30_000;
+const maxRejected = 10_000;
+
+/** The delivery of a queue of changes to a remote target. */
+export class ReplicationDelivery implements Delivery {
+  readonly #options: ReplicateOptions;
+  readonly #client: TargetClient;
+  readonly #bandwidth: Bandwidth;
+  /** The refusals of versions, with the time of the next attempt. */
+  readonly #rejected = new Map<string, { readonly error: unknown; readonly until: number }>();
+
+  constructor(options: ReplicateOptions) {
+    this.#options = options;
+    const { stored, signal } = options;
+    this.#client = new TargetClient(stored.target, signal);
+    this.#bandwidth = new Bandwidth({ limit: stored.target.bandwidthLimit, signal });
+  }
+
+  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<void> {
+    const name = entry.key.toString('latin1');
+    const known = this.#rejected.get(name);
+    if (known !== undefined && known.until > performance.now()) throw known.error;
+    const queued = decodeReplication(entry);
+    const { objects, stored, stats } = this.#options;
+    const { client, bandwidth } = { client: this.#client, bandwidth: this.#bandwidth };
+    try {
+      const sent = await sendVersion(
+        { objects, client, bandwidth, targetId: stored.id, target: stored.target },
+        queued,
+      );
+      if (sent.version !== undefined) await this.#setStatus(queued, 'COMPLETED', sent.version.changed);
+      stats.count('replicated', sent.bytes, queued.resync);
+      this.#rejected.delete(name);
+    } catch (error) {
+      if (!this.isOfEvent(error)) throw error;
+      // The first failure of a version counts.
+      if (known === undefined) {
+        stats.count('failed', queued.size, queued.resync);
+        await this.#setStatus(queued, 'FAILED', undefined);
+      }
+      if (error instanceof ReplicationError && error.code === 'impossible') return;
+      if (this.#rejected.size < maxRejected) {
+        this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
+      }
+      throw error;
+    }
+  }
+
+  async #setStatus(
+    { kind, bucket, key, versionId }: QueuedReplication,
+    status: 'COMPLETED' | 'FAILED',
+    changed: number | undefined,
+  ): Promise<void> {
+    if (kind === 'removal') return;
+    const target = this.#options.stored.id;
+    try {
+      await this.#options.objects.setReplicationStatus({ bucket, key, versionId, target, status, changed });
+    } catch (error) {
+      // The bucket may be gone.
+      if (!(error instanceof S3Error) || error.status >= 500) throw error;
+    }
+  }
+
+  isOfEvent(error: unknown): boolean {
+    if (error instanceof ReplicationError) return error.code !== 'unavailable';
+    return error instanceof S3Error && error.code !== 'SlowDown' && error.code !== 'ServiceUnavailable';
+  }
+
+  /** Asks the target for a sign of life again and again, until the signal. */
+  async watchHealth(): Promise<void> {
+    const { stored, stats, signal } = this.#options;
+    let before = Date.now();
+    while (!signal.aborted) {
+      const began = performance.now();
+      const online = await this.#client.send({ method: 'HEAD' }).then(
+        ({ status }) => status < 500,
+        () => false,
+      );
+      if (signal.aborted) return;
+      const now = Date.now();
+      const known = stats.current.health ?? { online: true, downtimeMs: 0, outages: 0 };
+      const latencyMs = Math.round(performance.now() - began);
+      stats.setHealth({
+        ...known,
+        online,
+        ...(online && { lastOnline: now, latencyMs, maxLatencyMs: Math.max(latencyMs, known.maxLatencyMs ?? 0) }),
+        outages: known.outages + (known.online && !online ? 1 : 0),
+        downtimeMs: known.downtimeMs + (online ? 0 : now - before),
+      });
+      before = now;
+      await sleep(stored.target.healthCheckMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { commitOnce } from '../store/commits.ts';
+import { key } from '../store/keys.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
+
+/** What was sent to a remote target since it was added. Sizes are bytes, times milliseconds since 1970. */
+export interface ReplicationStats {
+  readonly replicated: Count;
+  readonly failed: Count;
+  /** Present when the target was asked for a sign of life. */
+  readonly health?: TargetHealth;
+  readonly resync?: ResyncState;
+}
+
+interface Count {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export interface TargetHealth {
+  readonly online: boolean;
+  readonly lastOnline?: number;
+  readonly latencyMs?: number;
+  readonly maxLatencyMs?: number;
+  /** Milliseconds, of all outages together. */
+  readonly downtimeMs: number;
+  readonly outages: number;
+}
+
+export interface ResyncState {
+  readonly id: string;
+  readonly started: number;
+  readonly ended?: number;
+  /** Versions from this time on are not sent. */
+  readonly before: number;
+  /** Where the walk goes on; absent at its start and its end. */
+  readonly next?: { readonly key: string; readonly versionId?: string };
+  readonly walked: boolean;
+  readonly queued: number;
+  readonly replicated: Count;
+  readonly failed: Count;
+}
+
+export const noStats: ReplicationStats = { replicated: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
+
+const statsKey = (target: string) => key('replication-stats', target);
+
+export async function readStats(records: Pick<RecordStore, 'get'>, target: string): Promise<ReplicationStats> {
+  const entry = await records.get(statsKey(target));
+  return entry === undefined
+    ? noStats
+    : (decodeRecord(entry.value, 'the state of a remote target') as ReplicationStats);
+}
+
+/** The counters of a target. The server that delivers writes them once a second. */
+export class TargetStats {
+  readonly #records: RecordStore;
+  readonly #target: string;
+  #stats: ReplicationStats;
+  #written: ReplicationStats;
+
+  private constructor(records: RecordStore, target: string, stats: ReplicationStats) {
+    this.#records = records;
+    this.#target = target;
+    this.#stats = stats;
+    this.#written = stats;
+  }
+
+  static async open(records: RecordStore, target: string): Promise<TargetStats> {
+    return new TargetStats(records, target, await readStats(records, target));
+  }
+
+  get current(): ReplicationStats {
+    return this.#stats;
+  }
+
+  /** Counts a delivery. `resync` is the id of the resync that queued it. */
+  count(outcome: 'replicated' | 'failed', bytes: number, resync: string | undefined): void {
+    this.#stats = { ...this.#stats, [outcome]: plus(this.#stats[outcome], bytes) };
+    const running = this.#stats.resync;
+    if (resync === undefined || running?.id !== resync) return;
+    this.setResync({ ...running, [outcome]: plus(running[outcome], bytes) });
+  }
+
+  setHealth(health: TargetHealth): void {
+    this.#stats = { ...this.#stats, health };
+  }
+
+  setResync(resync: ResyncState): void {
+    this.#stats = { ...this.#stats, resync };
+  }
+
+  async write(): Promise<void> {
+    const stats = this.#stats;
+    if (stats === this.#written) return;
+    await commitOnce(
+      this.#records,
+      { put: [{ key: statsKey(this.#target), value: encodeRecord(stats) }] },
+      randomBytes,
+    );
+    this.#written = stats;
+  }
+}
+
+function plus({ count, bytes }: Count, more: number): Count {
+  return { count: count + 1, bytes: bytes + more };
+}
+
+export async function removeStats(records: RecordStore, target: string): Promise<void> {
+  await commitOnce(records, { delete: [statsKey(target)] }, randomBytes);
+}

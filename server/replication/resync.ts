@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forEachLimit } from '../../platform/concurrency.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
+import { replicationQueue } from '../objects/replication/queue-replication.ts';
+import { readState } from '../outbox/queue-state.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import type { StoredTarget } from './remote-targets.ts';
+import type { ResyncState, TargetStats } from './replication-stats.ts';
+
+interface ResyncOptions {
+  readonly records: RecordStore;
+  readonly objects: Pick<ObjectLayer, 'listObjectVersions' | 'queueResync'>;
+  readonly stored: StoredTarget;
+  readonly stats: TargetStats;
+  readonly signal: AbortSignal;
+}
+
+const pageSize = 500;
+/** Versions that are queued at a time. */
+const concurrency = 8;
+/** A queue with more changes is delivered first: a resync must not fill it. */
+const maxQueued = 10_000;
+const waitMs = 1_000;
+
+/** Queues what a resync sends, page by page. After an interruption it goes on with the page that was interrupted. */
+export async function walkForResync(options: ResyncOptions): Promise<void> {
+  const { stats, stored, signal } = options;
+  const asked = stored.target.resync;
+  if (asked === undefined) return;
+  let state: ResyncState =
+    stats.current.resync?.id === asked.id ? stats.current.resync : newResync(asked.id, asked.before);
+  stats.setResync(state);
+  while (!state.walked && !signal.aborted) {
+    await untilQueueIsShort(options);
+    state = await queuePage(options, state);
+  }
+  // The deliveries of the last page are counted as they end.
+  while (!signal.aborted) {
+    state = stats.current.resync ?? state;
+    if (state.ended !== undefined) return;
+    if (state.replicated.count + state.failed.count >= state.queued) stats.setResync({ ...state, ended: Date.now() });
+    else await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+function newResync(id: string, before: number): ResyncState {
+  const none = { count: 0, bytes: 0 };
+  return { id, before, started: Date.now(), walked: false, queued: 0, replicated: none, failed: none };
+}
+
+async function untilQueueIsShort({ records, stored, signal }: ResyncOptions): Promise<void> {
+  while (!signal.aborted) {
+    const state = await readState(records, replicationQueue(stored.id));
+    if ((state?.events ?? 0) < maxQueued) return;
+    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+async function queuePage(options: ResyncOptions, { id, before, next: from }: ResyncState): Promise<ResyncState> {
+  const { objects, stored, stats } = options;
+  const bucket = stored.target.sourceBucket;
+  const { versions, next } = await listed(objects, bucket, from);
+  const due = versions.filter(({ modified }) => modified < before);
+  let queued = 0;
+  // The versions of a key are queued from the oldest to the newest.
+  await forEachLimit([...byKey(due).values()], concurrency, async (ofKey) => {
+    for (const { key, versionId } of ofKey.toReversed()) {
+      if (await objects.queueResync({ bucket, key, versionId, target: stored.id, resync: id })) queued += 1;
+    }
+  });
+  const { next: _next, ...state } = stats.current.resync ?? newResync(id, before);
+  const after: ResyncState = {
+    ...state,
+    queued: state.queued + queued,
+    walked: next === undefined,
+    ...(next !== undefined && { next }),
+  };
+  stats.setResync(after);
+  return after;
+}
+
+async function listed(objects: ResyncOptions['objects'], bucket: string, from: ResyncState['next']) {
+  try {
+    return await objects.listObjectVersions({
+      bucket,
+      prefix: '',
+      delimiter: '',
+      keyMarker: from?.key ?? '',
+      versionIdMarker: from?.versionId,
+      limit: pageSize,
+    });
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return { versions: [], next: undefined };
+    throw error;
+  }
+}
+
+function byKey(versions: readonly ListedVersion[]): Map<string, readonly ListedVersion[]> {
+  return Map.groupBy(versions, ({ key }) => key);
+}

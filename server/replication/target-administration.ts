@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { errorOf, type TargetAnswer, TargetClient } from './target-client.ts';
+import { readStats, type TargetHealth } from './replication-stats.ts';
+import { type RemoteTarget, type RemoteTargets, type StoredTarget } from './remote-targets.ts';
+import { ReplicationError } from './replication-error.ts';
+
+/** A field of a target that an update changes. `place` is the endpoint with its bucket and its credentials. */
+export type TargetField = 'place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy';
+
+/** A remote target with what the server knows of it. */
+export interface ShownTarget {
+  readonly target: Omit<RemoteTarget, 'secretKey' | 'sessionToken'>;
+  readonly health: TargetHealth | undefined;
+}
+
+interface AdministrationOptions {
+  readonly targets: RemoteTargets;
+  readonly records: RecordStore;
+  readonly objects: Pick<
+    ObjectLayer,
+    'getBucketVersioning' | 'getObjectLockConfiguration' | 'getBucketReplication' | 'headBucket'
+  >;
+}
+
+/** The limit of MinIO, in bytes each second. */
+const minBandwidth = 100_000_000;
+
+/** Adds, shows, changes and removes remote targets. Errors are `S3Error`s. */
+export class TargetAdministration {
+  readonly #options: AdministrationOptions;
+
+  constructor(options: AdministrationOptions) {
+    this.#options = options;
+  }
+
+  /** Lists the targets of a bucket, or of all buckets. */
+  async list(bucket: string | undefined): Promise<readonly ShownTarget[]> {
+    const { targets, records, objects } = this.#options;
+    if (bucket !== undefined) await objects.headBucket(bucket);
+    const stored = bucket === undefined ? await targets.all() : await targets.ofBucket(bucket);
+    return Promise.all(
+      stored.map(async ({ id, target: { secretKey: _secret, sessionToken: _token, ...target } }) => ({
+        target,
+        health: (await readStats(records, id)).health,
+      })),
+    );
+  }
+
+  /** Adds a target and resolves with its ARN; that of an earlier one for the same place. The target must be there, and have versions. */
+  async add(target: Omit<RemoteTarget, 'arn'>): Promise<string> {
+    const { targets } = this.#options;
+    await this.#check(target);
+    const known = (await targets.ofBucket(target.sourceBucket)).find(({ target: other }) => isSamePlace(other, target));
+    return known?.target.arn ?? targets.add(randomUUID(), target);
+  }
+
+  async update(given: RemoteTarget, fields: readonly TargetField[]): Promise<string> {
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const stored = await this.#stored(given.sourceBucket, given.arn);
+      const target = fields.reduce((before, field) => ({ ...before, ...changeOf(field, given) }), stored.target);
+      await this.#check(target);
+      if (await this.#options.targets.replace(stored, target)) return target.arn;
+    }
+    throw new S3Error('SlowDown', 'The target was changed by others at the same time; try again.');
+  }
+
+  /** Throws `XMinioAdminRemoteRemoveDisallowed` for a target that a rule names. What waits for it is dropped. */
+  async remove(bucket: string, arn: string): Promise<void> {
+    const stored = await this.#stored(bucket, arn);
+    const rules = (await this.#options.objects.getBucketReplication(bucket))?.rules ?? [];
+    if (rules.some(({ target }) => target === arn)) throw new S3Error('XMinioAdminRemoteRemoveDisallowed');
+    await this.#options.targets.remove(stored);
+  }
+
+  async #stored(bucket: string, arn: string): Promise<StoredTarget> {
+    const stored = await this.#options.targets.get(bucket, arn);
+    if (stored === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
+    return stored;
+  }
+
+  async #check(target: Omit<RemoteTarget, 'arn'>): Promise<void> {
+    const { objects } = this.#options;
+    const { sourceBucket, bandwidthLimit } = target;
+    if ((await objects.getBucketVersioning(sourceBucket))?.status !== 'Enabled') {
+      throw new S3Error('InvalidRequest', "Versioning must be 'Enabled' on the bucket to add a replication target");
+    }
+    if (bandwidthLimit > 0 && bandwidthLimit < minBandwidth) {
+      throw new S3Error('XMinioAdminReplicationBandwidthLimitError');
+    }
+    const hasLock = (await objects.getObjectLockConfiguration(sourceBucket)) !== undefined;
+    const client = new TargetClient({ ...target, arn: '' });
+    try {
+      await checkTarget(client, target, hasLock);
+    } catch (error) {
+      if (!(error instanceof ReplicationError)) throw error;
+      throw new S3Error(
+        'XMinioAdminReplicationRemoteConnectionError',
+        `Remote service connection error: ${error.message}`,
+        {
+          cause: error,
+        },
+      );
+    } finally {
+      client.close();
+    }
+  }
+}
+
+async function checkTarget(
+  client: TargetClient,
+  { endpoint, targetBucket }: Omit<RemoteTarget, 'arn'>,
+  hasLock: boolean,
+): Promise<void> {
+  const bucket = await client.send({ method: 'HEAD' });
+  if (bucket.status === 404) {
+    throw new S3Error('RemoteDestinationNotFoundError', undefined, { details: { BucketName: targetBucket } });
+  }
+  checkAllowed(bucket, endpoint);
+  const versioning = await client.send({ method: 'GET', query: { versioning: '' } });
+  checkAllowed(versioning, endpoint);
+  if (!/<Status>Enabled<\/Status>/.test(versioning.text)) throw new S3Error('RemoteTargetNotVersionedError');
+  if (!hasLock) return;
+  const lock = await client.send({ method: 'GET', query: { 'object-lock': '' } });
+  if (lock.status === 404) throw new S3Error('ReplicationDestinationMissingLockError');
+  checkAllowed(lock, endpoint);
+}
+
+function checkAllowed(answer: TargetAnswer, endpoint: string): void {
+  if (answer.status >= 200 && answer.status < 300) return;
+  const { code, message } = errorOf(answer);
+  throw new ReplicationError('unavailable', `${endpoint} answered ${answer.status} ${code} ${message}`.trim());
+}
+
+function isSamePlace(a: Omit<RemoteTarget, 'arn'>, b: Omit<RemoteTarget, 'arn'>): boolean {
+  return a.endpoint === b.endpoint && a.secure === b.secure && a.targetBucket === b.targetBucket;
+}
+
+function changeOf(field: TargetField, given: RemoteTarget): Partial<RemoteTarget> {
+  switch (field) {
+    case 'place': {
+      const { endpoint, secure, targetBucket, accessKey, secretKey, sessionToken, region } = given;
+      return { endpoint, secure, targetBucket, accessKey, secretKey, sessionToken, region };
+    }
+    case 'bandwidthLimit':
+      return { bandwidthLimit: given.bandwidthLimit };
+    case 'healthCheckMs':
+      return { healthCheckMs: given.healthCheckMs };
+    case 'path':
+      return { path: given.path };
+    case 'disableProxy':
+      return { disableProxy: given.disableProxy };
+    default:
+      return field satisfies never;
+  }
+}

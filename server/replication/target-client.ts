@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
+import { signRequest } from '../../protocol/sigv4/sign-request.ts';
+import type { RemoteTarget } from './remote-targets.ts';
+import { ReplicationError } from './replication-error.ts';
+
+export interface TargetRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Absent for a request to the bucket. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Names in lower case; values have one character for each byte. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | { readonly size: number; readonly chunks: AsyncIterable<Buffer> };
+}
+
+export interface TargetAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Milliseconds without traffic, after which a target counts as away. */
+const idleMs = 30_000;
+/** Milliseconds for which an unused connection is kept; servers keep them for 5 s and more. */
+const keepMs = 4_000;
+const maxAnswerBytes = 1024 * 1024;
+
+/** Sends signed requests to the bucket of a remote target, over connections that it keeps. */
+export class TargetClient {
+  readonly #target: RemoteTarget;
+  readonly #agent: Agent | HttpsAgent;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(target: RemoteTarget, signal?: AbortSignal) {
+    this.#target = target;
+    this.#signal = signal;
+    const options = { keepAlive: true, timeout: keepMs, maxSockets: 64 };
+    this.#agent = target.secure ? new HttpsAgent(options) : new Agent(options);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Resolves with any answer. Rejects with a `ReplicationError` where there is none. */
+  async send(asked: TargetRequest): Promise<TargetAnswer> {
+    try {
+      return await this.#exchange(asked);
+    } catch (error) {
+      if (error instanceof ReplicationError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ReplicationError('unavailable', `${this.#target.endpoint}: ${why}`, { cause: error });
+    }
+  }
+
+  async #exchange({ method, key, query = {}, headers = {}, body }: TargetRequest): Promise<TargetAnswer> {
+    const { hostname, port, host, rawPath } = placeOf(this.#target, key);
+    const rawQuery = Object.entries(query)
+      .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
+      .join('&');
+    const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size;
+    const unsigned = {
+      ...headers,
+      host,
+      ...(method !== 'GET' && method !== 'HEAD' && { 'content-length': String(size) }),
+    };
+    const { accessKey, secretKey, sessionToken, region, secure } = this.#target;
+    const signed = signRequest(
+      { method, rawPath, rawQuery, headers: unsigned },
+      { accessKey, secretKey, ...(sessionToken !== undefined && { sessionToken }) },
+      { region: region === '' ? 'us-east-1' : region, service: 's3', now: new Date(), payloadHash: 'UNSIGNED-PAYLOAD' },
+    );
+    const options: RequestOptions = {
+      agent: this.#agent,
+      host: hostname,
+      port,
+      method,
+      path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
+      headers: { ...unsigned, ...signed },
+      signal: this.#signal,
+    };
+    const request = secure ? httpsRequest(options) : httpRequest(options);
+    request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    // An answer that comes before the end of the body, such as a refusal, ends the body.
+    const sent =
+      Buffer.isBuffer(body) || body === undefined
+        ? request.end(body) && undefined
+        : pipeline(Readable.from(body.chunks), request);
+    sent?.catch(() => undefined);
+    try {
+      const [answer] = await answered;
+      return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
+    } catch (error) {
+      request.destroy();
+      throw error;
+    } finally {
+      // A body that is not sent whole leaves a connection that cannot be used again.
+      if (!request.writableFinished) request.destroy();
+    }
+  }
+}
+
+function placeOf({ endpoint, secure, targetBucket, path }: RemoteTarget, key: string | undefined) {
+  const inHost = path === 'off' || (path === 'auto' && /(?:^|\.)amazonaws\.com(?:\.cn)?(?::|$)/.test(endpoint));
+  const host = inHost ? `${targetBucket}.${endpoint}` : endpoint;
+  const { hostname, port } = new URL(`${secure ? 'https' : 'http'}://${host}`);
+  const place = [...(inHost ? [] : [targetBucket]), ...(key === undefined ? [] : [key])].join('/');
+  return {
+    host,
+    hostname: hostname.replaceAll(/[[\]]/g, ''),
+    port: port === '' ? (secure ? 443 : 80) : Number(port),
+    rawPath: percentEncodePath(`/${place}`),
+  };
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** The code of an S3 error; the status where there is none. */
+export function errorOf({ status, text, headers }: TargetAnswer): { readonly code: string; readonly message: string } {
+  const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? /"Code":"([^"]{1,100})"/.exec(text)?.[1];
+  const message = /<Message>([^<]{0,500})<\/Message>/.exec(text)?.[1];
+  const named = headers['x-minio-error-code'];
+  return { code: code ?? (typeof named === 'string' ? named : String(status)), message: message ?? '' };
+}
+
+/**
+ * Throws a `ReplicationError` unless the target did what it was asked for. Errors of the credentials, the bucket and the server hold for
+ * every version; all others are of this one.
+ */
+export function checkAnswer(answer: TargetAnswer, doing: string): void {
+  const { status, text } = answer;
+  // A slow copy or completion answers 200 before its error.
+  const failed = status < 200 || status >= 300 || /<Error>/.test(text.slice(0, 1_000));
+  if (!failed) return;
+  const { code, message } = errorOf(answer);
+  const ofAll = status >= 500 ? code !== 'NotImplemented' : unavailable.has(code) || status === 429 || status === 408;
+  throw new ReplicationError(ofAll ? 'unavailable' : 'rejected', `could not ${doing}: ${code} ${message}`.trim(), {
+    status,
+  });
+}
+
+const unavailable: ReadonlySet<string> = new Set(
+  'InvalidAccessKeyId SignatureDoesNotMatch NoSuchBucket ExpiredToken InvalidToken InvalidTokenId RequestTimeTooSkewed SlowDown'.split(
+    ' ',
+  ),
+);

@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isVersionId } from '../../../protocol/s3/names.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { DeleteOptions, Replica } from '../../objects/object-layer.ts';
+import type { S3Call } from '../operation.ts';
+import { header } from '../request.ts';
+
+/**
+ * The headers by which a server replicates to this one, as MinIO and Coffer send them. The first says that the request is one of a server
+ * that replicates; all others need it.
+ */
+const requestHeader = 'x-minio-source-replication-request';
+/** A server that replicates asks for an object of this server alone. Coffer passes no read on. */
+const proxyHeader = 'x-minio-source-proxy-request';
+const timestampHeaders = [
+  'x-minio-source-replication-tagging-timestamp',
+  'x-minio-source-replication-retention-timestamp',
+  'x-minio-source-replication-legalhold-timestamp',
+] as const;
+
+/** The headers and parameters of a request that brings a version. */
+export const replicaHeaders = [
+  requestHeader,
+  'x-amz-replication-status',
+  'x-minio-source-mtime',
+  'x-minio-source-etag',
+  ...timestampHeaders,
+] as const;
+
+/** The headers of a request that brings a deletion. */
+export const replicaDeletionHeaders = [
+  requestHeader,
+  'x-amz-replication-status',
+  'x-minio-source-mtime',
+  'x-minio-source-deletemarker',
+] as const;
+
+export function isReplicaRequest(headers: IncomingHttpHeaders): boolean {
+  return header(headers, requestHeader) === 'true';
+}
+
+/** Refuses a header of replication in a request of another kind, and a value that is not known. */
+export function checkReplicaHeader(name: string, value: string, { request: { headers } }: S3Call): void {
+  const isFlag = name === requestHeader || name === proxyHeader;
+  if (isFlag && value !== 'true' && value !== 'false') throw invalid(name, value, 'true or false');
+  if (name === 'x-amz-replication-status' && value !== 'REPLICA') throw invalid(name, value, 'REPLICA');
+  if (isFlag || isReplicaRequest(headers)) return;
+  throw new S3Error('NotImplemented', `The header ${name} is not implemented without ${requestHeader}: true.`, {
+    details: { ArgumentName: name },
+  });
+}
+
+/** Refuses the id of a version that a client would choose. */
+export function checkReplicaVersion(value: string, { request: { headers } }: S3Call): void {
+  if (isReplicaRequest(headers) && isVersionId(value)) return;
+  const why = isReplicaRequest(headers) ? 'it is no version id' : 'it is not of one version of an object';
+  throw new S3Error('InvalidArgument', `This operation does not accept a version-id: ${why}.`, {
+    details: { ArgumentName: 'versionId', ArgumentValue: value.slice(0, 100) },
+  });
+}
+
+/**
+ * Reads the version that a replicating server brings, and requires the permission for it; undefined for the request of a client.
+ *
+ * @throws S3Error AccessDenied, InvalidArgument
+ */
+export async function replicaOfRequest(call: S3Call): Promise<Replica | undefined> {
+  const { headers } = call.request;
+  if (headers[requestHeader] === undefined || !isReplicaRequest(headers)) return undefined;
+  await call.require('s3:ReplicateObject', `${call.bucket}/${call.key}`);
+  const versionId = call.query.get('versionId');
+  const modified = timeOf(headers, 'x-minio-source-mtime');
+  if (versionId === undefined) throw invalid('versionId', '', 'the id of the version that is replicated');
+  if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the version that is replicated');
+  const etag = header(headers, 'x-minio-source-etag')?.replaceAll('"', '');
+  if (etag !== undefined && !/^[0-9a-f]{32}(?:-\d{1,5})?$/.test(etag)) {
+    throw invalid('x-minio-source-etag', etag, 'an ETag');
+  }
+  return { versionId, modified, etag, changed: changeOf(headers) };
+}
+
+/** Returns the last of the times at which tags, retention and legal hold changed. */
+function changeOf(headers: IncomingHttpHeaders): Date | undefined {
+  const times = timestampHeaders.map((name) => timeOf(headers, name)?.getTime()).filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : new Date(Math.max(...times));
+}
+
+/**
+ * Reads the deletion that a replicating server brings, and requires the permission for it; undefined for the request of a client.
+ *
+ * @throws S3Error AccessDenied, InvalidArgument
+ */
+export async function replicaDeletion(call: S3Call): Promise<DeleteOptions['replica']> {
+  const { headers } = call.request;
+  if (headers[requestHeader] === undefined || !isReplicaRequest(headers)) return undefined;
+  await call.require('s3:ReplicateDelete', `${call.bucket}/${call.key}`);
+  const versionId = call.query.get('versionId');
+  if (versionId === undefined) throw invalid('versionId', '', 'the id of the version that is replicated');
+  if (header(headers, 'x-minio-source-deletemarker') !== 'true') return { marker: undefined };
+  const modified = timeOf(headers, 'x-minio-source-mtime');
+  if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the delete marker');
+  return { marker: { versionId, modified } };
+}
+
+/** Times have milliseconds here; MinIO sends nanoseconds. */
+function timeOf(headers: IncomingHttpHeaders, name: string): Date | undefined {
+  const text = header(headers, name);
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time) || time < 0) throw invalid(name, text, 'a time of RFC 3339');
+  return new Date(time);
+}
+
+function invalid(name: string, value: string, what: string): S3Error {
+  return new S3Error('InvalidArgument', `${name} must be ${what}.`, {
+    details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },
+  });
+}
