@@ -49,13 +49,14 @@ export function objectElements(
   const ownerHere = options.owner ? theOwner : none;
   return objects.map((object) => {
     const { key, size, etag, modified, checksum, storageClass } = object;
-    return element(name, [
+    const shown = [
       markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
       checksum && checksumMarkup(checksum),
       markup`<Size>${size}</Size>${ownerHere}`,
       storageClassElement(storageClass),
-      ...(more?.get(object) ?? []),
-    ]);
+    ];
+    const added = more?.get(object);
+    return element(name, added === undefined ? shown : [...shown, ...added]);
   });
 }
 

@@ -83,12 +83,12 @@ function invalid(message: string, value: string): S3Error {
 const theOwner = owner('Owner');
 const none = xmlText('');
 
-function versionElement(version: ListedVersion, encoding: KeyEncoding, more: readonly Xml[] = []): Xml {
+function versionElement(version: ListedVersion, encoding: KeyEncoding, more: readonly Xml[] | undefined): Xml {
   const { key, versionId, isLatest, modified, deleteMarker } = version;
   const latest = xmlText(String(isLatest));
   const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${latest}</IsLatest><LastModified>${xmlText(isoTime(modified))}</LastModified>`;
   if (deleteMarker) return markup`<DeleteMarker>${place}${theOwner}</DeleteMarker>`;
   const { etag, checksum, size, storageClass } = version;
   const checksums = checksum === undefined ? none : checksumMarkup(checksum);
-  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}${xmlAll(more)}</Version>`;
+  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}${more === undefined ? none : xmlAll(more)}</Version>`;
 }
