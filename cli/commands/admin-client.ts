@@ -107,7 +107,7 @@ export async function adminOf(context: Context, argument: string): Promise<Admin
   const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
   if (bucket !== '')
     throw new CliError('BadArgument', `Invalid alias \`${argument}\`: name a server, without a bucket`);
-  if (alias.accessKey === '') {
+  if (alias.accessKey === '' && alias.webIdentity === undefined) {
     throw new CliError(
       'BadAlias',
       `The alias \`${aliasName}\` has no keys, and anonymous callers cannot administer: ` +

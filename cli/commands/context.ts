@@ -109,7 +109,7 @@ export class Context {
     ]);
     const { customHeader = [] } = this.#options;
     this.#limits ??= await this.#readLimits();
-    const renew = alias.login && (await import('./login/renew-login.ts')).renewalOf(this, alias, signal);
+    const renew = await this.#renewalOf(alias, signal);
     return new S3Client({
       alias: renew === undefined ? alias : await renew(),
       renew,
@@ -124,6 +124,15 @@ export class Context {
           ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`)
           : undefined,
     });
+  }
+
+  /** Returns the function that keeps temporary credentials from expiring; undefined for keys. */
+  async #renewalOf(alias: Alias, signal: AbortSignal): Promise<(() => Promise<Alias>) | undefined> {
+    const { login, webIdentity } = alias;
+    if (webIdentity !== undefined) {
+      return (await import('./login/web-identity.ts')).webIdentityCredentials(this, alias, webIdentity);
+    }
+    return login && (await import('./login/renew-login.ts')).renewalOf(this, alias, signal);
   }
 
   async #readLimits(): Promise<RateLimits> {

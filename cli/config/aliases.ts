@@ -16,6 +16,17 @@ export interface Alias {
   readonly path: 'auto' | 'on' | 'off';
   /** The credentials come from a single sign-on. They are renewed before they expire. Never in config.json. */
   readonly login?: { readonly alias: string; readonly expires: Date };
+  /** The credentials come from a token in a file, as programs in Kubernetes have one. Never in config.json. */
+  readonly webIdentity?: WebIdentity;
+}
+
+/** What the environment says of an alias whose credentials are those of a token. */
+export interface WebIdentity {
+  /** The URL of the STS API. */
+  readonly endpoint: string;
+  readonly tokenFile: string;
+  readonly roleArn: string;
+  readonly sessionName: string;
 }
 
 /** @throws CliError BadAlias */
@@ -148,7 +159,7 @@ function aliasesFromEnvironment(env: NodeJS.ProcessEnv): Map<string, Alias> {
  * Parses `http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST`. As with other clients the keys are used unchanged, unless they have an escape that
  * the form requires (`%3A`, `%40`, `%2F`, `%25`): then all of them are percent-decoded.
  */
-function parseHostVariable(variable: string, value: string): Alias {
+export function parseHostVariable(variable: string, value: string): Alias {
   const match = /^(https?:\/\/)(?:(.*)@)?([^@/]+)\/?$/i.exec(value);
   const [, scheme, keys = '', host] = match ?? [];
   if (scheme === undefined || host === undefined) throw malformed(variable);
@@ -195,7 +206,32 @@ export function withLogin(name: string, alias: Alias, login: Login | undefined):
 export async function allAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
   const [aliases, logins] = await Promise.all([readAliases(folder), readLogins(folder)]);
   for (const [name, alias] of aliases) aliases.set(name, withLogin(name, alias, logins.get(name)));
-  return new Map([...aliases, ...aliasesFromEnvironment(env)]);
+  const all = new Map([...aliases, ...(await aliasesFromEnvFile(env)), ...aliasesFromEnvironment(env)]);
+  for (const [name, alias] of all) {
+    const webIdentity = webIdentityOf(name, env);
+    if (webIdentity !== undefined) all.set(name, { ...alias, webIdentity });
+  }
+  return all;
+}
+
+/** Reads the file of `COFFER_CONFIG_ENV_FILE` or `MC_CONFIG_ENV_FILE`, if one is named. */
+async function aliasesFromEnvFile(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, Alias>> {
+  const path = env['COFFER_CONFIG_ENV_FILE'] || env['MC_CONFIG_ENV_FILE'] || '';
+  if (path === '') return new Map();
+  return (await import('./env-file.ts')).readEnvFile(path);
+}
+
+/** @throws CliError BadAlias */
+function webIdentityOf(name: string, env: NodeJS.ProcessEnv): WebIdentity | undefined {
+  const variable = (what: string): string => env[`COFFER_${what}_${name}`] || env[`MC_${what}_${name}`] || '';
+  const endpoint = variable('STS_ENDPOINT');
+  if (endpoint === '') return undefined;
+  const tokenFile = variable('WEB_IDENTITY_TOKEN_FILE');
+  if (tokenFile === '') {
+    throw new CliError('BadAlias', `MC_STS_ENDPOINT_${name} needs MC_WEB_IDENTITY_TOKEN_FILE_${name}, too`);
+  }
+  const sessionName = variable('ROLE_SESSION_NAME') || 'coffer';
+  return { endpoint: checkUrl(endpoint), tokenFile, roleArn: variable('ROLE_ARN'), sessionName };
 }
 
 export function findAlias(aliases: ReadonlyMap<string, Alias>, name: string): Alias {

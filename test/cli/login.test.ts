@@ -80,6 +80,33 @@ afterAll(async () => {
   await provider.close();
 });
 
+describe('an alias with a token in a file', () => {
+  it('has the rights of the token, and signs links by its credentials', async () => {
+    const token = join(folder, 'token');
+    await writeFile(token, `${await provider.accessToken('ann')}\n`);
+    const env = {
+      MC_HOST_job: server.s3,
+      MC_STS_ENDPOINT_job: server.s3,
+      MC_WEB_IDENTITY_TOKEN_FILE_job: token,
+      COFFER_CONFIG_DIR: folder,
+    };
+    const input = join(folder, 'job.txt');
+    await writeFile(input, 'of the job');
+    for (const args of [
+      ['mb', 'job/of-a-job'],
+      ['cp', input, 'job/of-a-job/'],
+    ]) {
+      expect(await runCoffer(args, { env })).toMatchObject({ code: 0, stderr: '' });
+    }
+    const shared = await runCoffer(['--json', 'share', 'download', 'job/of-a-job/job.txt'], { env });
+    const { share } = JSON.parse(shared.stdout.toString()) as { readonly share: string };
+    expect(await (await fetch(share)).text()).toBe('of the job');
+    await writeFile(token, 'no token');
+    const refused = await runCoffer(['ls', 'job/of-a-job'], { env });
+    expect([refused.code, refused.stdout.length]).toEqual([1, 0]);
+  });
+});
+
 describe('coffer login', () => {
   it('signs in by the browser, adds the alias, and its credentials work', async () => {
     const { code, stdout, stderr } = await byBrowser([server.s3]);

@@ -123,7 +123,9 @@ async function parseShared(context: Context, argument: string): Promise<RemoteTa
   if (target.bucket === '')
     throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket or object`);
   // The client has renewed the credentials of a login.
-  if (target.alias.accessKey !== '') return { ...target, alias: (await context.client(target.alias)).alias };
+  const { accessKey, webIdentity } = target.alias;
+  if (accessKey !== '' || webIdentity !== undefined)
+    return { ...target, alias: (await context.client(target.alias)).alias };
   throw new CliError(
     'BadAlias',
     `The alias \`${target.aliasName}\` has no keys: a link needs those of the one who shares`,

@@ -134,6 +134,9 @@ server. There is no progress bar with --json, with --quiet, or off a terminal.`,
     title: 'variables of the environment, and files',
     text: `
   COFFER_HOST_ALIAS, MC_HOST_ALIAS   an alias: https://ACCESS_KEY:SECRET_KEY@HOST
+  MC_CONFIG_ENV_FILE                 a file with lines as MC_HOST_ALIAS=URL
+  MC_STS_ENDPOINT_ALIAS, MC_WEB_IDENTITY_TOKEN_FILE_ALIAS, MC_ROLE_ARN_ALIAS
+                                     credentials for the token in a file
   COFFER_ACCESS_KEY, COFFER_SECRET_KEY   keys for \`alias set\`
   COFFER_CONFIG_DIR, MC_CONFIG_DIR   the folder of config.json (~/.coffer)
   COFFER_REGION, MC_REGION           the region of the server (us-east-1)

@@ -37,6 +37,8 @@ export async function find(context: Context, [argument = '']: readonly string[],
   const words = options.exec === undefined ? undefined : splitWords(options.exec);
   const fields = await fieldTest(context, target, options);
   await checkExists(context, target);
+  // The client has renewed temporary credentials, which links need.
+  const linked = target.kind === 'local' ? target : { ...target, alias: (await context.client(target.alias)).alias };
   const failures = new Failures(context);
   // Watching begins first, so that no new file is lost.
   const watched = options.watch === true ? await watchTarget(context, asFolder(target)) : undefined;
@@ -46,9 +48,9 @@ export async function find(context: Context, [argument = '']: readonly string[],
   const entries = matching(all, test);
   const tested = fields === undefined ? entries : chosen(entries, fields, watched === undefined ? parallel : 1);
   for await (const entry of tested) {
-    if (words === undefined) await print(context, target, entry, options.print ?? '{}');
+    if (words === undefined) await print(context, linked, entry, options.print ?? '{}');
     else {
-      const filled = words.map((word) => fillTemplate(word, entry, () => urlOf(target, entry)));
+      const filled = words.map((word) => fillTemplate(word, entry, () => urlOf(linked, entry)));
       await runCommand(context, filled).catch((error: unknown) => failures.report(error, 'Unable to run the command'));
     }
   }
