@@ -5,9 +5,10 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /**
- * `npm test` runs what needs only Node, in two projects. `unit` is what stands beside the sources: its files share a worker, and open
- * no socket and start no process (test/support/vitest/unit-setup.ts). `process` is `*.process.test.ts` beside the sources and all of
- * `test/`: each file has a worker of its own. Each heavier tier is a project with the layout of `test/`, started by `.ci/run`.
+ * `npm test` runs what needs only Node, in three projects. `unit` has the tests of the sources: its files share workers, and open no
+ * socket and start no process (test/support/vitest/unit-setup.ts). `sockets` has their `*.process.test.ts`, which may, and share workers
+ * too. `process` has all of `test/`: each file has its own worker. Each heavier tier is a project with the layout of `test/`, started by
+ * `.ci/run`.
  */
 const tiers = [
   'keycloak',
@@ -58,6 +59,9 @@ class ByName extends BaseSequencer {
   }
 }
 
+/** The files with sockets and programs wait more than they compute. */
+const waitingWorkers = availableParallelism() + 2;
+
 const projects: TestProjectInlineConfiguration[] = [
   {
     extends: true,
@@ -74,13 +78,22 @@ const projects: TestProjectInlineConfiguration[] = [
   {
     extends: true,
     test: {
+      name: 'sockets',
+      include: [`${sources}/*.process.test.ts`],
+      isolate: false,
+      sequence: { groupOrder: 1 },
+      maxWorkers: waitingWorkers,
+    },
+  },
+  {
+    extends: true,
+    test: {
       name: 'process',
-      include: [`${sources}/*.process.test.ts`, 'test/**/*.test.ts'],
+      include: ['test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
       globalSetup: bundle,
-      // These files wait for programs and for time more than they compute.
-      maxWorkers: availableParallelism() + 2,
+      maxWorkers: waitingWorkers,
     },
   },
 ];
