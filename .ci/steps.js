@@ -165,7 +165,6 @@ export const areas = [
   ['test/ldap/', ['ldap']],
   ['test/brokers/', ['brokers']],
   ['test/events/', ['minio-client', 'postgres']],
-  ['test/events/', ['minio-client']],
   ['test/replication/', ['minio-client']],
   ['test/browser/', ['browser', 'keycloak']],
   ['test/minio-client/', ['minio-client']],

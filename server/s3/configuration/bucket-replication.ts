@@ -40,7 +40,8 @@ export const deleteBucketReplication: Operation = {
   action: 's3:PutReplicationConfiguration',
   async handle(call) {
     await (await replicationsOf(call)).remove(call.bucket);
-    return emptyAnswer(204);
+    // AWS answers 204. Stock mc takes 200 alone, and the SDKs of AWS take both.
+    return emptyAnswer(200);
   },
 };
 

@@ -1,0 +1,79 @@
+import {
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  PutObjectTaggingCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { versionsOf } from '../replication/replicated-buckets.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startMinio } from '../support/server/start-minio.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { StockMc } from './stock-mc.ts';
+
+let ours: RunningServer;
+let theirs: Awaited<ReturnType<typeof startMinio>>;
+let folder: string;
+let mc: StockMc;
+let here: S3Client;
+let there: S3Client;
+const Bucket = 'replicated';
+const wait = { timeout: 20_000, interval: 200 };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-mc-replication-'));
+  [ours, theirs] = await Promise.all([startServer(), startMinio()]);
+  await untilReady(ours);
+  mc = new StockMc(folder);
+  await mc.alias('c', ours.s3, ours.accessKey, ours.secretKey);
+  await mc.alias('m', theirs.url, theirs.accessKey, theirs.secretKey);
+  here = s3Client(ours);
+  there = s3Client({ ...ours, s3: theirs.url, accessKey: theirs.accessKey, secretKey: theirs.secretKey });
+  for (const alias of ['c', 'm']) await mc.run('mb', '--with-versioning', `${alias}/${Bucket}`);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([ours?.stop(), theirs?.stop()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('replication to a real MinIO, set up by stock mc', { timeout: 60_000 }, () => {
+  it('is added, listed and exported', async () => {
+    const { host } = new URL(theirs.url);
+    const remote = `http://${theirs.accessKey}:${theirs.secretKey}@${host}/${Bucket}`;
+    const parts = 'delete,delete-marker,existing-objects,metadata-sync';
+    await mc.run('replicate', 'add', `c/${Bucket}`, '--remote-bucket', remote, '--replicate', parts);
+    const [listed] = await mc.run('replicate', 'ls', `c/${Bucket}`);
+    expect(listed).toMatchObject({ status: 'success' });
+    const exported = await mc.run('replicate', 'export', `c/${Bucket}`);
+    expect(JSON.stringify(exported)).toContain('arn:minio:replication:');
+    await mc.run('replicate', 'resync', 'status', `c/${Bucket}`);
+  });
+
+  it('keeps versions, their ids and times, delete markers, tags and removals', async () => {
+    const Key = 'a b/ä';
+    await here.send(new PutObjectCommand({ Bucket, Key, Body: 'one', Metadata: { colour: 'red' }, Tagging: 'k=v' }));
+    await here.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(300_000, 1) }));
+    const { VersionId } = await here.send(new PutObjectCommand({ Bucket, Key, Body: 'three' }));
+    await here.send(new DeleteObjectCommand({ Bucket, Key: 'hidden' }));
+    await expect.poll(() => versionsOf(there, Bucket), wait).toEqual(await versionsOf(here, Bucket));
+    await here.send(new PutObjectTaggingCommand({ Bucket, Key, Tagging: { TagSet: [{ Key: 'later', Value: 'x' }] } }));
+    const count = async () => (await there.send(new HeadObjectCommand({ Bucket, Key }))).TagCount;
+    await expect.poll(count, wait).toBe(1);
+    const replica = await there.send(new HeadObjectCommand({ Bucket, Key }));
+    expect(replica.ReplicationStatus).toBe('REPLICA');
+    await here.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+    await expect.poll(() => versionsOf(there, Bucket), wait).toEqual(await versionsOf(here, Bucket));
+  });
+
+  it('shows its status, and is removed', async () => {
+    const [status] = await mc.run('replicate', 'status', `c/${Bucket}`);
+    expect(status).toMatchObject({ status: 'success' });
+    await mc.run('replicate', 'rm', '--all', '--force', `c/${Bucket}`);
+    const { text } = await mc.try('replicate', 'ls', `c/${Bucket}`);
+    expect(text).not.toContain('arn:minio:replication:');
+  });
+});
