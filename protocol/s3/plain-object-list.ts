@@ -20,7 +20,7 @@ export interface PlainObjectList {
  * Reads a ListBucketResult in the plain form in which servers write it: elements without attributes, comments and CDATA, and none twice where
  * one is expected. Returns undefined for any other document, which the general reader then reads or refuses.
  *
- * A page of 1,000 objects takes 1 ms instead of 6: the general reader makes a node of each of its 6,000 elements.
+ * It takes half the time of the general reader, which makes a node of each of the 8,000 elements of a page.
  */
 export function readPlainObjectList(document: string): PlainObjectList | undefined {
   const head = /^(?:<\?xml [^<>]*\?>\s*)?<ListBucketResult(?: xmlns="[^"<>&]*")?>/.exec(document);
@@ -104,7 +104,7 @@ class PlainReader {
     }
     this.#isEmpty = source.charCodeAt(end - 1) === slash;
     const name = source.slice(at + 1, this.#isEmpty ? end - 1 : end);
-    if (!plainName.test(name)) throw notPlain;
+    if (!usualNames.has(name) && !plainName.test(name)) throw notPlain;
     return name;
   }
 
@@ -116,7 +116,7 @@ class PlainReader {
     if (!source.startsWith(`</${name}>`, end)) throw notPlain;
     const text = source.slice(this.#at, end);
     this.#at = end + name.length + 3;
-    return text.includes('&') ? resolveReferences(text) : text;
+    return text.includes('&') ? resolved(text) : text;
   }
 
   /** Skips an element that holds text, or elements with text, such as `Owner`. */
@@ -128,6 +128,26 @@ class PlainReader {
   }
 }
 
+/** The quotes of an ETag are nearly all references of a listing. */
+function resolved(text: string): string {
+  if (!text.startsWith(quote) || !text.endsWith(quote) || text.length < 2 * quote.length)
+    return resolveReferences(text);
+  const inner = text.slice(quote.length, -quote.length);
+  return `"${inner.includes('&') ? resolveReferences(inner) : inner}"`;
+}
+
+const quote = '&quot;';
+const usualNames = new Set([
+  'Contents',
+  'Key',
+  'LastModified',
+  'ETag',
+  'Size',
+  'StorageClass',
+  'ChecksumAlgorithm',
+  'ChecksumType',
+  'Owner',
+]);
 const lessThan = 0x3c;
 const slash = 0x2f;
 /** Characters of a tag. */
