@@ -38,7 +38,7 @@ const actionsOfService = {
     ServerTrace ServerUpdate ServiceCordon ServiceFreeze ServiceRestart ServiceStop SetBucketQuota SetBucketTarget SetReadOnly
     SetTier SiteReplicationAdd SiteReplicationDisable SiteReplicationInfo SiteReplicationOperation SiteReplicationRemove
     SiteReplicationResync SnapshotStore StartBatchJob StorageInfo TopLocksInfo UpdatePolicyAssociation UpdateServiceAccount
-    VerifyStore
+    VerifyStore ReadAuditLog PauseBackgroundTask ListSessions RevokeSession
   `),
   kms: words(`
     API AssignPolicy AuditLog CreateKey DeleteIdentity DeleteKey DeletePolicy DescribeIdentity DescribePolicy

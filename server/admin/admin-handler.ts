@@ -53,6 +53,8 @@ async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
     case 'json':
       return bytes(Buffer.from(JSON.stringify(answer.value)), 'application/json', answer.headers);
     case 'sealed': {
+      if (call.services.plainDocuments === true)
+        return bytes(Buffer.from(answer.value), 'text/plain; charset=utf-8', answer.headers);
       const secret = await callerSecret(call.services, call.principal);
       return bytes(await encryptPayload(secret, Buffer.from(answer.value)), 'application/octet-stream', answer.headers);
     }

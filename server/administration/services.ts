@@ -63,6 +63,8 @@ export interface AdminServices {
   readonly batchJobs?: BatchJobs;
   /** Control of this process. */
   readonly process?: ServerProcess;
+  /** Documents are not encrypted under the caller's secret key: a session of the console has none. */
+  readonly plainDocuments?: boolean;
   /** Aborts when endless answers have to end. */
   readonly stopping?: AbortSignal;
   readonly clock?: () => Date;

@@ -9,6 +9,11 @@ import type { RequestOrigin } from '../auth/condition-keys.ts';
 import type { FindSource } from '../http/contract/source-address.ts';
 import type { AuditContext, RequestEvents } from '../http/contract/request.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
+import type { HealthFacts } from '../observability/health/health-checks.ts';
+import type { MetricsHistory } from '../observability/metrics/metrics-history.ts';
+import type { UsageHistory } from '../observability/usage/usage-history.ts';
+import type { BackgroundTask } from '../maintenance/background-tasks.ts';
+import type { PausableTask, TaskPauses } from '../maintenance/task-pauses.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { AssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
@@ -28,6 +33,10 @@ export interface ConsoleServices {
   readonly administration: Administration;
   /** Runs operations of the S3 API with the rights of a session. */
   readonly s3: SessionS3;
+  /** Runs calls of the admin API with the rights of a session. */
+  readonly admin?: SessionAdmin;
+  /** What the pages about operations show. */
+  readonly operations?: OperationsServices;
   /** Reports the state of the removal of expired sessions. */
   readonly tasks?: ConsoleTasks;
   readonly settings: ConsoleSettings;
@@ -63,6 +72,33 @@ export interface SessionS3Call {
   readonly audit: AuditContext | undefined;
   /** Returns the message for the user about a refused right. */
   explain(refused: RefusedRight): Promise<string>;
+}
+
+/** Runs calls of the admin API with the rights of a session, which takes the place of a signature. */
+export interface SessionAdmin {
+  /** Answers the call. Rejects with an `S3Error` where no byte of the answer was sent. */
+  serve(message: IncomingMessage, response: ServerResponse, call: SessionAdminCall): Promise<void>;
+}
+
+export interface SessionAdminCall extends Pick<
+  SessionS3Call,
+  'principal' | 'origin' | 'requestId' | 'rawQuery' | 'audit' | 'explain'
+> {
+  /** The path of the admin API, for example `/minio/admin/v4/info`. */
+  readonly path: string;
+}
+
+/** Sources of the pages about operations. */
+export interface OperationsServices {
+  readonly history: Pick<MetricsHistory, 'read'>;
+  readonly usageHistory: Pick<UsageHistory, 'read'>;
+  readonly facts: () => Promise<HealthFacts>;
+  /** `SVC_AUDIT_FILE`; absent without one. */
+  readonly auditFile?: string;
+  readonly tasks: () => Promise<readonly BackgroundTask[]>;
+  readonly pauses: TaskPauses;
+  /** The tasks that may be paused. */
+  readonly pausable: readonly PausableTask[];
 }
 
 export interface RefusedRight {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { verifiedBody } from '../auth/verified-body.ts';
+import type { AccessService } from '../auth/access.ts';
 import type { AccessRequest, Decision } from '../auth/principal.ts';
 import type { RefusedRight, SessionS3, SessionS3Call } from '../console/services.ts';
 import { createS3Api, type S3Services } from '../s3/s3-api.ts';
@@ -11,7 +12,8 @@ import type { IncomingRequest } from './contract/request.ts';
 import { MessageBody } from './message-body.ts';
 import { sendAnswer } from './send-answer.ts';
 
-type Services = Pick<S3Services, 'objects' | 'access' | 'region' | 'clock' | 'customerKeysWithoutTls'> & {
+type Services = Pick<S3Services, 'objects' | 'region' | 'clock' | 'customerKeysWithoutTls'> & {
+  readonly access: WatchableAccess;
   /** The shared count of the bodies in memory. */
   readonly bodies?: BodyMemory;
 };
@@ -50,16 +52,20 @@ export function createSessionS3(services: Services): SessionS3 {
 }
 
 /** Remembers the last right that was refused, for the message to the user. */
-class WatchedAccess {
-  readonly #access: S3Services['access'];
+export class WatchedAccess {
+  readonly #access: WatchableAccess;
   refused: RefusedRight | undefined;
 
-  constructor(access: S3Services['access']) {
+  constructor(access: WatchableAccess) {
     this.#access = access;
   }
 
   credentials(accessKey: string) {
     return this.#access.credentials(accessKey);
+  }
+
+  explain(...request: Parameters<AccessService['explain']>) {
+    return this.#access.explain(...request);
   }
 
   async authorize(request: AccessRequest): Promise<Decision> {
@@ -89,9 +95,11 @@ function pathOf({ bucket, key }: SessionS3Call): string {
   return `/${encodeURIComponent(bucket)}${path}`;
 }
 
+type WatchableAccess = Pick<AccessService, 'credentials' | 'authorize' | 'explain'>;
+
 /** The cookie is the session's, and not for the S3 API. A signature in addition to the session would be a second, unverified claim. */
 const ofConsole: ReadonlySet<string> = new Set(['cookie', 'authorization', 'origin', 'x-coffer-console']);
 
-function headersOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+export function headersOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConsole.has(name)));
 }

@@ -1,19 +1,19 @@
-import { BodyMemory } from '../../platform/body-memory.ts';
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
 import { Connections } from '../../platform/connections.ts';
-import { formatAddress, listen } from '../../platform/listen.ts';
+import { openLineRing } from '../../platform/line-ring.ts';
+import { listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import type { WaitsFor } from '../../protocol/waits-for.ts';
-import type { OtherServer } from '../administration/services.ts';
+import type { OtherServer, ServerProcess } from '../administration/services.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { openAuditFeed } from './request-observers.ts';
-import { createSourceFinder } from '../http/contract/source-address.ts';
+import { openConsole } from './open-console.ts';
+import { openAuditFeed, RequestTraces } from './request-observers.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
@@ -24,9 +24,8 @@ import { runReplication } from './replication-delivery.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
-import { openServices, type Services } from './services.ts';
+import { openServices } from './services.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
-import { createUsageReader } from '../observability/usage/usage-record.ts';
 
 /** The time for the head of a request, in milliseconds. */
 const headersTimeout = 60_000;
@@ -49,6 +48,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const services = await openServices(options, { main: log, providers: log, people: log });
   const stopped = new AbortController();
   let console: Promise<RequestListener> | undefined;
+  let consoleTasks: Promise<() => Promise<void>> | undefined;
   let periodicTasks: ReturnType<typeof runPeriodicTasks> | undefined;
   let userChecks: ReturnType<typeof runUserChecks> | undefined;
   let eventDelivery: ReturnType<typeof runEventDelivery> | undefined;
@@ -63,6 +63,18 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
     if (console !== undefined) return void passToConsole(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
     return response.end(`Coffer is not ready: ${consoleReasons[waitsFor]}\n`);
+  };
+  const traces = new RequestTraces(events, openLineRing(options.live.requests), () =>
+    address.replace(/^https?:\/\//, ''),
+  );
+  let acted = Promise.withResolvers<void>();
+  const serverProcess: ServerProcess = {
+    act(action) {
+      send({ kind: 'service', action });
+      return acted.promise;
+    },
+    log: openLineRing(options.live.log),
+    trace: (signal) => traces.follow(signal, (watchers) => send({ kind: 'tracing', watchers })),
   };
   const tls =
     options.tls === undefined
@@ -160,19 +172,29 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
               deploymentId: deployment,
               others: () => otherServers(replicas.view(), options),
               tasks,
+              auditSums: () => audit?.sums() ?? [],
+              certificate: () => tls?.current.cert,
+              stopping: stopped.signal,
             };
-            console = openConsole(options, services, server, { ...known, events }, log);
+            const opened = openConsole(options, services, server, { ...known, events, process: serverProcess }, log);
+            console = opened.then(({ listener }) => listener);
+            consoleTasks = opened.then(({ stop }) => stop);
           }
           return send({ kind: 'serving' });
         case 'hear':
           setHearing(services, options, message.on);
           return undefined;
+        case 'trace':
+          traces.set(message.on);
+          return undefined;
+        case 'acknowledged':
+          acted.resolve();
+          acted = Promise.withResolvers();
+          return undefined;
         case 'waiting':
         case 'replicas':
         case 'announce':
-        case 'trace':
         case 'freeze':
-        case 'acknowledged':
         case 'refuse':
           return undefined;
         case 'unready':
@@ -182,6 +204,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           stopped.abort();
           await connections.drain(message.drainMs);
           audit?.flush();
+          await (
+            await consoleTasks
+          )?.();
           await Promise.all([
             periodicTasks?.stop(),
             userChecks?.stop(),
@@ -214,90 +239,6 @@ async function passToConsole(
   }
 }
 
-interface StartState {
-  /** The S3 address. */
-  readonly endpoint: string;
-  readonly deploymentId: string;
-  readonly events: RequestEvents;
-  readonly others: () => readonly OtherServer[];
-  readonly tasks: TaskReport;
-}
-
 function otherServers({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
   return live.filter(({ id }) => id !== replica);
-}
-
-/**
- * Loads the console. Its modules are a third of the modules that a start loads, so S3 does not wait for them. Requests to the console do.
- */
-async function openConsole(
-  options: ThreadOptions,
-  services: Services,
-  server: Server,
-  known: StartState,
-  log: Logger,
-): Promise<RequestListener> {
-  const { createConsole } = await import('../console/create-console.ts');
-  const { createSessionS3 } = await import('../http/session-s3.ts');
-  const bodies = new BodyMemory(options.bodies);
-  const { settings, tls } = options;
-  const { browser } = settings;
-  const bound = server.address();
-  const everywhere = ['0.0.0.0', '::'];
-  const ownUrl =
-    bound === null || typeof bound === 'string' || everywhere.includes(bound.address)
-      ? undefined
-      : `${tls === undefined ? 'http' : 'https'}://${formatAddress(bound)}`;
-  return createConsole({
-    objects: services.objects,
-    access: services.access,
-    policies: services.policies,
-    providers: services.providers,
-    assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
-    directory: services.directory,
-    assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
-    records: services.sealed,
-    tasks: known.tasks,
-    bodies,
-    s3: createSessionS3({
-      objects: services.objects,
-      access: services.access,
-      region: settings.region,
-      clock: () => new Date(),
-      customerKeysWithoutTls: settings.customerKeysWithoutTls,
-      bodies,
-    }),
-    events: known.events,
-    findSource: createSourceFinder(settings.proxies),
-    administration: {
-      access: services.access,
-      identities: services.access.identities,
-      temporary: services.access.temporary,
-      root: { user: settings.root.user },
-      server: {
-        deploymentId: known.deploymentId,
-        version: packageJson.version,
-        region: settings.region,
-        endpoint: known.endpoint,
-        dataFolder: options.stores.place,
-        startedAt: new Date(options.startedAt),
-      },
-      usage: createUsageReader(services.records),
-      others: known.others,
-      space: () => services.blobs.space(),
-      identityProviders: services.people.identityProviders,
-      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
-      directory: services.directory,
-    },
-    settings: {
-      ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),
-      redirectHosts: browser.redirectHosts,
-      ...(ownUrl === undefined ? {} : { ownUrl }),
-      sessionDurationMs: browser.sessionMs,
-      ...(settings.serverUrl === undefined ? {} : { s3Url: settings.serverUrl }),
-      region: settings.region,
-    },
-    clock: () => new Date(),
-    log,
-  });
 }

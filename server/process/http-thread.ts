@@ -10,6 +10,7 @@ import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-co
 import packageJson from '../../package.json' with { type: 'json' };
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ServerProcess } from '../administration/services.ts';
+import { adminServices } from './admin-services.ts';
 import { openAccessLogs, openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
@@ -18,9 +19,6 @@ import { Freezer, createDispatch, notServing, type Handlers, type Readiness } fr
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener, requestIds, createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
-import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
-import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
-import { createMaintenance } from '../maintenance/maintenance.ts';
 import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
 import { quarantined } from '../objects/operations/quarantine.ts';
 import { readScrubState } from '../maintenance/verify/scrub.ts';
@@ -28,8 +26,8 @@ import { createMetricsHandler } from '../observability/metrics/metrics-handler.t
 import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
 import { BucketCounters, RequestMeasure, RequestCounters } from '../observability/metrics/request-counters.ts';
 import { TrafficMeter } from '../observability/metrics/traffic-meter.ts';
-import { routes } from '../s3/routes.ts';
-import { CrossOrigin, preflightName } from '../s3/cross-origin.ts';
+import { operationNames } from '../s3/operation-names.ts';
+import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
@@ -39,7 +37,6 @@ import { waitForDependencies, starting, type WaitOptions, type Waiting } from '.
 import type { ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
-import { createSignInTest } from '../sts/test-sign-in.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 import { openWebsites } from './websites.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
@@ -265,9 +262,6 @@ async function openStores({ stores, sealed }: Services, options: WaitOptions): P
 /** Milliseconds that the record store may be away while the server stays ready. */
 const maxOutageMs = 5_000;
 
-/** All threads use the same order. */
-const operationNames = [...new Set([...routes.map(([, , , { name }]) => name), preflightName])];
-
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
   { objects, blobs, keys, stores, sealed }: Services,
@@ -313,7 +307,7 @@ interface StartState {
 }
 
 function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
-  const { settings, stores } = options;
+  const { settings } = options;
   const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
   const replications = openReplications(services, options.startedAt);
   return {
@@ -341,45 +335,12 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
+      ...adminServices(options, services, known),
       authenticate: services.authenticate,
-      access: services.access,
-      identities: services.access.identities,
-      temporary: services.access.temporary,
-      identityProviders: services.people.identityProviders,
-      configurationHistory: services.people.configurations,
-      given: settings.given,
-      userStatusCheck: services.people.userStatusCheck,
-      signInTest: createSignInTest({ providers: services.providers, identities: services.access.identities }),
-      directory: services.directory,
-      root: { user: settings.root.user },
-      objects: services.objects,
-      buckets: services.objects,
-      server: {
-        deploymentId: known.deploymentId,
-        version: packageJson.version,
-        region: settings.region,
-        endpoint: known.endpoint,
-        dataFolder: stores.place,
-        startedAt: new Date(options.startedAt),
-      },
       process: known.process,
       stopping: known.stopping,
-      usage: createUsageReader(services.records),
-      backgroundTasks: () => readBackgroundTasks(services.stores.records),
-      notificationTargets,
-      notifications: () => notificationQueues(services.stores.records, settings.notify),
       remoteTargets: replications.targets,
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
-      space: () => services.blobs.space(),
-      batchJobs: createBatchJobs({
-        records: services.records,
-        objects: services.objects,
-        random: randomBytes,
-        clock: Date.now,
-      }),
-      maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
-      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
-      keyLifecycle: createKeyLifecycle(services.records),
     }),
   };
 }

@@ -11,6 +11,7 @@ import { repeated } from '../replicas/repeated.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
+import { isPaused, watchPause } from '../maintenance/task-pauses.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
 import { threadLockClock } from '../objects/attributes/object-lock.ts';
@@ -19,7 +20,7 @@ import { inventoryRounds } from '../maintenance/inventory/inventory-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
+import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
 
@@ -60,7 +61,7 @@ export function runPeriodicTasks(
   const { stores, blobs, access, keys, digests, objects } = services;
   const stopping = new AbortController();
   const skew = stores.shared ? maxClockSkewMs : 0;
-  const common = { lease, log, tasks, signal: stopping.signal };
+  const common = { records: stores.records, lease, log, tasks, signal: stopping.signal };
   const repeat = (task: keyof typeof intervalsMs, what: string, work: Work) =>
     repeatTask({ ...common, task, intervalMs: intervalsMs[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
@@ -218,6 +219,7 @@ function isExpected(error: unknown): boolean {
 type Work = (hold: Hold) => Promise<{ readonly removed: number }>;
 
 function repeatTask(options: {
+  readonly records: Pick<RecordStore, 'get'>;
   readonly lease: Lease;
   readonly log: Logger;
   readonly tasks: Pick<TaskReport, 'run'>;
@@ -231,19 +233,21 @@ function repeatTask(options: {
   readonly failed?: string;
   readonly work: Work;
 }): { stop(): Promise<void> } {
-  const { lease, log, tasks, signal, task, intervalMs, retryMs = intervalMs, what, work } = options;
+  const { records, lease, log, tasks, signal, task, intervalMs, retryMs = intervalMs, what, work } = options;
   const { failed = `could not remove ${what}` } = options;
   let hold: Hold | undefined;
   const isNoFailure = (error: unknown) => signal.aborted || hold?.signal.aborted === true || isExpected(error);
   const round = async () => {
     const held = lease.hold();
-    hold = held;
-    if (held === undefined) return;
+    if (held === undefined || (await isPaused(records, task, Date.now()))) return;
+    const pausing = watchPause(records, task);
+    hold = { ...held, signal: AbortSignal.any([held.signal, pausing.signal]) };
+    const current = hold;
     const run = async () => {
-      const { removed } = await work(held);
+      const { removed } = await work(current);
       if (removed > 0) log.info({ removed }, `removed ${what}`);
     };
-    await tasks.run(task, retryMs, run, isNoFailure);
+    await tasks.run(task, retryMs, run, isNoFailure).finally(() => pausing.end());
   };
   const rounds = repeated(intervalMs, round, (error) => {
     if (!isNoFailure(error)) log.error({ err: error, task, retryInMs: retryMs }, failed);

@@ -10,19 +10,24 @@ export function handleServiceActions(
     log,
     askForStop,
     background,
-  }: { readonly log: Logger; readonly askForStop: AskForStop; readonly background: Pick<Thread, 'send'> },
+  }: {
+    readonly log: Logger;
+    readonly askForStop: AskForStop;
+    readonly background: Pick<Thread, 'on' | 'send'>;
+  },
 ): void {
   let watchers = 0;
   let listeners = 0;
-  for (const thread of http) {
+  // The console is in the background thread.
+  const serving = [...http, background];
+  for (const thread of serving) {
     thread.on('tracing', (message) => {
       watchers += message.watchers;
-      for (const thread of http) thread.send({ kind: 'trace', on: watchers > 0 });
+      for (const one of serving) one.send({ kind: 'trace', on: watchers > 0 });
     });
-    // The console writes in the background thread.
     thread.on('listening-events', (message) => {
       listeners += message.listeners;
-      for (const one of [...http, background]) one.send({ kind: 'hear', on: listeners > 0 });
+      for (const one of serving) one.send({ kind: 'hear', on: listeners > 0 });
     });
     thread.on('service', ({ action }) => {
       log.warn({ action }, `an administrator asks this server to ${action}`);

@@ -147,6 +147,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/console': [
     'server/console/contract',
     'server/administration',
+    'server/maintenance',
     'server/observability',
     'server/federation',
     'server/sts',

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CreateBucketCommand, PutBucketVersioningCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -23,7 +25,8 @@ let source: string;
 beforeAll(async () => {
   if (!consoleIsBuilt()) await buildConsole();
   source = await readFile(axe, 'utf8');
-  server = await startServer();
+  const audit = join(await mkdtemp(join(tmpdir(), 'coffer-audit-')), 'audit.log');
+  server = await startServer({ env: { SVC_AUDIT_FILE: audit } });
   await untilReady(server);
   const s3 = s3Client(server);
   const Bucket = 'research';
@@ -100,7 +103,15 @@ it.each([
   ['policy?name=readonly', 'readonly'],
   ['explain', 'Explain'],
   ['identity-providers', 'Identity providers'],
-  ['status', 'Status'],
+  ['status', 'Background work'],
+  ['traffic', 'Processors'],
+  ['requests', 'Waiting for requests'],
+  ['logs', 'Message'],
+  ['audit', 'found'],
+  ['work', 'Verify the store'],
+  ['configuration', 'site'],
+  ['keys', 'No key service'],
+  ['sessions', 'this one'],
 ])('has no finding on the page %s', async (path, text) => {
   const { page } = visitor;
   await page.setViewportSize({ width: 1440, height: 900 });

@@ -327,6 +327,14 @@ describe('administration in a browser', () => {
       '/identity-providers/new?type=openid',
       '/identity-provider?type=openid&name=FIXED',
       '/status',
+      '/traffic',
+      '/requests',
+      '/logs',
+      '/audit',
+      '/work',
+      '/configuration',
+      '/keys',
+      '/sessions',
       '/account',
     ];
     for (const path of paths) {

@@ -19,6 +19,7 @@ const statuses = {
   TooLarge: 413,
   Exists: 409,
   DirectoryUnavailable: 503,
+  Busy: 503,
 } as const;
 
 type ConsoleErrorCode = keyof typeof statuses;

@@ -25,6 +25,27 @@ export const consoleActions = [
   'admin:ExplainPolicy',
   'admin:ConfigUpdate',
   'admin:ServerInfo',
+  'admin:Prometheus',
+  'admin:DataUsageInfo',
+  'admin:ServerTrace',
+  'admin:ConsoleLog',
+  'admin:ReadAuditLog',
+  'admin:PauseBackgroundTask',
+  'admin:ServiceRestart',
+  'admin:VerifyStore',
+  'admin:SnapshotStore',
+  'admin:ScrubStatus',
+  'admin:ListQuarantine',
+  'admin:SetReadOnly',
+  'admin:KMSKeyStatus',
+  'admin:KMSListKeys',
+  'admin:KMSCreateKey',
+  'admin:KMSImportKey',
+  'admin:KMSRotateKey',
+  'admin:ListSessions',
+  'admin:RevokeSession',
+  'admin:ExportIAM',
+  'admin:ImportIAM',
 ] as const;
 
 export type ConsoleAction = (typeof consoleActions)[number];
@@ -69,6 +90,11 @@ export interface SessionAnswer {
   readonly may: Rights;
   /** The endpoint for S3 clients, if it is configured. */
   readonly s3Url?: string;
+}
+
+export interface SignOutAnswer {
+  /** The page of the provider that ends its session too; absent if it has none. */
+  readonly location?: string | undefined;
 }
 
 export interface PolicyInForce {

@@ -8,19 +8,21 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, usage, background tasks. */
+/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, usage, metrics, background tasks and their pauses. */
 const localPrefixes = [
   prefixOf('background'),
   prefixOf('hold'),
   prefixOf('inventory-state'),
   prefixOf('lifecycle'),
   prefixOf('live'),
+  prefixOf('metrics'),
   prefixOf('outbox-dropped'),
   prefixOf('outbox-state'),
   prefixOf('promotions'),
   prefixOf('q'),
   prefixOf('scrub'),
   key('system', 'copy'),
+  prefixOf('system', 'pause'),
   key('system', 'read-only'),
   prefixOf('t'),
   prefixOf('usage'),

@@ -8,6 +8,7 @@ import { ldapUserPolicies } from '../../../server/federation/ldap/ldap-user.ts';
 import { createOpenIdProviders } from '../../../server/federation/openid-providers.ts';
 import { createSourceFinder, type ProxySettings } from '../../../server/http/contract/source-address.ts';
 import type { RequestEvents } from '../../../server/http/contract/request.ts';
+import { createSessionAdmin } from '../../../server/http/session-admin.ts';
 import { createSessionS3 } from '../../../server/http/session-s3.ts';
 import type { Identities } from '../../../server/auth/identities/identities.ts';
 import { openIdentities } from '../../../server/auth/identities/open-identities.ts';
@@ -23,7 +24,7 @@ import { createAssumeRoleWithLdapIdentity } from '../../../server/sts/assume-rol
 import { createAssumeRoleWithWebIdentity } from '../../../server/sts/assume-role-with-web-identity.ts';
 import { createUsageReader } from '../../../server/observability/usage/usage-record.ts';
 import { createConsole } from '../../../server/console/create-console.ts';
-import type { ConsoleSettings } from '../../../server/console/services.ts';
+import type { ConsoleSettings, OperationsServices } from '../../../server/console/services.ts';
 
 /** Lists everything and deletes below `mine/` only. */
 const tidier = JSON.stringify({
@@ -44,6 +45,8 @@ export interface TestConsoleOptions {
   /** Stores of another console: a second replica, or the same one after a restart. */
   readonly stores?: TestLayer;
   readonly rootSecret?: string;
+  /** What the pages about operations show; without it their calls do not exist. */
+  readonly operations?: (stores: TestLayer) => OperationsServices;
   readonly events?: RequestEvents;
   /** Proxies whose word about the client is taken. */
   readonly proxies?: ProxySettings;
@@ -113,6 +116,34 @@ export class TestConsole {
       access,
       clock,
     });
+    const administration = {
+      access,
+      identities,
+      temporary: access.temporary,
+      root: { user: root.user },
+      objects: stores.layer,
+      server: {
+        deploymentId: 'D',
+        version: '0.1.0',
+        region: 'us-east-1',
+        endpoint: '127.0.0.1:9000',
+        dataFolder: '/data',
+        startedAt: clock(),
+      },
+      usage: createUsageReader(stores.records),
+      space: () => Promise.resolve({ free: 30, total: 100 }),
+      identityProviders: [
+        openIdConfigurations({
+          stored: configurations,
+          environment,
+          region: '',
+          apply: () => providers.refresh(),
+        }),
+        ldapConfigurations({ stored: configurations, rights: ldapUserPolicies(identities) }),
+      ],
+      configurationHistory: configurations,
+      clock,
+    };
     server.on(
       'request',
       createConsole({
@@ -130,31 +161,9 @@ export class TestConsole {
         directory,
         assumeRoleWithLdapIdentity,
         records,
-        administration: {
-          access,
-          identities,
-          temporary: access.temporary,
-          root: { user: root.user },
-          server: {
-            deploymentId: 'D',
-            version: '0.1.0',
-            region: 'us-east-1',
-            endpoint: '127.0.0.1:9000',
-            dataFolder: '/data',
-            startedAt: clock(),
-          },
-          usage: createUsageReader(stores.records),
-          space: () => Promise.resolve({ free: 30, total: 100 }),
-          identityProviders: [
-            openIdConfigurations({
-              stored: configurations,
-              environment,
-              region: '',
-              apply: () => providers.refresh(),
-            }),
-            ldapConfigurations({ stored: configurations, rights: ldapUserPolicies(identities) }),
-          ],
-        },
+        admin: createSessionAdmin(administration),
+        ...(options.operations && { operations: options.operations(stores) }),
+        administration,
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },
         findSource: createSourceFinder(options.proxies),
         clock,

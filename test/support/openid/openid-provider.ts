@@ -36,6 +36,8 @@ interface OpenIdProviderOptions {
  * addresses, PKCE and bearer tokens. `realm` holds users, clients and faults, which tests change while it runs.
  */
 export class OpenIdProviderDouble {
+  /** The ID tokens of sign-outs, '' where one named none. */
+  readonly signedOut: string[] = [];
   readonly realm: Realm;
   readonly keys: ProviderKeys;
   /** `METHOD /path` of every request, in order. */
@@ -178,7 +180,7 @@ export class OpenIdProviderDouble {
     if (path === `${oidc}/auth/device`) return this.#beginDeviceLogin(request, response, form);
     if (path === `${oidc}/auth`) return this.#login(url, response, form);
     if (path === `${oidc}/userinfo`) return this.#unless('userinfo', response, () => this.#userinfo(request, response));
-    if (path === `${oidc}/logout`) return sendHtml(response, 200, '<!doctype html><p id="message">Signed out.</p>');
+    if (path === `${oidc}/logout`) return this.#logout(url, response);
     const admin = `!/admin${base}/users/`;
     if (`${path}/` === admin) return this.#unless('admin', response, () => this.#adminUsers(request, response));
     if (path.startsWith(admin)) {
@@ -206,6 +208,15 @@ export class OpenIdProviderDouble {
         response.writeHead(200, { 'content-type': 'application/json' }).end(fault.body);
         return undefined;
     }
+  }
+
+  /** Sends the browser back to an address that a client registered, as providers do. */
+  #logout(url: URL, response: ServerResponse): void {
+    const back = url.searchParams.get('post_logout_redirect_uri');
+    const known = back !== null && [...this.realm.clients.values()].some((one) => one.redirectUris.includes(back));
+    this.signedOut.push(url.searchParams.get('id_token_hint') ?? '');
+    if (known) response.writeHead(302, { location: back }).end();
+    else sendHtml(response, 200, '<!doctype html><p id="message">Signed out.</p>');
   }
 
   #discoveryDocument(): Record<string, unknown> {

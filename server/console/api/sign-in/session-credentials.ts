@@ -11,6 +11,7 @@ import { maxDuration, minDuration } from '../../../sts/sts-request.ts';
 export interface IssuedCredentials {
   readonly credentials: StoredCredentials;
   readonly refreshToken?: string;
+  readonly idToken?: string;
 }
 
 /** Gets temporary credentials from STS, which verifies the token. The message of its error is for the user. */
@@ -27,7 +28,7 @@ export async function issueCredentials(
     ...asked,
     durationSeconds: signInDuration(services.settings),
   });
-  return { credentials, refreshToken: tokens.refreshToken };
+  return { credentials, refreshToken: tokens.refreshToken, idToken: tokens.idToken };
 }
 
 /** Gets new credentials by a refresh token: `refused` is final, `unavailable` can be retried. */

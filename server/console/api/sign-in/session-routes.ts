@@ -1,8 +1,9 @@
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import type { PolicyDocument } from '../../../../protocol/policy/document.ts';
 import {
   type PolicyInForce,
   type SessionAnswer,
+  type SignOutAnswer,
   type Statement,
   consoleActions,
   type ConsoleAction,
@@ -12,7 +13,9 @@ import { type Principal, type StoredCredentials, displayNameOf, subjectOf } from
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { isSecure } from '../request-source.ts';
-import type { SignInSessions, SignedInBy } from './sign-in-sessions.ts';
+import type { SignInSession, SignInSessions, SignedInBy } from './sign-in-sessions.ts';
+import { signOutUrl } from './single-sign-on.ts';
+import { redirectUriFor } from './redirect-uri.ts';
 import { auditOf } from '../request-audit.ts';
 import { clearSessionCookie, currentSession, setCurrentSession, setSessionCookie } from './current-session.ts';
 import { clearNotice } from './cookies.ts';
@@ -25,11 +28,23 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
   });
   router.post('/sign-out', async (request, response) => {
     auditOf(response)?.setOperation('ConsoleSignOut');
-    await sessions.end(currentSession(response).id);
+    const session = currentSession(response);
+    await sessions.end(session.id);
     clearSessionCookie(response, isSecure(request, services.settings));
-    response.status(204).end();
+    response.json({ location: providerSignOut(services, request, session) } satisfies SignOutAnswer);
   });
   return router;
+}
+
+/** Returns where the browser ends the session of the provider too; undefined where it has none. */
+function providerSignOut(
+  services: ConsoleServices,
+  request: Request,
+  { signedInBy, idToken }: SignInSession,
+): string | undefined {
+  const provider = signedInBy.kind === 'provider' ? services.providers.byId(signedInBy.id) : undefined;
+  if (provider === undefined || idToken === undefined) return undefined;
+  return signOutUrl(provider, { idToken, redirectUri: redirectUriFor(request, services, provider) });
 }
 
 /** Describes the session: the user's name, the way of the sign-in, and the policies that apply. */

@@ -134,7 +134,7 @@ describe('a session', () => {
     await browser.signIn();
     const copy = new TestBrowser(console.url);
     copy.setCookie('coffer_session', browser.cookie('coffer_session') ?? '');
-    expect((await browser.send('POST', '/api/sign-out')).status).toBe(204);
+    expect((await browser.send('POST', '/api/sign-out')).status).toBe(200);
     expect(browser.cookie('coffer_session')).toBeUndefined();
     expect((await copy.send('GET', '/api/session')).status).toBe(401);
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { sealedKey, type SealedEntry } from '../../../encryption/sealed-records.ts';
-import type { Access, Principal, StoredCredentials } from '../../../auth/principal.ts';
+import { decodeKey } from '../../../store/keys.ts';
+import { sealedKey, sealedWithin, type SealedEntry } from '../../../encryption/sealed-records.ts';
+import { type Access, displayNameOf, type Principal, type StoredCredentials } from '../../../auth/principal.ts';
 import type { ConsoleRecords } from '../../services.ts';
 import type { IssuedCredentials, Renew } from './session-credentials.ts';
 import { parseJson } from './expired-records.ts';
@@ -25,6 +26,10 @@ const stored = z.object({
   secretHash: z.string(),
   /** The refresh token of the provider, if it issued one. */
   refreshToken: z.string().optional(),
+  /** The ID token of the sign-in, by which the provider knows the session that a sign-out ends. */
+  idToken: z.string().optional(),
+  /** The display name; absent in records of older servers. */
+  name: z.string().optional(),
   signedInBy,
   signedInAt: z.number(),
   expires: z.number(),
@@ -41,7 +46,21 @@ export interface SignInSession {
   readonly signedInBy: SignedInBy;
   readonly signedInAt: Date;
   readonly expires: Date;
+  readonly idToken: string | undefined;
 }
+
+/** A session as administrators see it. */
+export interface ListedSession {
+  readonly id: string;
+  readonly accessKey: string;
+  readonly name: string | undefined;
+  readonly signedInBy: SignedInBy;
+  readonly signedInAt: Date;
+  readonly expires: Date;
+}
+
+/** Longer ID tokens are not kept: the provider then asks the user to confirm the sign-out. */
+const maxIdToken = 8_192;
 
 interface SignInSessionsOptions {
   readonly records: ConsoleRecords;
@@ -77,7 +96,9 @@ export class SignInSessions {
     const maxExpiry = now + this.#options.durationMs;
     const renewable = issued.refreshToken !== undefined;
     const expires = renewable ? maxExpiry : Math.min(maxExpiry, endOf(issued.credentials.principal));
-    const value: Stored = { format: 1, ...credentialFields(issued), signedInBy, signedInAt: now, expires };
+    const { principal } = issued.credentials;
+    const name = principal.kind === 'anonymous' ? undefined : displayNameOf(principal);
+    const value: Stored = { format: 1, ...credentialFields(issued), name, signedInBy, signedInAt: now, expires };
     await this.#options.records.put(sealedKey(sessionPrefix, id), encode(value));
     return { secret, session: sessionOf(id, value, issued.credentials) };
   }
@@ -89,6 +110,22 @@ export class SignInSessions {
 
   async end(id: string): Promise<void> {
     await this.#options.records.delete(sealedKey(sessionPrefix, id));
+  }
+
+  /** Yields the sessions that have not expired, in the order of their IDs. */
+  async *list(): AsyncGenerator<ListedSession> {
+    for await (const { key, value } of this.#options.records.scan(sealedWithin(sessionPrefix))) {
+      const found = stored.safeParse(parseJson(value)).data;
+      const id = decodeKey(key).at(-1)?.toString() ?? '';
+      if (found !== undefined && found.expires > this.#now()) yield listed(id, found);
+    }
+  }
+
+  /** Finds a session by its ID; undefined if it does not exist or expired. */
+  async one(id: string): Promise<ListedSession | undefined> {
+    const entry = await this.#options.records.get(sealedKey(sessionPrefix, id));
+    const found = entry && stored.safeParse(parseJson(entry.value)).data;
+    return found !== undefined && found.expires > this.#now() ? listed(id, found) : undefined;
   }
 
   async #load(id: string): Promise<SignInSession | undefined> {
@@ -142,8 +179,13 @@ export class SignInSessions {
   }
 }
 
-function credentialFields({ credentials, refreshToken }: IssuedCredentials) {
+function listed(id: string, { accessKey, name, signedInBy, signedInAt, expires }: Stored): ListedSession {
+  return { id, accessKey, name, signedInBy, signedInAt: new Date(signedInAt), expires: new Date(expires) };
+}
+
+function credentialFields({ credentials, refreshToken, idToken = '' }: IssuedCredentials) {
   return {
+    ...(idToken === '' || idToken.length > maxIdToken ? {} : { idToken }),
     accessKey: credentials.accessKey,
     secretHash: hashOf(credentials.secretKey),
     refreshToken,
@@ -155,8 +197,9 @@ function endOf(principal: Principal): number {
 }
 
 function sessionOf(id: string, value: Stored, credentials: StoredCredentials): SignInSession {
-  const { signedInBy } = value;
-  return { id, credentials, signedInBy, signedInAt: new Date(value.signedInAt), expires: new Date(value.expires) };
+  const { signedInBy, idToken } = value;
+  const times = { signedInAt: new Date(value.signedInAt), expires: new Date(value.expires) };
+  return { id, credentials, signedInBy, idToken, ...times };
 }
 
 function encode(value: Stored): Buffer {

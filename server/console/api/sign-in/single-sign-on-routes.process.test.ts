@@ -289,3 +289,27 @@ describe('a session by single sign-on', () => {
     });
   });
 });
+
+const signOut = async (browser: TestBrowser) =>
+  (await (await browser.send('POST', '/api/sign-out')).json()) as { readonly location?: string };
+
+describe('the sign-out', () => {
+  it('ends the session of the provider too, which sends the browser back to the sign-in', async () => {
+    const { console, browser } = await open();
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    const { location = '' } = await signOut(browser);
+    expect(await session(browser)).toBeUndefined();
+    const answer = await fetch(location, { redirect: 'manual' });
+    expect(answer.headers.get('location')).toBe(`${console.url}/oauth_callback`);
+    expect(provider.signedOut.at(-1)).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const back = await browser.send('GET', '/oauth_callback');
+    expect([back.status, back.headers.get('location')]).toEqual([302, '/sign-in']);
+    expect(await notice(browser)).toBeUndefined();
+  });
+
+  it('stays here for a session by an access key', async () => {
+    const { browser } = await open();
+    await browser.signIn();
+    expect(await signOut(browser)).toEqual({});
+  });
+});

@@ -8,8 +8,9 @@ import { issueCredentials } from './session-credentials.ts';
 import { ConsoleError, errorAnswerOf } from '../console-error.ts';
 import { readCookie, serializeCookie, clearNotice, setNotice } from './cookies.ts';
 import { pendingLifetimeMs, PendingSignIns, type PendingError, type PendingSignIn } from './pending-sign-ins.ts';
-import { redirectUri, usedUrl, safeReturnPath } from './redirects.ts';
-import { isSecure, isEncrypted, originOf, sourceOf } from '../request-source.ts';
+import { safeReturnPath } from './redirects.ts';
+import { redirectUriFor, usedUrlOf } from './redirect-uri.ts';
+import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
 import { setSessionCookie } from './current-session.ts';
@@ -65,6 +66,12 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
   }
 
   async function finish(request: Request, response: Response): Promise<void> {
+    const { code, error, state: given } = request.query;
+    if (code === undefined && error === undefined && given === undefined) {
+      // The provider comes back here after a sign-out: the address is one that it knows.
+      response.redirect('/sign-in');
+      return;
+    }
     const audit = auditOf(response);
     audit?.setOperation('ConsoleSignInByProvider');
     const sent = request.query['state'];
@@ -136,26 +143,6 @@ function providerOf(services: ConsoleServices, id: unknown): OpenIdProvider {
     );
   }
   return provider;
-}
-
-function redirectUriFor(request: Request, services: ConsoleServices, provider: OpenIdProvider): string {
-  const { browserUrl, ownUrl } = services.settings;
-  return redirectUri({
-    dynamic: provider.settings.redirectUriDynamic,
-    fixed: provider.settings.redirectUri,
-    browserUrl,
-    ownUrl,
-    usedUrl: usedUrlOf(request),
-    allowedHosts: services.settings.redirectHosts ?? [],
-  });
-}
-
-function usedUrlOf(request: Request): string {
-  return usedUrl({
-    host: request.get('host'),
-    forwardedProto: request.get('x-forwarded-proto'),
-    encrypted: isEncrypted(request),
-  });
 }
 
 /**

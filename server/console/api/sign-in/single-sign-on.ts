@@ -3,6 +3,7 @@ import {
   authorizationCodeGrant,
   AuthorizationResponseError,
   buildAuthorizationUrl,
+  buildEndSessionUrl,
   calculatePKCECodeChallenge,
   ClientSecretBasic,
   ClientSecretPost,
@@ -34,6 +35,8 @@ export interface Tokens {
   readonly accessToken: string;
   /** Present if the provider issued one. */
   readonly refreshToken?: string;
+  /** Present if the provider issued one: it names the session that a sign-out ends. */
+  readonly idToken?: string;
 }
 
 export function newCodeFlow(): CodeFlow {
@@ -96,6 +99,22 @@ export async function refreshTokens(provider: OpenIdProvider, refreshToken: stri
   }
 }
 
+/**
+ * Returns the URL at which the provider ends its own session; undefined if it has none, or cannot be used now.
+ *
+ * @see https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout
+ */
+export function signOutUrl(
+  provider: OpenIdProvider,
+  { idToken, redirectUri }: { readonly idToken: string; readonly redirectUri: string },
+): string | undefined {
+  const { status } = provider;
+  const endpoint = status.kind === 'ready' ? status.metadata.endSessionEndpoint : undefined;
+  if (endpoint === undefined || !/^https?:$/.test(new URL(endpoint, 'about:blank').protocol)) return undefined;
+  const answer = { id_token_hint: idToken, post_logout_redirect_uri: redirectUri };
+  return buildEndSessionUrl(configurationOf(provider), answer).href;
+}
+
 /** Reports whether the provider itself refused, so that a retry is useless. */
 export function isFinal(error: unknown): boolean {
   return error instanceof ConsoleError && error.cause instanceof ResponseBodyError;
@@ -106,6 +125,7 @@ function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
     webIdentity,
     accessToken: tokens.access_token,
     ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
+    ...(tokens.id_token === undefined ? {} : { idToken: tokens.id_token }),
   };
 }
 

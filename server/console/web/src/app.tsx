@@ -1,10 +1,12 @@
 import { Center, Loader, Anchor } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
-import { useSession } from './api/session.ts';
+import { useLastSession, useSession } from './api/session.ts';
 import { Failure, Empty } from './components/feedback.tsx';
 import { LoadingRows } from './components/list-page.tsx';
 import { Shell } from './shell.tsx';
+import { SessionGuard } from './sign-in/session-guard.tsx';
+import { SignedInPage } from './sign-in/signed-in-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { IconMapOff } from '@tabler/icons-react';
 
@@ -27,7 +29,17 @@ const NewProviderPage = lazy(async () => ({
 const ProviderPage = lazy(async () => ({ default: (await import('./providers/provider-page.tsx')).ProviderPage }));
 const ProvidersPage = lazy(async () => ({ default: (await import('./providers/providers-page.tsx')).ProvidersPage }));
 const StatusPage = lazy(async () => ({ default: (await import('./status/status-page.tsx')).StatusPage }));
+const TrafficPage = lazy(async () => ({ default: (await import('./operations/traffic-page.tsx')).TrafficPage }));
+const RequestsPage = lazy(async () => ({ default: (await import('./operations/requests-page.tsx')).RequestsPage }));
+const LogsPage = lazy(async () => ({ default: (await import('./operations/logs-page.tsx')).LogsPage }));
+const AuditPage = lazy(async () => ({ default: (await import('./operations/audit-page.tsx')).AuditPage }));
+const WorkPage = lazy(async () => ({ default: (await import('./operations/work-page.tsx')).WorkPage }));
+const ConfigurationPage = lazy(async () => ({
+  default: (await import('./operations/configuration-page.tsx')).ConfigurationPage,
+}));
+const KeysPage = lazy(async () => ({ default: (await import('./keys/keys-page.tsx')).KeysPage }));
 const UserPage = lazy(async () => ({ default: (await import('./users/user-page.tsx')).UserPage }));
+const SessionsPage = lazy(async () => ({ default: (await import('./users/sessions-page.tsx')).SessionsPage }));
 const UsersPage = lazy(async () => ({ default: (await import('./users/users-page.tsx')).UsersPage }));
 const BucketSettingsPage = lazy(async () => ({
   default: (await import('./bucket-settings/settings-page.tsx')).BucketSettingsPage,
@@ -37,6 +49,7 @@ export function App() {
   return (
     <Routes>
       <Route path="/sign-in" element={<SignInPage />} />
+      <Route path="/signed-in" element={<SignedInPage />} />
       <Route path="*" element={<SignedIn />} />
     </Routes>
   );
@@ -45,6 +58,7 @@ export function App() {
 /** The pages that need a session. */
 function SignedIn() {
   const session = useSession();
+  const last = useLastSession();
   const { pathname, search } = useLocation();
   if (session.isPending) {
     return (
@@ -60,12 +74,13 @@ function SignedIn() {
       </Center>
     );
   }
-  if (session.data === null) {
+  if (last === undefined) {
     const here = `${pathname}${search}`;
     return <Navigate replace to={here === '/' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: here })}`} />;
   }
   return (
-    <Shell session={session.data}>
+    <Shell session={last.session}>
+      <SessionGuard session={last.session} ended={last.ended} />
       <Suspense fallback={<LoadingRows />}>
         <Routes>
           <Route path="/" element={<Navigate replace to="/buckets" />} />
@@ -74,6 +89,7 @@ function SignedIn() {
           <Route path="/buckets/:bucket/settings" element={<BucketSettingsPage />} />
           <Route path="/access-keys" element={<AccessKeysPage />} />
           <Route path="/users" element={<UsersPage />} />
+          <Route path="/sessions" element={<SessionsPage />} />
           <Route path="/user" element={<UserPage />} />
           <Route path="/groups" element={<GroupsPage />} />
           <Route path="/group" element={<GroupPage />} />
@@ -85,7 +101,14 @@ function SignedIn() {
           <Route path="/identity-providers/new" element={<NewProviderPage />} />
           <Route path="/identity-provider" element={<ProviderPage />} />
           <Route path="/status" element={<StatusPage />} />
-          <Route path="/account" element={<AccountPage session={session.data} />} />
+          <Route path="/traffic" element={<TrafficPage />} />
+          <Route path="/requests" element={<RequestsPage />} />
+          <Route path="/logs" element={<LogsPage />} />
+          <Route path="/audit" element={<AuditPage />} />
+          <Route path="/work" element={<WorkPage />} />
+          <Route path="/configuration" element={<ConfigurationPage />} />
+          <Route path="/keys" element={<KeysPage />} />
+          <Route path="/account" element={<AccountPage session={last.session} />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>
       </Suspense>

@@ -9,10 +9,18 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import {
   IconLogout,
   IconActivity,
+  IconAdjustments,
+  IconArrowsExchange,
+  IconChartLine,
+  IconDeviceLaptop,
+  IconFileText,
+  IconListSearch,
+  IconLock,
+  IconSettingsAutomation,
   IconFingerprint,
   IconKey,
   IconPackages,
@@ -35,6 +43,15 @@ import { notifyFailure } from './components/feedback.tsx';
 /** Not needed for the first picture of a page. */
 const WorkTray = lazy(async () => ({ default: (await import('./uploads/work-tray.tsx')).WorkTray }));
 
+const ShortcutsDialog = lazy(async () => ({
+  default: (await import('./components/shortcuts.tsx')).ShortcutsDialog,
+}));
+
+/** Goes to the field that filters the page, if it has one. */
+function focusFilter(): void {
+  document.querySelector<HTMLInputElement>('#content input[aria-label^="Filter"]')?.focus();
+}
+
 interface ShellProps {
   readonly session: SessionAnswer;
   readonly children: ReactNode;
@@ -43,6 +60,12 @@ interface ShellProps {
 /** The frame around all pages. */
 export function Shell({ session, children }: ShellProps) {
   const [open, { toggle, close }] = useDisclosure();
+  const [keysShown, keys] = useDisclosure();
+  useHotkeys([
+    ['/', focusFilter],
+    ['shift + ?', keys.open],
+    ['?', keys.open],
+  ]);
   return (
     <AppShell
       layout="alt"
@@ -80,6 +103,7 @@ export function Shell({ session, children }: ShellProps) {
       </AppShell.Main>
       <Suspense>
         <WorkTray />
+        {keysShown && <ShortcutsDialog onClose={keys.close} />}
       </Suspense>
     </AppShell>
   );
@@ -166,12 +190,30 @@ function Rail() {
             icon: IconShieldCheck,
             shown: may('admin:ListUserPolicies'),
           },
+          { to: '/sessions', name: 'Sessions', icon: IconDeviceLaptop, shown: may('admin:ListSessions') },
           { to: '/explain', name: 'Explain', icon: IconScale, shown: may('admin:ExplainPolicy') },
         ]}
       />
       <Pages
         title="Service"
         pages={[
+          { to: '/status', name: 'Status', icon: IconActivity, shown: may('admin:ServerInfo') },
+          {
+            to: '/traffic',
+            name: 'Traffic',
+            icon: IconChartLine,
+            shown: may('admin:Prometheus') || may('admin:DataUsageInfo'),
+          },
+          { to: '/requests', name: 'Requests', icon: IconArrowsExchange, shown: may('admin:ServerTrace') },
+          { to: '/logs', name: 'Logs', icon: IconFileText, shown: may('admin:ConsoleLog') },
+          { to: '/audit', name: 'Audit log', icon: IconListSearch, shown: may('admin:ReadAuditLog') },
+          {
+            to: '/work',
+            name: 'Background work',
+            icon: IconSettingsAutomation,
+            shown: may('admin:ServerInfo') || may('admin:ScrubStatus'),
+          },
+          { to: '/keys', name: 'Keys', icon: IconLock, shown: may('admin:KMSKeyStatus') },
           {
             to: '/identity-providers',
             one: '/identity-provider',
@@ -179,7 +221,7 @@ function Rail() {
             icon: IconFingerprint,
             shown: may('admin:ConfigUpdate'),
           },
-          { to: '/status', name: 'Status', icon: IconActivity, shown: may('admin:ServerInfo') },
+          { to: '/configuration', name: 'Configuration', icon: IconAdjustments, shown: may('admin:ConfigUpdate') },
         ]}
       />
     </>

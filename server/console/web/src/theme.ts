@@ -39,6 +39,19 @@ export const theme = createTheme({
       '#343a37',
       '#1e2320',
     ],
+    // The last one is the text of badges: Mantine's own has a contrast of 2.7 there.
+    yellow: [
+      '#fff9db',
+      '#fff3bf',
+      '#ffec99',
+      '#ffe066',
+      '#ffd43b',
+      '#fcc419',
+      '#fab005',
+      '#f59f00',
+      '#f08c00',
+      '#7a4d00',
+    ],
     dark: [
       '#d3d9d5',
       '#b2bab5',

@@ -48,14 +48,21 @@ export async function call<Answer>(
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
+/** An error of the admin API. */
+export interface AdminFailure {
+  readonly Code: string;
+  readonly Message: string;
+}
+
 export function unreachable(): ApiError {
   return new ApiError(0, 'Unreachable', 'The server cannot be reached. Check the network, then try again.');
 }
 
 export function errorOf(status: number, text: string): ApiError {
   try {
-    const { code, message, field } = JSON.parse(text) as Partial<ErrorAnswer>;
+    const { code, message, field, Code, Message } = JSON.parse(text) as Partial<ErrorAnswer & AdminFailure>;
     if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message, field);
+    if (typeof Code === 'string' && typeof Message === 'string') return new ApiError(status, Code, Message);
   } catch {
     // A proxy may answer in another format.
   }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import type { SessionAnswer, SignInOptions, ConsoleAction, Rights } from '../../../contract/answers.ts';
+import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
 import { ApiError, call } from './call.ts';
 
 /** The session; null without one. */
@@ -8,7 +8,7 @@ export function useSession() {
     queryKey: ['session'],
     queryFn: async () => {
       try {
-        return await call<SessionAnswer>('GET', '/session');
+        return remember(await call<SessionAnswer>('GET', '/session'));
       } catch (error) {
         if (error instanceof ApiError && error.code === 'NotSignedIn') return null;
         throw error;
@@ -59,23 +59,53 @@ function useEntry<Form>(enter: (form: Form) => Promise<SessionAnswer>) {
 
 export function useSignOut() {
   return useMutation({
-    mutationFn: () => call('POST', '/sign-out'),
-    // A reload removes all data of the user from memory, and the URL for the next user.
-    onSuccess: () => window.location.assign('/sign-in'),
+    mutationFn: async () => {
+      try {
+        return await call<SignOutAnswer>('POST', '/sign-out');
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'NotSignedIn') return {};
+        throw error;
+      }
+    },
+    // A reload removes all data of the user from memory, and the URL for the next user. The provider ends its own session.
+    onSuccess: ({ location = '/sign-in' }) => window.location.assign(location),
   });
 }
 
-/** Removes the data of the previous user. The query of the session stays, because it has observers. */
+/**
+ * Removes the data of the previous user. The query of the session stays, because it has observers. The same user goes on with the page as it
+ * is.
+ */
 function becomes(client: QueryClient, session: SessionAnswer): void {
-  client.setQueryData(['session'], session);
+  const same = session.name === last?.name;
+  client.setQueryData(['session'], remember(session));
+  if (same) void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  if (same) return;
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+}
+
+/** The last session of this page, which a reload forgets. */
+let last: SessionAnswer | undefined;
+
+/** A page shows what its user typed, which is not for another user who signed in meanwhile, in another window. */
+function remember(session: SessionAnswer): SessionAnswer {
+  if (last !== undefined && last.name !== session.name) window.location.reload();
+  last = session;
+  return session;
+}
+
+/** The session of this page, and whether it has ended: its user then signs in again in place. Undefined before the first one. */
+export function useLastSession(): { readonly session: SessionAnswer; readonly ended: boolean } | undefined {
+  const { data } = useSession();
+  if (data !== undefined && data !== null) return { session: data, ended: false };
+  return data === null && last !== undefined ? { session: last, ended: true } : undefined;
 }
 
 const none: Rights = { all: [], own: [] };
 
 /** The rights of the user. The server authorizes every call again. */
 export function useRights() {
-  const { all, own } = useSession().data?.may ?? none;
+  const { all, own } = useLastSession()?.session.may ?? none;
   return {
     may: (action: ConsoleAction) => all.includes(action),
     /** Rights on what belongs to the user. */

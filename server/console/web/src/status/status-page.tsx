@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { StatusAnswer } from '../../../contract/answers.ts';
 import { CopyText } from '../components/copy-text.tsx';
@@ -7,15 +7,61 @@ import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-p
 import { formatBytes, formatTime } from '../text/format.ts';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
+import { useRights } from '../api/session.ts';
+import { HealthSection } from '../operations/health-section.tsx';
+import { LineChart } from '../operations/line-chart.tsx';
+import { perSecond, useMetrics } from '../operations/traffic-page.tsx';
+import { Link } from 'react-router';
 
 export function StatusPage() {
   const status = useStatus();
+  const { may } = useRights();
   return (
     <DetailPage title="Status">
+      <HealthSection />
+      {may('admin:Prometheus') && <LastHour />}
       <Loaded name="The status" query={status}>
         {(found) => <Details status={found} />}
       </Loaded>
     </DetailPage>
+  );
+}
+
+/** Requests and errors of the last hour. The page Traffic has more. */
+function LastHour() {
+  const metrics = useMetrics('60', undefined, true);
+  const points = metrics.data?.points ?? [];
+  const common = {
+    times: points.map(({ at }) => at),
+    format: perSecond,
+    formatTime: (ms: number) => formatTime(new Date(ms).toISOString()),
+  };
+  const valuesOf = (name: 'requests' | 'clientErrors' | 'serverErrors') => points.map(({ values }) => values?.[name]);
+  return (
+    <Section
+      title="The last hour"
+      action={
+        <Anchor component={Link} to="/traffic" size="sm">
+          Traffic
+        </Anchor>
+      }
+    >
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <LineChart
+          {...common}
+          title="Requests"
+          series={[{ name: 'S3 requests', color: 'first', values: valuesOf('requests') }]}
+        />
+        <LineChart
+          {...common}
+          title="Errors"
+          series={[
+            { name: 'refused', color: 'second', values: valuesOf('clientErrors') },
+            { name: 'failed', color: 'bad', values: valuesOf('serverErrors') },
+          ]}
+        />
+      </SimpleGrid>
+    </Section>
   );
 }
 
@@ -24,6 +70,7 @@ function Details({ status }: { readonly status: StatusAnswer }) {
     <>
       <Facts>
         <Fact name="Version">{status.version}</Fact>
+        <Fact name="Licence">Apache-2.0</Fact>
         <Fact name="Deployment">
           <CopyText text={status.deploymentId} />
         </Fact>

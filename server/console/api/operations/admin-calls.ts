@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { Router, type Request, type Response } from 'express';
+import type { ConsoleServices } from '../../services.ts';
+import type { Authorizer } from '../authorize.ts';
+import { guardHeader } from '../browser-security.ts';
+import { ConsoleError } from '../console-error.ts';
+import { auditOf } from '../request-audit.ts';
+import { originOf } from '../request-source.ts';
+import { currentSession } from '../sign-in/current-session.ts';
+
+/**
+ * The calls of the admin API that pages use, by their names there. Calls that change the caller's own secret key are not among them: a
+ * signature proves that the caller knows the present one, and a cookie does not.
+ */
+const callNames: ReadonlySet<string> = new Set([
+  'info',
+  'datausageinfo',
+  'trace',
+  'log',
+  'service',
+  'kms/status',
+  'kms/key/status',
+  'kms/key/create',
+  'kms/key/import',
+  'kms/key/list',
+  'kms/key/delete',
+  'coffer/kms/key/usage',
+  'coffer/kms/key/rotate',
+  'help-config-kv',
+  'get-config-kv',
+  'set-config-kv',
+  'del-config-kv',
+  'list-config-history-kv',
+  'restore-config-history-kv',
+  'export-iam',
+  'import-iam',
+  'import-iam-v2',
+  'coffer/usage',
+  'coffer/verify',
+  'coffer/snapshot',
+  'coffer/scrub',
+  'coffer/quarantine',
+  'coffer/read-only',
+]);
+
+/**
+ * Calls of the admin API for the pages: `/admin/NAME?…` with the method, query and body of the call, whose documents are plain. Errors have
+ * the form of the admin API.
+ *
+ * Reads need the header of the console too, so that no page of another site can start a long answer.
+ */
+export function adminCallRoutes({ admin }: Pick<ConsoleServices, 'admin'>, authorizer: Authorizer): Router {
+  const router = Router();
+  router.use('/admin', async (request: Request, response: Response) => {
+    if (request.get(guardHeader) === undefined) {
+      throw new ConsoleError('CrossSiteRequest', `The header ${guardHeader} is missing.`);
+    }
+    const path = adminPathOf(request.path);
+    if (admin === undefined || path === undefined) {
+      throw new ConsoleError('NotFound', `The console has no admin call ${request.path.slice(0, 100)}.`);
+    }
+    await admin.serve(request, response, {
+      principal: currentSession(response).credentials.principal,
+      origin: originOf(request),
+      requestId: randomBytes(8).toString('hex').toUpperCase(),
+      path,
+      rawQuery: request.originalUrl.split('?').slice(1).join('?'),
+      audit: auditOf(response),
+      explain: (refused) => authorizer.explain({ request, response }, refused),
+    });
+  });
+  return router;
+}
+
+/** Returns the path of the admin API for `/NAME`; undefined for a call that no page uses. */
+export function adminPathOf(path: string): string | undefined {
+  const name = path.slice(1);
+  if (!callNames.has(name)) return undefined;
+  return name.startsWith('coffer/')
+    ? `/minio/admin/coffer/v1/${name.slice('coffer/'.length)}`
+    : `/minio/admin/v4/${name}`;
+}

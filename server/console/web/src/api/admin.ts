@@ -1,0 +1,68 @@
+import { ApiError, type AdminFailure, errorOf, guard, unreachable } from './call.ts';
+
+interface AdminRequest {
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Blob;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Sends a call of the admin API, with the rights of the session. Rejects with an `ApiError`. */
+export async function adminResponse(
+  method: Method,
+  name: string,
+  { query = {}, body, signal }: AdminRequest = {},
+): Promise<Response> {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, value);
+  let response: Response;
+  try {
+    response = await fetch(`/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
+      method,
+      headers: guard,
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw unreachable();
+  }
+  if (!response.ok) throw errorOf(response.status, await response.text());
+  return response;
+}
+
+/** Sends a call that answers a text. */
+export async function adminText(method: Method, name: string, request?: AdminRequest): Promise<string> {
+  return (await adminResponse(method, name, request)).text();
+}
+
+/** Sends a call that answers JSON. A slow call answers its error with the status 200. */
+export async function admin<Answer>(method: Method, name: string, request?: AdminRequest): Promise<Answer> {
+  const text = await adminText(method, name, request);
+  if (text.trim() === '') return undefined as Answer;
+  const answer = JSON.parse(text) as Answer & Partial<AdminFailure>;
+  if (typeof answer === 'object' && typeof answer?.Code === 'string' && typeof answer.Message === 'string') {
+    throw new ApiError(500, answer.Code, answer.Message);
+  }
+  return answer;
+}
+
+/** Reads lines of JSON as they come, until the signal. Rejects with an `ApiError` where the connection is refused or lost. */
+export async function followLines(
+  name: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  onLines: (lines: readonly unknown[]) => void,
+): Promise<void> {
+  const { body } = await adminResponse('GET', name, { query, signal });
+  if (body === null) return;
+  let rest = '';
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    // Spaces keep the connection alive.
+    const shown = lines.map((line) => line.trim()).filter((line) => line !== '');
+    if (shown.length > 0) onLines(shown.map((line) => JSON.parse(line) as unknown));
+  }
+}

@@ -1,0 +1,226 @@
+import { Badge, Button, Group, Menu, Stack, Text, ActionIcon } from '@mantine/core';
+import { IconDots, IconLock, IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { admin } from '../api/admin.ts';
+import { ApiError } from '../api/call.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { useRights } from '../api/session.ts';
+import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { Empty, Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { type Column, RowTable } from '../components/row-table.tsx';
+import { CreateKeyDialog, ImportKeyDialog } from './key-dialogs.tsx';
+import { RotateDialog, RotationProgress } from './rotation.tsx';
+
+interface KeyServiceStatus {
+  readonly name: string;
+  readonly 'default-key-id': string;
+  readonly endpoints: Readonly<Record<string, 'online' | 'offline'>>;
+}
+
+/** What is encrypted with a key. */
+interface KeyUsage {
+  readonly objects: number;
+  readonly uploads: number;
+  /** Buckets that have it as their default. */
+  readonly buckets: readonly string[];
+  /** The key seals identities and settings. */
+  readonly backend: boolean;
+}
+
+/** The key service and its keys. */
+export function KeysPage() {
+  const { may } = useRights();
+  const [creating, setCreating] = useState(false);
+  const [importing, setImporting] = useState(false);
+  const status = useQuery({
+    queryKey: ['key-service'],
+    queryFn: () => admin<KeyServiceStatus>('GET', 'kms/status'),
+    refetchInterval: 15_000,
+  });
+  if (status.error instanceof ApiError && status.error.code === 'KMSNotConfigured') {
+    return (
+      <DetailPage title="Keys">
+        <Empty icon={<IconLock size={30} stroke={1.4} />} title="No key service">
+          {status.error.message} Objects are then encrypted, by default or as a client asks.
+        </Empty>
+      </DetailPage>
+    );
+  }
+  // The server's own key is one that nobody can add to.
+  const several = status.data !== undefined && Object.keys(status.data.endpoints).length > 0;
+  return (
+    <DetailPage
+      title="Keys"
+      actions={
+        several && (
+          <>
+            {may('admin:KMSImportKey') && (
+              <Button variant="default" onClick={() => setImporting(true)}>
+                Import key
+              </Button>
+            )}
+            {may('admin:KMSCreateKey') && (
+              <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+                Create key
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      <Loaded name="The key service" query={status}>
+        {(found) => <Service status={found} />}
+      </Loaded>
+      {may('admin:KMSRotateKey') && <RotationProgress />}
+      {may('admin:KMSListKeys') && status.isSuccess && (
+        <KeyList defaultKey={status.data['default-key-id']} several={several} />
+      )}
+      {creating && <CreateKeyDialog onClose={() => setCreating(false)} />}
+      {importing && <ImportKeyDialog onClose={() => setImporting(false)} />}
+    </DetailPage>
+  );
+}
+
+function Service({ status }: { readonly status: KeyServiceStatus }) {
+  const endpoints = Object.entries(status.endpoints);
+  return (
+    <Section title="Key service">
+      <Stack gap="sm">
+        <Facts>
+          <Fact name="Kind">{endpoints.length === 0 ? 'One key of the server (SVC_KMS_SECRET_KEY)' : status.name}</Fact>
+          <Fact name="Default key" mono>
+            {status['default-key-id']}
+          </Fact>
+        </Facts>
+        {endpoints.length > 0 && (
+          <RowTable
+            rows={endpoints}
+            rowKey={([endpoint]) => endpoint}
+            columns={[
+              { head: 'Endpoint', cell: ([endpoint]) => <span className="mono">{endpoint}</span> },
+              {
+                head: 'State',
+                width: 110,
+                cell: ([, state]) => <Badge color={state === 'online' ? 'patina' : 'red'}>{state}</Badge>,
+              },
+            ]}
+          />
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+interface KeyListProps {
+  readonly defaultKey: string;
+  readonly several: boolean;
+}
+
+function KeyList({ defaultKey, several }: KeyListProps) {
+  const { may } = useRights();
+  const [rotating, setRotating] = useState<string>();
+  const [counting, setCounting] = useState(false);
+  const keys = useQuery({
+    queryKey: ['keys'],
+    queryFn: () => admin<readonly { readonly name: string }[]>('GET', 'kms/key/list', { query: { pattern: '*' } }),
+  });
+  const usage = useQuery({
+    queryKey: ['key-usage'],
+    queryFn: () => admin<{ readonly keys: Readonly<Record<string, KeyUsage>> }>('GET', 'coffer/kms/key/usage'),
+    enabled: counting,
+    staleTime: 60_000,
+  });
+  const test = useApiMutation(
+    (name: string) => admin<Readonly<Record<string, string>>>('GET', 'kms/key/status', { query: { 'key-id': name } }),
+    [],
+  );
+
+  function check(name: string): void {
+    test.mutate(name, {
+      onSuccess: (answer) => {
+        const problem = answer['encryption-error'] ?? answer['decryption-error'];
+        if (problem === undefined) notifyDone(`${name} encrypts and decrypts.`);
+        else notifyFailure(`${name} cannot be used`, new Error(problem));
+      },
+      onError: (error) => notifyFailure(`${name} was not tested`, error),
+    });
+  }
+
+  const columns: readonly Column<{ readonly name: string }>[] = [
+    {
+      head: 'Key',
+      cell: ({ name }) => (
+        <Group gap={8}>
+          <span className="mono">{name}</span>
+          {name === defaultKey && <Badge color="gray">default</Badge>}
+        </Group>
+      ),
+    },
+    ...(usage.data === undefined
+      ? []
+      : [
+          {
+            head: 'Encrypts',
+            width: 220,
+            cell: ({ name }: { readonly name: string }) => <UsageText usage={usage.data.keys[name]} />,
+          },
+        ]),
+    {
+      head: undefined,
+      width: 60,
+      align: 'right',
+      cell: ({ name }) => (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon aria-label={`Actions for ${name}`}>
+              <IconDots size={17} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => check(name)}>Test</Menu.Item>
+            {several && may('admin:KMSRotateKey') && <Menu.Item onClick={() => setRotating(name)}>Rotate…</Menu.Item>}
+          </Menu.Dropdown>
+        </Menu>
+      ),
+    },
+  ];
+  return (
+    <Section
+      title="Keys"
+      action={
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={usage.isFetching}
+          onClick={() => (counting ? void usage.refetch() : setCounting(true))}
+        >
+          Count what they encrypt
+        </Button>
+      }
+    >
+      <Stack gap="sm">
+        {usage.isError && <Failure what="The usage cannot be counted" error={usage.error} />}
+        <Loaded name="The keys" query={keys}>
+          {(rows) => <RowTable rows={rows} rowKey={({ name }) => name} columns={columns} />}
+        </Loaded>
+      </Stack>
+      {rotating !== undefined && <RotateDialog name={rotating} onClose={() => setRotating(undefined)} />}
+    </Section>
+  );
+}
+
+function UsageText({ usage }: { readonly usage: KeyUsage | undefined }) {
+  const { objects = 0, uploads = 0, buckets = [], backend = false } = usage ?? {};
+  const parts = [
+    ...(objects > 0 ? [`${objects.toLocaleString()} objects`] : []),
+    ...(uploads > 0 ? [`${uploads.toLocaleString()} uploads`] : []),
+    ...(buckets.length > 0 ? [`default of ${buckets.join(', ')}`] : []),
+    ...(backend ? ['identities and settings'] : []),
+  ];
+  return (
+    <Text size="sm" c={parts.length === 0 ? 'dimmed' : undefined}>
+      {parts.length === 0 ? 'nothing' : parts.join(', ')}
+    </Text>
+  );
+}

@@ -1,0 +1,98 @@
+import { NumberInput, Progress, Radio, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { admin } from '../api/admin.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { Section } from '../components/detail-page.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { formatTime } from '../text/format.ts';
+
+/** The progress of a rotation. Times are milliseconds since 1970. */
+interface Rotation {
+  readonly from: string;
+  readonly to: string;
+  readonly version?: string;
+  readonly mode: 'reseal' | 'rewrite';
+  readonly started: number;
+  readonly finished?: number;
+  readonly looked: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly failure?: { readonly bucket: string; readonly key: string; readonly message: string };
+}
+
+/** The rotation in progress, or the last one. */
+export function RotationProgress() {
+  const rotation = useQuery({
+    queryKey: ['rotation'],
+    queryFn: () => admin<{ readonly rotation: Rotation | null }>('GET', 'coffer/kms/key/rotate'),
+    refetchInterval: 5_000,
+  });
+  const found = rotation.data?.rotation;
+  if (found === undefined || found === null) return null;
+  const { from, to, version, started, finished, looked, done, failed, failure } = found;
+  return (
+    <Section title={finished === undefined ? 'Rotation in progress' : 'Last rotation'}>
+      <Stack gap={6} maw={560}>
+        {finished === undefined && <Progress value={100} animated aria-label="The rotation is in progress" />}
+        <Text size="sm">
+          {from === to ? `${from}, new version${version === undefined ? '' : ` ${version}`}` : `${from} to ${to}`}:{' '}
+          {looked.toLocaleString()} objects were looked at, {done.toLocaleString()} got the new key,{' '}
+          {failed.toLocaleString()} failed.
+        </Text>
+        <Text size="xs" c="dimmed">
+          {finished === undefined
+            ? `Since ${formatTime(new Date(started).toISOString())}`
+            : `Ended ${formatTime(new Date(finished).toISOString())}`}
+        </Text>
+        {failure !== undefined && (
+          <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
+            {failure.bucket}/{failure.key}: {failure.message}
+          </Text>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+interface RotateDialogProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+/** Asks for a new version of a key, and gives it to the objects. */
+export function RotateDialog({ name, onClose }: RotateDialogProps) {
+  const [mode, setMode] = useState('reseal');
+  const [rate, setRate] = useState<number | string>(500);
+  const rotate = useApiMutation(
+    () => admin('POST', 'coffer/kms/key/rotate', { query: { 'key-id': name, mode, rate: String(rate) } }),
+    ['rotation', 'keys'],
+  );
+  return (
+    <FormDialog
+      title={`Rotate ${name}`}
+      submit="Rotate"
+      pending={rotate.isPending}
+      error={rotate.error}
+      onClose={onClose}
+      onSubmit={() =>
+        rotate.mutate(undefined, {
+          onSuccess: () => {
+            notifyDone('The rotation begins within some seconds.');
+            onClose();
+          },
+        })
+      }
+    >
+      <Text size="sm">The key gets a new version, which encrypts from now on. Earlier versions stay, to decrypt.</Text>
+      <Radio.Group label="Objects that are there" value={mode} onChange={setMode}>
+        <Stack gap="xs" mt={6}>
+          <Radio value="reseal" label="Wrap their keys again; no body is read" />
+          <Radio value="rewrite" label="Encrypt their bodies again, under new keys" />
+        </Stack>
+      </Radio.Group>
+      <NumberInput label="Objects a second" min={1} max={1_000_000} value={rate} onChange={setRate} required />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,174 @@
+import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconFileOff } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AuditAnswer, AuditRow } from '../../../contract/operations-answers.ts';
+import { call } from '../api/call.ts';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Empty, Failure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
+import { RowTable, TimeText } from '../components/row-table.tsx';
+import { formatTime } from '../text/format.ts';
+import { DocumentDialog } from './document-dialog.tsx';
+import { StatusCode } from './requests-page.tsx';
+
+const none = { who: '', bucket: '', operation: '', decision: '', outcome: '' };
+
+type Search = typeof none;
+
+/** Searches the audit log by person, bucket, operation and decision. */
+export function AuditPage() {
+  const [search, setSearch] = useState(none);
+  const [open, setOpen] = useState<AuditRow>();
+  const found = useAudit(search);
+  const pages = found.data?.pages ?? [];
+  const rows = pages.flatMap((page) => (page.kind === 'found' ? page.entries : []));
+  const last = pages.at(-1);
+  const since = last?.kind === 'found' ? last.since : undefined;
+  return (
+    <DetailPage title="Audit log" width={1_180}>
+      {last?.kind === 'no-file' ? (
+        <Empty icon={<IconFileOff size={30} stroke={1.4} />} title="No audit file">
+          Set SVC_AUDIT_FILE to the path of a file and restart the server. Each call is then a line there, and this page
+          searches it.
+        </Empty>
+      ) : (
+        <>
+          <SearchFields search={search} onChange={setSearch} />
+          {found.isPending && <LoadingRows />}
+          {found.isError && (
+            <Failure what="The audit log cannot be searched" error={found.error} retry={found.refetch} />
+          )}
+          {rows.length > 0 && <Rows rows={rows} open={setOpen} />}
+          {found.isSuccess && (
+            <Group gap="md">
+              <Text size="sm" c="dimmed" role="status">
+                {rows.length === 0 ? 'Nothing was found' : `${rows.length} found`}
+                {since === undefined ? '.' : ` since ${formatTime(since)}.`}
+              </Text>
+              {found.hasNextPage && (
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  loading={found.isFetchingNextPage}
+                  onClick={() => void found.fetchNextPage()}
+                >
+                  Search further back
+                </Button>
+              )}
+            </Group>
+          )}
+        </>
+      )}
+      {open !== undefined && (
+        <DocumentDialog title={open.operation} document={open.entry} onClose={() => setOpen(undefined)} />
+      )}
+    </DetailPage>
+  );
+}
+
+function useAudit(search: Search) {
+  const [asked] = useDebouncedValue(search, 300);
+  return useInfiniteQuery({
+    queryKey: ['audit', asked],
+    queryFn: ({ pageParam, signal }) =>
+      call<AuditAnswer>('GET', '/audit', { query: { ...asked, before: pageParam?.toString() }, signal }),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: (page) => (page.kind === 'found' ? page.next : undefined),
+  });
+}
+
+function SearchFields({ search, onChange }: { readonly search: Search; readonly onChange: (search: Search) => void }) {
+  const field = (name: 'who' | 'bucket' | 'operation', label: string, placeholder: string) => (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      value={search[name]}
+      onChange={(event) => onChange({ ...search, [name]: event.currentTarget.value })}
+      w={200}
+    />
+  );
+  const choice = (name: 'decision' | 'outcome', label: string, data: { value: string; label: string }[]) => (
+    <Select
+      label={label}
+      placeholder="any"
+      data={data}
+      value={search[name] === '' ? null : search[name]}
+      onChange={(value) => onChange({ ...search, [name]: value ?? '' })}
+      clearable
+      w={150}
+    />
+  );
+  return (
+    <Group gap="sm" align="flex-end">
+      {field('who', 'Person', 'name, access key, address')}
+      {field('bucket', 'Bucket', 'the whole name')}
+      {field('operation', 'Operation', 'PutObject, admin:…')}
+      {choice('decision', 'Decision', [
+        { value: 'allow', label: 'allowed' },
+        { value: 'deny', label: 'denied' },
+      ])}
+      {choice('outcome', 'Result', [
+        { value: 'succeeded', label: 'succeeded' },
+        { value: 'failed', label: 'failed' },
+      ])}
+    </Group>
+  );
+}
+
+function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly open: (row: AuditRow) => void }) {
+  return (
+    <RowTable
+      rows={rows}
+      rowKey={({ id, time }) => `${id} ${time}`}
+      columns={[
+        { head: 'Time', width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+        {
+          head: 'Call',
+          cell: (row) => (
+            <button type="button" className="row-name" onClick={() => open(row)}>
+              <Stack gap={0} miw={0}>
+                <Text size="sm" fw={550}>
+                  {row.operation}
+                </Text>
+                {row.bucket !== undefined && row.bucket !== '' && (
+                  <Text size="xs" c="dimmed" className="mono">
+                    {row.bucket}
+                    {row.object === undefined || row.object === '' ? '' : `/${row.object}`}
+                  </Text>
+                )}
+              </Stack>
+            </button>
+          ),
+        },
+        { head: 'Who', width: 190, cell: (row) => <Who row={row} /> },
+        {
+          head: 'Decision',
+          width: 96,
+          wideOnly: true,
+          cell: ({ decisions }) => <Decision effects={decisions.map(({ effect }) => effect)} />,
+        },
+        { head: 'Status', width: 74, cell: ({ status }) => <StatusCode status={status} /> },
+      ]}
+    />
+  );
+}
+
+function Who({ row: { who, address } }: { readonly row: AuditRow }) {
+  return (
+    <Stack gap={0} miw={0}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {who}
+      </Text>
+      <Text size="xs" c="dimmed" className="mono">
+        {address}
+      </Text>
+    </Stack>
+  );
+}
+
+function Decision({ effects }: { readonly effects: readonly ('allow' | 'deny')[] }) {
+  if (effects.length === 0) return null;
+  return effects.includes('deny') ? <Badge color="red">denied</Badge> : <Badge>allowed</Badge>;
+}

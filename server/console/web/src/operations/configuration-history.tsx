@@ -1,0 +1,91 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { admin, adminText } from '../api/admin.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { Loaded } from '../components/detail-page.tsx';
+import { Empty, notifyDone } from '../components/feedback.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { RowTable, TimeText } from '../components/row-table.tsx';
+
+/** The configuration as it was before a change. */
+interface Entry {
+  readonly restoreId: string;
+  readonly createTime: string;
+  readonly data: string;
+}
+
+/** Earlier configurations, each of which can be restored. */
+export function ConfigurationHistory() {
+  const [chosen, setChosen] = useState<Entry>();
+  const history = useQuery({
+    queryKey: ['configuration-history'],
+    queryFn: () => admin<readonly Entry[]>('GET', 'list-config-history-kv', { query: { count: '50' } }),
+  });
+  const restore = useApiMutation(
+    (id: string) => adminText('PUT', 'restore-config-history-kv', { query: { restoreId: id } }),
+    ['configuration-history', 'configuration', 'providers', 'health'],
+  );
+  return (
+    <Loaded name="The history" query={history}>
+      {(entries) =>
+        entries.length === 0 ? (
+          <Empty icon={<IconHistory size={30} stroke={1.4} />} title="No changes yet">
+            Each change of an identity provider is kept here and can be undone. What the environment sets has no
+            history.
+          </Empty>
+        ) : (
+          <>
+            <RowTable
+              rows={entries}
+              rowKey={({ restoreId }) => restoreId}
+              columns={[
+                { head: 'Time', width: 180, cell: ({ createTime }) => <TimeText at={createTime} /> },
+                { head: 'Configuration', cell: ({ data }) => <pre className="mono">{data}</pre> },
+                {
+                  head: undefined,
+                  width: 110,
+                  align: 'right',
+                  cell: (entry) => (
+                    <Button
+                      variant="default"
+                      size="compact-sm"
+                      aria-label={`Restore the configuration of ${entry.createTime}`}
+                      onClick={() => setChosen(entry)}
+                    >
+                      Restore…
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+            {chosen !== undefined && (
+              <FormDialog
+                title="Restore this configuration?"
+                submit="Restore"
+                wide
+                pending={restore.isPending}
+                error={restore.error}
+                onClose={() => setChosen(undefined)}
+                onSubmit={() =>
+                  restore.mutate(chosen.restoreId, {
+                    onSuccess: () => {
+                      setChosen(undefined);
+                      notifyDone('The configuration was restored.');
+                    },
+                  })
+                }
+              >
+                <Stack gap="xs">
+                  <Text size="sm">These lines replace the present ones. The present ones stay in the history.</Text>
+                  <pre className="document">{chosen.data}</pre>
+                </Stack>
+              </FormDialog>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}

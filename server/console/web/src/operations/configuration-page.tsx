@@ -1,0 +1,150 @@
+import { Accordion, Anchor, Badge, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { admin, adminText } from '../api/admin.ts';
+import { DetailPage, Loaded } from '../components/detail-page.tsx';
+import { CopyText } from '../components/copy-text.tsx';
+import { RowTable } from '../components/row-table.tsx';
+import { ConfigurationHistory } from './configuration-history.tsx';
+import { givenValues } from './given-values.ts';
+
+/** The help of `mc admin config`. */
+interface Help {
+  readonly keysHelp: readonly {
+    readonly key: string;
+    readonly description: string;
+    readonly optional: boolean;
+    readonly type: string;
+  }[];
+}
+
+/** The configuration by subsystem with its help, and its history: `mc admin config` in the browser. */
+export function ConfigurationPage() {
+  return (
+    <DetailPage title="Configuration" width={1_080}>
+      <Tabs defaultValue="subsystems" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="subsystems">Subsystems</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="subsystems">
+          <Subsystems />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <ConfigurationHistory />
+        </Tabs.Panel>
+      </Tabs>
+    </DetailPage>
+  );
+}
+
+function Subsystems() {
+  const [text, setText] = useState('');
+  const wanted = text.trim().toLowerCase();
+  const help = useQuery({
+    queryKey: ['configuration'],
+    queryFn: () => admin<Help>('GET', 'help-config-kv'),
+    staleTime: Infinity,
+  });
+  return (
+    <Loaded name="The configuration" query={help}>
+      {({ keysHelp }) => (
+        <Stack gap="md">
+          <TextInput
+            aria-label="Filter subsystems"
+            placeholder="Filter"
+            leftSection={<IconSearch size={15} />}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            w={280}
+          />
+          <Accordion variant="separated" multiple>
+            {keysHelp
+              .filter(({ key, description }) => `${key} ${description}`.toLowerCase().includes(wanted))
+              .map(({ key, description }) => (
+                <Accordion.Item key={key} value={key}>
+                  <Accordion.Control>
+                    <Group gap="sm" align="baseline">
+                      <Text fw={550} size="sm">
+                        {key}
+                      </Text>
+                      <Text size="xs" c="dimmed">
+                        {description}
+                      </Text>
+                    </Group>
+                  </Accordion.Control>
+                  <Accordion.Panel>
+                    <Subsystem name={key} />
+                  </Accordion.Panel>
+                </Accordion.Item>
+              ))}
+          </Accordion>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function Subsystem({ name }: { readonly name: string }) {
+  const subsystem = useQuery({
+    queryKey: ['configuration', name],
+    queryFn: async () => {
+      const [help, text] = await Promise.all([
+        admin<Help>('GET', 'help-config-kv', { query: { subSys: name, env: '' } }),
+        adminText('GET', 'get-config-kv', { query: { key: name } }),
+      ]);
+      return { keys: help.keysHelp, given: givenValues(text), text };
+    },
+  });
+  return (
+    <Loaded name={name} query={subsystem}>
+      {({ keys, given, text }) =>
+        name.startsWith('identity_') && !name.endsWith('_tls') && !name.endsWith('_plugin') ? (
+          <Stack gap="xs">
+            <pre className="document">{text.trim()}</pre>
+            <Anchor component={Link} to="/identity-providers" size="sm">
+              Change it on the page of the identity providers
+            </Anchor>
+          </Stack>
+        ) : (
+          <RowTable
+            rows={keys}
+            rowKey={({ key }) => key}
+            columns={[
+              {
+                head: 'Variable',
+                cell: ({ key, description }) => (
+                  <Stack gap={0}>
+                    <CopyText text={key} />
+                    <Text size="xs" c="dimmed">
+                      {description}
+                    </Text>
+                  </Stack>
+                ),
+              },
+              { head: 'Value', width: 280, cell: ({ key }) => <Value value={given.get(key)} /> },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Value({ value }: { readonly value: string | undefined }) {
+  if (value === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        not set
+      </Text>
+    );
+  }
+  return (
+    <Group gap={8}>
+      <span className="mono">{value}</span>
+      <Badge color="gray">environment</Badge>
+    </Group>
+  );
+}

@@ -1,0 +1,109 @@
+import { Text, VisuallyHidden } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { HealthAnswer } from '../../../contract/operations-answers.ts';
+import { call } from '../api/call.ts';
+import { useRights } from '../api/session.ts';
+import { Loaded } from '../components/detail-page.tsx';
+
+type Check = HealthAnswer['checks'][number];
+
+const states = {
+  good: { icon: IconCircleCheck, word: 'well' },
+  off: { icon: IconMinus, word: 'not configured' },
+  warning: { icon: IconAlertTriangle, word: 'warning' },
+  bad: { icon: IconCircleX, word: 'trouble' },
+} as const;
+
+const parts: Readonly<Record<Check['part'], string>> = {
+  servers: 'Servers',
+  store: 'Store',
+  space: 'Space',
+  'key-service': 'Key service',
+  providers: 'Sign-in',
+  targets: 'Events',
+  tasks: 'Background work',
+  certificates: 'Certificates',
+  audit: 'Audit log',
+};
+
+/** Answers "is it well?": one sentence, and one line for each part. */
+export function HealthSection() {
+  const health = useQuery({
+    queryKey: ['health'],
+    queryFn: () => call<HealthAnswer>('GET', '/health'),
+    refetchInterval: 15_000,
+  });
+  return (
+    <Loaded name="The health" query={health}>
+      {({ checks }) => (
+        <section aria-label="Health" className="health">
+          <Verdict checks={checks} />
+          <ul>
+            {checks.map((check) => (
+              <HealthRow key={check.part} check={check} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </Loaded>
+  );
+}
+
+function Verdict({ checks }: { readonly checks: readonly Check[] }) {
+  const bad = checks.filter(({ state }) => state === 'bad').length;
+  const warnings = checks.filter(({ state }) => state === 'warning').length;
+  const state = bad > 0 ? 'bad' : warnings > 0 ? 'warning' : 'good';
+  const Icon = states[state].icon;
+  const words =
+    bad > 0
+      ? `${bad} ${bad === 1 ? 'part has' : 'parts have'} trouble.`
+      : warnings > 0
+        ? `It works, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
+        : 'All is well.';
+  return (
+    <p className="health-verdict" data-state={state} role="status">
+      <Icon size={26} stroke={1.7} aria-hidden />
+      <Text component="span" fw={600} fz="lg">
+        {words}
+      </Text>
+    </p>
+  );
+}
+
+function HealthRow({ check: { part, state, words } }: { readonly check: Check }) {
+  const { icon: Icon, word } = states[state];
+  const to = usePage(part);
+  return (
+    <li data-state={state}>
+      <Icon size={18} stroke={1.8} aria-hidden />
+      <VisuallyHidden>{word}</VisuallyHidden>
+      <span className="health-part">{to === undefined ? parts[part] : <Link to={to}>{parts[part]}</Link>}</span>
+      <span className="health-words">{words}</span>
+    </li>
+  );
+}
+
+/** The page that shows more about a part, where the user may open it. */
+function usePage(part: Check['part']): string | undefined {
+  const { may } = useRights();
+  switch (part) {
+    case 'key-service':
+      return may('admin:KMSKeyStatus') ? '/keys' : undefined;
+    case 'providers':
+      return may('admin:ConfigUpdate') ? '/identity-providers' : undefined;
+    case 'tasks':
+    case 'store':
+      return '/work';
+    case 'audit':
+      return may('admin:ReadAuditLog') ? '/audit' : undefined;
+    case 'servers':
+    case 'space':
+    case 'targets':
+    case 'certificates':
+      return undefined;
+    default:
+      return part satisfies never;
+  }
+}

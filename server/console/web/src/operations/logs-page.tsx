@@ -1,0 +1,111 @@
+import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { RowTable, TimeText } from '../components/row-table.tsx';
+import { DocumentDialog } from './document-dialog.tsx';
+import { useLines } from './use-lines.ts';
+
+interface LogLine {
+  readonly number: number;
+  readonly level: string;
+  readonly time: string;
+  readonly message?: string;
+  readonly ConsoleMsg: string;
+  readonly error?: { readonly message: string };
+}
+
+const maxRows = 500;
+const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** The log of this server as it is written: `mc admin logs` in the browser. */
+export function LogsPage() {
+  const [paused, setPaused] = useState(false);
+  const [level, setLevel] = useState('INFO');
+  const [text, setText] = useState('');
+  const [open, setOpen] = useState<LogLine>();
+  const { lines, error } = useLines<LogLine>('log', { limit: String(maxRows) }, { paused, max: maxRows });
+  const wanted = text.trim().toLowerCase();
+  const least = levels.indexOf(level);
+  const shown = lines.filter(
+    (line) => levels.indexOf(line.level) >= least && (wanted === '' || line.ConsoleMsg.toLowerCase().includes(wanted)),
+  );
+  return (
+    <DetailPage
+      title="Logs"
+      width={1_180}
+      actions={
+        <Button
+          variant="default"
+          onClick={() => setPaused(!paused)}
+          leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
+        >
+          {paused ? 'Go on' : 'Pause'}
+        </Button>
+      }
+    >
+      <Group gap="md">
+        <TextInput
+          aria-label="Filter lines"
+          placeholder="Filter"
+          leftSection={<IconSearch size={15} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          w={280}
+        />
+        <Select
+          aria-label="Level"
+          data={[
+            { value: 'DEBUG', label: 'All levels' },
+            { value: 'INFO', label: 'Info and above' },
+            { value: 'WARN', label: 'Warnings and errors' },
+            { value: 'ERROR', label: 'Errors' },
+          ]}
+          value={level}
+          onChange={(value) => setLevel(value ?? 'INFO')}
+          allowDeselect={false}
+          w={200}
+        />
+      </Group>
+      {error !== undefined && <Failure what="The log cannot be shown" error={error} />}
+      {shown.length === 0 ? (
+        <Text size="sm" c="dimmed" role="status">
+          No lines.
+        </Text>
+      ) : (
+        <RowTable
+          rows={shown}
+          rowKey={({ number }) => String(number)}
+          columns={[
+            { head: 'Time', width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+            { head: 'Level', width: 82, cell: (line) => <Level level={line.level} /> },
+            {
+              head: 'Message',
+              cell: (line) => (
+                <button type="button" className="row-name" onClick={() => setOpen(line)}>
+                  <Stack gap={0} miw={0}>
+                    <span>{line.message ?? line.ConsoleMsg}</span>
+                    {line.error !== undefined && (
+                      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                        {line.error.message}
+                      </Text>
+                    )}
+                  </Stack>
+                </button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {open !== undefined && (
+        <DocumentDialog title="Line of the log" document={open} onClose={() => setOpen(undefined)} />
+      )}
+    </DetailPage>
+  );
+}
+
+function Level({ level }: { readonly level: string }) {
+  const color = level === 'ERROR' || level === 'FATAL' ? 'red' : level === 'WARN' ? 'yellow' : 'gray';
+  return <Badge color={color}>{level.toLowerCase()}</Badge>;
+}

@@ -1,0 +1,154 @@
+import { Badge, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import { DetailPage } from '../components/detail-page.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { type Column, RowTable } from '../components/row-table.tsx';
+import { formatBytes } from '../text/format.ts';
+import { DocumentDialog } from './document-dialog.tsx';
+import { useLines } from './use-lines.ts';
+
+/** A line of the trace. */
+interface TraceLine {
+  readonly number: number;
+  readonly time: string;
+  readonly funcname: string;
+  readonly path: string;
+  /** Nanoseconds. */
+  readonly dur: number;
+  readonly error?: string;
+  readonly msg?: string;
+  readonly http?: {
+    readonly request: { readonly method: string; readonly client: string; readonly rawquery?: string };
+    readonly response: { readonly statuscode: number };
+    readonly stats: { readonly inputbytes: number; readonly outputbytes: number };
+  };
+}
+
+const maxRows = 300;
+
+/** Requests as they end: `mc admin trace` in the browser. */
+export function RequestsPage() {
+  const [paused, setPaused] = useState(false);
+  const [errors, setErrors] = useState(false);
+  const [own, setOwn] = useState(false);
+  const [text, setText] = useState('');
+  const [open, setOpen] = useState<TraceLine>();
+  const query = { ...(own ? { all: 'true' } : { s3: 'true' }), ...(errors ? { err: 'true' } : {}) };
+  const { lines, error, clear } = useLines<TraceLine>('trace', query, { paused, max: maxRows });
+  const wanted = text.trim().toLowerCase();
+  const shown = lines.filter((line) => wanted === '' || searchedOf(line).includes(wanted));
+  return (
+    <DetailPage
+      title="Requests"
+      width={1_180}
+      actions={
+        <>
+          <Button variant="default" onClick={clear} disabled={lines.length === 0}>
+            Clear
+          </Button>
+          <Button
+            variant="default"
+            onClick={() => setPaused(!paused)}
+            leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
+          >
+            {paused ? 'Go on' : 'Pause'}
+          </Button>
+        </>
+      }
+    >
+      <Group gap="md">
+        <TextInput
+          aria-label="Filter requests"
+          placeholder="Operation, path, address, error"
+          leftSection={<IconSearch size={15} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          w={280}
+        />
+        <Switch label="Errors alone" checked={errors} onChange={(event) => setErrors(event.currentTarget.checked)} />
+        <Switch label="Administration too" checked={own} onChange={(event) => setOwn(event.currentTarget.checked)} />
+      </Group>
+      {error !== undefined && <Failure what="The requests cannot be shown" error={error} />}
+      {shown.length === 0 ? (
+        <Text size="sm" c="dimmed" role="status">
+          {paused ? 'Paused.' : 'Waiting for requests to this server. They are recorded only while this page is open.'}
+        </Text>
+      ) : (
+        <RowTable rows={shown} rowKey={({ number }) => String(number)} columns={columnsOf(setOpen)} />
+      )}
+      {open !== undefined && (
+        <DocumentDialog title={open.funcname} document={open} onClose={() => setOpen(undefined)} />
+      )}
+    </DetailPage>
+  );
+}
+
+function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[] {
+  return [
+    { head: 'Time', width: 104, cell: ({ time }) => <time dateTime={time}>{clock.format(new Date(time))}</time> },
+    {
+      head: 'Request',
+      cell: (line) => (
+        <button type="button" className="row-name" onClick={() => open(line)}>
+          <Stack gap={0} miw={0}>
+            <Text size="sm" fw={550}>
+              {line.funcname.replace(/^s3\./, '')}
+            </Text>
+            <Text size="xs" c="dimmed" className="mono">
+              {line.http?.request.method} {line.path}
+            </Text>
+            {(line.error ?? line.msg) !== undefined && (
+              <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
+                {line.error ?? line.msg}
+              </Text>
+            )}
+          </Stack>
+        </button>
+      ),
+    },
+    {
+      head: 'Status',
+      width: 74,
+      cell: ({ http }) => <StatusCode status={http?.response.statuscode} />,
+    },
+    { head: 'Took', width: 90, align: 'right', cell: ({ dur }) => formatNs(dur) },
+    {
+      head: 'In / out',
+      width: 150,
+      align: 'right',
+      wideOnly: true,
+      cell: ({ http }) =>
+        http === undefined ? '' : `${formatBytes(http.stats.inputbytes)} / ${formatBytes(http.stats.outputbytes)}`,
+    },
+    {
+      head: 'From',
+      width: 140,
+      wideOnly: true,
+      cell: ({ http }) => <span className="mono">{http?.request.client}</span>,
+    },
+  ];
+}
+
+export function StatusCode({ status }: { readonly status: number | undefined }) {
+  if (status === undefined) return null;
+  const color = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'patina';
+  return <Badge color={color}>{status}</Badge>;
+}
+
+function searchedOf({ funcname, path, error = '', http }: TraceLine): string {
+  return `${funcname} ${path} ${error} ${http?.request.client ?? ''} ${http?.response.statuscode ?? ''}`.toLowerCase();
+}
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+function formatNs(ns: number): string {
+  const ms = ns / 1e6;
+  if (ms < 1) return `${(ms * 1_000).toFixed(0)} µs`;
+  return ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+}

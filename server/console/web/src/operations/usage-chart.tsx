@@ -1,0 +1,75 @@
+import { Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { UsageHistoryAnswer } from '../../../contract/operations-answers.ts';
+import { RowTable } from '../components/row-table.tsx';
+import { folderUrl } from '../components/urls.ts';
+import { formatBytes } from '../text/format.ts';
+import { LineChart } from './line-chart.tsx';
+
+type Days = UsageHistoryAnswer['days'];
+
+/** The bytes of all buckets, or of one, over the days, and the largest buckets with their growth. */
+export function UsageChart({ days }: { readonly days: Days }) {
+  const [bucket, setBucket] = useState<string | null>(null);
+  const last = days.at(-1);
+  if (last === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        The objects were not counted yet.
+      </Text>
+    );
+  }
+  const values = days.map(({ bytes, buckets }) =>
+    bucket === null ? bytes : buckets.find((one) => one.bucket === bucket)?.bytes,
+  );
+  const first = days[Math.max(0, days.length - 31)];
+  const rows = last.buckets.slice(0, 10).map((row) => {
+    const before = first?.buckets.find((one) => one.bucket === row.bucket)?.bytes;
+    return { ...row, growth: before === undefined || first === last ? undefined : row.bytes - before };
+  });
+  return (
+    <Stack gap="md">
+      <Select
+        aria-label="Bucket"
+        placeholder="All buckets"
+        data={last.buckets.map((one) => one.bucket)}
+        value={bucket}
+        onChange={setBucket}
+        searchable
+        clearable
+        maw={320}
+      />
+      <LineChart
+        title={bucket ?? 'All buckets'}
+        times={days.map(({ day }) => Date.parse(day))}
+        series={[{ name: 'stored', color: 'first', values }]}
+        format={formatBytes}
+        formatTime={(ms) => new Date(ms).toISOString().slice(0, 10)}
+      />
+      <RowTable
+        rows={rows}
+        rowKey={(row) => row.bucket}
+        columns={[
+          {
+            head: 'Largest buckets',
+            cell: (row) => (
+              <Link className="row-name" to={folderUrl(row.bucket, '')}>
+                <span>{row.bucket}</span>
+              </Link>
+            ),
+          },
+          { head: 'Objects', align: 'right', width: 120, wideOnly: true, cell: (row) => row.objects.toLocaleString() },
+          { head: 'Size', align: 'right', width: 110, cell: (row) => formatBytes(row.bytes) },
+          {
+            head: 'In 30 days',
+            align: 'right',
+            width: 120,
+            cell: ({ growth }) =>
+              growth === undefined ? '–' : `${growth < 0 ? '−' : '+'}${formatBytes(Math.abs(growth))}`,
+          },
+        ]}
+      />
+    </Stack>
+  );
+}

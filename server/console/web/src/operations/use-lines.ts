@@ -1,0 +1,71 @@
+import { useEffect, useRef, useState } from 'react';
+import { followLines } from '../api/admin.ts';
+
+/** Milliseconds between updates of the page, and before a lost connection is opened again. */
+const updateMs = 250;
+const againMs = 2_000;
+
+interface FollowedLines<Line> {
+  /** The newest first. */
+  readonly lines: readonly (Line & { readonly number: number })[];
+  readonly error: Error | undefined;
+  readonly clear: () => void;
+}
+
+/**
+ * Follows the lines of an endless answer and keeps the newest ones. A pause closes the connection, and so does leaving the page: the server
+ * records no requests that nobody follows.
+ */
+export function useLines<Line extends object>(
+  name: string,
+  query: Readonly<Record<string, string>>,
+  { paused, max }: { readonly paused: boolean; readonly max: number },
+): FollowedLines<Line> {
+  const [lines, setLines] = useState<FollowedLines<Line>['lines']>([]);
+  const [error, setError] = useState<Error>();
+  const counter = useRef(0);
+  const asked = JSON.stringify(query);
+  useEffect(() => {
+    if (paused) return undefined;
+    const left = new AbortController();
+    let waiting: (Line & { readonly number: number })[] = [];
+    const timer = setInterval(() => {
+      if (waiting.length === 0) return;
+      const fresh = waiting.reverse();
+      waiting = [];
+      setLines((before) => [...fresh, ...before].slice(0, max));
+    }, updateMs);
+    const take = (more: readonly unknown[]) => {
+      setError(undefined);
+      for (const line of more) waiting.push({ ...(line as Line), number: (counter.current += 1) });
+      if (waiting.length > max) waiting = waiting.slice(-max);
+    };
+    void keepFollowing(name, asked, left.signal, take, setError);
+    return () => {
+      left.abort();
+      clearInterval(timer);
+    };
+  }, [name, asked, paused, max]);
+  return { lines, error, clear: () => setLines([]) };
+}
+
+async function keepFollowing(
+  name: string,
+  query: string,
+  signal: AbortSignal,
+  take: (lines: readonly unknown[]) => void,
+  failed: (error: Error) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await followLines(name, JSON.parse(query) as Record<string, string>, signal, take);
+    } catch (error) {
+      if (signal.aborted) return;
+      const known = error instanceof Error ? error : new Error(String(error));
+      failed(known);
+      // A refusal is final.
+      if ('status' in known && typeof known.status === 'number' && known.status >= 400 && known.status < 500) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, againMs));
+  }
+}

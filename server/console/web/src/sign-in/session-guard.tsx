@@ -1,0 +1,116 @@
+import { Alert, Anchor, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { useInterval } from '@mantine/hooks';
+import { type SubmitEvent, useEffect, useState } from 'react';
+import type { SessionAnswer } from '../../../contract/answers.ts';
+import { useDirectorySignIn, useSession, useSignIn, useSignOut } from '../api/session.ts';
+import { endOf } from './session-end.ts';
+
+interface SessionGuardProps {
+  /** The last session. The page stays as it is while its user signs in again, so that nothing that was typed is lost. */
+  readonly session: SessionAnswer;
+  readonly ended: boolean;
+}
+
+/** Tells a minute before the session ends, and asks to sign in again in place. */
+export function SessionGuard({ session, ended }: SessionGuardProps) {
+  const [now, setNow] = useState(() => Date.now());
+  const [dismissed, setDismissed] = useState<string>();
+  const clock = useInterval(() => setNow(Date.now()), 1_000, { autoInvoke: true });
+  useEffect(() => clock.stop, [clock.stop]);
+  const { state, seconds } = endOf(session.expires, now);
+  if (!ended && (state === 'running' || dismissed === session.expires)) return null;
+  const over = ended || state === 'over';
+  return (
+    <Modal
+      opened
+      onClose={() => (over ? undefined : setDismissed(session.expires))}
+      withCloseButton={!over}
+      closeOnEscape={!over}
+      closeOnClickOutside={false}
+      title={over ? 'Your session has ended' : `Your session ends in ${seconds} s`}
+      overlayProps={over ? { backgroundOpacity: 0.6, blur: 14 } : { backgroundOpacity: 0.35 }}
+    >
+      <Stack gap="md">
+        <Text size="sm">Sign in again as {session.name}. This page stays as it is, with all that you have typed.</Text>
+        <Again session={session} />
+      </Stack>
+    </Modal>
+  );
+}
+
+function Again({ session }: { readonly session: SessionAnswer }) {
+  const { signedInBy } = session;
+  if (signedInBy.kind === 'provider') return <ProviderAgain id={signedInBy.id} name={signedInBy.displayName} />;
+  return <SecretAgain session={session} />;
+}
+
+/** The provider has a page of its own, which opens in another window. */
+function ProviderAgain({ id, name }: { readonly id: string; readonly name: string }) {
+  const { refetch } = useSession();
+  const watch = useInterval(() => void refetch(), 1_500);
+  useEffect(() => watch.stop, [watch.stop]);
+  return (
+    <Group justify="space-between">
+      <LeaveLink />
+      <Button
+        component="a"
+        href={`/api/sign-in/${encodeURIComponent(id)}?to=%2Fsigned-in`}
+        target="coffer-sign-in"
+        rel="opener"
+        onClick={watch.start}
+      >
+        {name}
+      </Button>
+    </Group>
+  );
+}
+
+function SecretAgain({ session }: { readonly session: SessionAnswer }) {
+  const byKeys = useSignIn();
+  const byDirectory = useDirectorySignIn();
+  const [secret, setSecret] = useState('');
+  const directory = session.signedInBy.kind === 'directory';
+  const { isPending, error } = directory ? byDirectory : byKeys;
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    if (directory) byDirectory.mutate({ name: session.name, password: secret });
+    else byKeys.mutate({ accessKey: session.accessKey, secretKey: secret });
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <PasswordInput
+          label={directory ? `Password of ${session.name}` : `Secret key of ${session.accessKey}`}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+          required
+          data-autofocus
+        />
+        {error !== null && (
+          <Alert color="red" role="alert">
+            {error.message}
+          </Alert>
+        )}
+        <Group justify="space-between">
+          <LeaveLink />
+          <Button type="submit" loading={isPending}>
+            Sign in
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function LeaveLink() {
+  const signOut = useSignOut();
+  return (
+    <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
+      Sign in as somebody else
+    </Anchor>
+  );
+}

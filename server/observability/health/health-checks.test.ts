@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { checkHealth, type HealthCheck, type HealthFacts } from './health-checks.ts';
+
+const well: HealthFacts = {
+  now: 0,
+  servers: [{ endpoint: 'a:9000', version: '1' }],
+  version: '1',
+  readOnly: false,
+  space: { free: 50, total: 100 },
+  quarantined: 0,
+  keyService: 'online',
+  providers: [{ name: 'Keycloak' }],
+  directory: 'disabled',
+  notifications: [{ target: 'Q:webhook', events: 0, dropped: 0 }],
+  tasks: [{ task: 'scrub' }],
+  certificates: [{ name: 'the server', expires: 90 * 86_400_000 }],
+  audit: { targets: [{ target: 'file', waiting: 0, lost: 0 }] },
+};
+
+function stateOf(part: HealthCheck['part'], facts: Partial<HealthFacts>) {
+  return checkHealth({ ...well, ...facts }).find((one) => one.part === part)?.state;
+}
+
+describe('the health of the service', () => {
+  it('is good where nothing is wrong', () => {
+    expect(checkHealth(well).map(({ state }) => state)).toEqual(Array.from({ length: 9 }, () => 'good'));
+  });
+
+  it.each<[HealthCheck['part'], string, Partial<HealthFacts>]>([
+    ['servers', 'warning', { servers: [...well.servers, { endpoint: 'b:9000', version: '2' }] }],
+    ['store', 'warning', { readOnly: true }],
+    ['store', 'bad', { quarantined: 1 }],
+    ['space', 'warning', { space: { free: 9, total: 100 } }],
+    ['space', 'bad', { space: { free: 2, total: 100 } }],
+    ['space', 'off', { space: undefined }],
+    ['key-service', 'bad', { keyService: 'offline' }],
+    ['key-service', 'off', { keyService: 'disabled' }],
+    ['providers', 'bad', { providers: [{ name: 'Keycloak', problem: 'no answer' }] }],
+    ['providers', 'bad', { directory: 'offline' }],
+    ['providers', 'off', { providers: [] }],
+    ['targets', 'off', { notifications: [] }],
+    [
+      'targets',
+      'warning',
+      { notifications: [{ target: 'Q:webhook', events: 3, dropped: 0, failure: { since: 1, error: 'refused' } }] },
+    ],
+    ['targets', 'bad', { notifications: [{ target: 'Q:webhook', events: 3, dropped: 1 }] }],
+    ['tasks', 'bad', { tasks: [{ task: 'scrub', failure: { since: 1, error: 'no disk' } }] }],
+    ['certificates', 'warning', { certificates: [{ name: 'x', expires: 20 * 86_400_000 }, ...well.certificates] }],
+    ['certificates', 'bad', { certificates: [{ name: 'x', expires: 3 * 86_400_000 }] }],
+    ['certificates', 'bad', { certificates: [{ name: 'x', expires: -1 }] }],
+    ['audit', 'bad', { audit: { targets: [{ target: 'file', waiting: 0, lost: 2 }] } }],
+  ])('of %s is %s with %j', (part, state, facts) => expect(stateOf(part, facts)).toBe(state));
+
+  it('has no line about certificates and audit targets where there are none', () => {
+    const parts = checkHealth({ ...well, certificates: [], audit: { targets: [] } }).map(({ part }) => part);
+    expect(parts).not.toContain('certificates');
+    expect(parts).not.toContain('audit');
+  });
+});

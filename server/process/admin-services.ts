@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { AdminServices } from '../administration/services.ts';
+import { readBackgroundTasks } from '../maintenance/background-tasks.ts';
+import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
+import { createMaintenance } from '../maintenance/maintenance.ts';
+import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
+import { notificationQueues } from '../notifications/notification-queues.ts';
+import { createUsageReader } from '../observability/usage/usage-record.ts';
+import { createSignInTest } from '../sts/test-sign-in.ts';
+import type { Services } from './services.ts';
+import type { ThreadOptions } from './threads.ts';
+
+/** The services of the admin API that do not depend on the thread. */
+export function adminServices(
+  { settings, stores, startedAt }: ThreadOptions,
+  services: Services,
+  { endpoint, deploymentId }: { readonly endpoint: string; readonly deploymentId: string },
+): Omit<AdminServices, 'authenticate'> {
+  return {
+    access: services.access,
+    identities: services.access.identities,
+    temporary: services.access.temporary,
+    identityProviders: services.people.identityProviders,
+    configurationHistory: services.people.configurations,
+    given: settings.given,
+    userStatusCheck: services.people.userStatusCheck,
+    signInTest: createSignInTest({ providers: services.providers, identities: services.access.identities }),
+    directory: services.directory,
+    root: { user: settings.root.user },
+    objects: services.objects,
+    buckets: services.objects,
+    server: {
+      deploymentId,
+      version: packageJson.version,
+      region: settings.region,
+      endpoint,
+      dataFolder: stores.place,
+      startedAt: new Date(startedAt),
+    },
+    usage: createUsageReader(services.records),
+    backgroundTasks: () => readBackgroundTasks(services.stores.records),
+    notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),
+    notifications: () => notificationQueues(services.stores.records, settings.notify),
+    space: () => services.blobs.space(),
+    batchJobs: createBatchJobs({
+      records: services.records,
+      objects: services.objects,
+      random: randomBytes,
+      clock: Date.now,
+    }),
+    maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
+    ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+    keyLifecycle: createKeyLifecycle(services.records),
+  };
+}

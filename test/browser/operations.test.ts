@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+
+// Whole ways through several pages, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let folder: string;
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  folder = await mkdtemp(join(tmpdir(), 'coffer-audit-'));
+  server = await startServer({ env: { SVC_AUDIT_FILE: join(folder, 'audit.log') } });
+  await untilReady(server);
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+});
+
+afterEach(async () => {
+  const { complaints } = visitor;
+  await visitor.context.close();
+  expect(complaints).toEqual([]);
+});
+
+async function signIn(one: Page, accessKey = server.accessKey, secretKey = server.secretKey): Promise<void> {
+  await one.goto(`${server.console}/sign-in`);
+  await one.getByLabel('Access key').fill(accessKey);
+  await one.getByLabel('Secret key').fill(secretKey);
+  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await one.getByRole('link', { name: 'Account' }).waitFor();
+}
+
+const patient = { timeout: 60_000 };
+const open = (name: string) =>
+  page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
+const dialog = () => page.getByRole('dialog');
+const askForBuckets = () => s3Client(server).send(new ListBucketsCommand({}));
+
+describe('operations in a browser', () => {
+  it('tells whether the service is well, and shows its requests, log, work and settings as they are', async () => {
+    await signIn(page);
+    await open('Status');
+    await page.getByRole('region', { name: 'Health' }).getByRole('status').waitFor();
+    await visitor.picture('health');
+
+    await open('Requests');
+    await page.getByText('Waiting for requests').waitFor();
+    const seen = page.getByRole('button', { name: 'ListBuckets' }).first();
+    await expect.poll(() => askForBuckets().then(() => seen.count()), patient).toBeGreaterThan(0);
+    await visitor.picture('requests');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await seen.click();
+    await dialog().getByText('"s3.ListBuckets"').waitFor();
+    expect(await dialog().innerText()).not.toMatch(/Signature=[0-9a-f]/);
+    await page.keyboard.press('Escape');
+
+    await open('Logs');
+    await page.getByText('ready', { exact: true }).first().waitFor();
+    await visitor.picture('logs');
+
+    await open('Audit log');
+    await page.getByLabel('Operation').fill('ListBuckets');
+    await page.getByRole('button', { name: 'ListBuckets' }).first().waitFor();
+    await visitor.picture('audit');
+
+    await open('Background work');
+    await page.getByRole('button', { name: 'Pause: Count objects and bytes' }).click();
+    await page.getByRole('button', { name: 'Go on: Count objects and bytes' }).click();
+    await page.getByRole('button', { name: 'Pause: Count objects and bytes' }).waitFor();
+    await page.getByRole('button', { name: 'Verify the store' }).click();
+    await page.getByText('Nothing is wrong.').waitFor();
+    await visitor.picture('work');
+
+    await open('Configuration');
+    await page.getByRole('button', { name: /^site/ }).click();
+    await page.getByText('SVC_REGION', { exact: true }).waitFor();
+    await visitor.picture('configuration');
+
+    await open('Keys');
+    await page.getByText('No key service').waitFor();
+    await open('Traffic');
+    await page.getByRole('img', { name: /^Time to the first byte\./ }).waitFor();
+    await visitor.picture('traffic');
+  });
+
+  it('ends a session, whose user signs in again in place and loses nothing that was typed', async () => {
+    await signIn(page);
+    await open('Users');
+    await page.getByRole('button', { name: 'Create user' }).first().click();
+    await dialog().getByLabel('Name', { exact: true }).fill('olga');
+    await dialog().getByRole('combobox', { name: 'Policies' }).fill('readwrite');
+    await page.getByRole('option', { name: 'readwrite', exact: true }).click();
+    await page.keyboard.press('Escape');
+    await dialog().getByRole('button', { name: 'Create user' }).click();
+    await dialog().getByText('it is not shown again').waitFor();
+    const secretKey = (await dialog().locator('dd .mono').nth(1).innerText()).trim();
+    await dialog().getByRole('button', { name: 'I have kept it' }).click();
+    const other = await newVisitor(browser);
+    await signIn(other.page, 'olga', secretKey);
+    await other.page.getByRole('button', { name: 'Create bucket' }).first().click();
+    const form = other.page.getByRole('dialog').filter({ hasText: 'Create bucket' });
+    await form.getByLabel('Name', { exact: true }).fill('typed-before');
+
+    await open('Sessions');
+    await page.getByRole('button', { name: 'End the session of olga' }).click();
+    await dialog().getByRole('button', { name: 'End the session' }).click();
+    await page.getByRole('button', { name: 'End the session of olga' }).waitFor({ state: 'detached' });
+    await visitor.picture('sessions');
+
+    await form.getByRole('button', { name: 'Create bucket' }).click();
+    await other.page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    await other.picture('session-ended');
+    await other.page.getByLabel('Secret key of olga').fill(secretKey);
+    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await other.page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' });
+    await form.getByRole('button', { name: 'Create bucket' }).click();
+    await other.page.getByRole('link', { name: 'typed-before' }).waitFor();
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
+});
