@@ -78,6 +78,26 @@ export async function copyObject(source: Place, target: Place, { size, replace, 
   });
 }
 
+/**
+ * Renames an object in one step, without a copy of its body. Resolves with false where the bucket has versions: it is then copied and
+ * deleted.
+ */
+export async function renameObject(
+  { bucket, key }: Place,
+  to: string,
+  { replace, signal }: Omit<CopyOptions, 'size'>,
+): Promise<boolean> {
+  const unless: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
+  const source = { 'x-amz-rename-source': encodeURIComponent(key) };
+  try {
+    await s3('PUT', bucket, { key: to, query: { renameObject: '' }, headers: { ...source, ...unless }, signal });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'InvalidBucketState') return false;
+    throw error;
+  }
+}
+
 export async function deleteObject({ bucket, key }: Place, signal?: AbortSignal): Promise<void> {
   await s3('DELETE', bucket, { key, signal });
 }

@@ -1,4 +1,4 @@
-import { copyObject, deleteObject, listBelow } from '../api/copies.ts';
+import { copyObject, deleteObject, listBelow, renameObject } from '../api/copies.ts';
 import type { JobContext } from './jobs.ts';
 import { objectsOf, targetKey, type Selection } from './selection.ts';
 
@@ -20,11 +20,17 @@ export async function runTransfer(transfer: Transfer, context: JobContext): Prom
   const { bucket, selection, target, rename, move, replace } = transfer;
   const { signal } = context;
   const found = await objectsOf(selection, (prefix) => listBelow(bucket, prefix, signal), context);
+  // In a bucket that has or had versions the server renames nothing.
+  let renames = move && target.bucket === bucket;
   await inParallel(found, signal, async ({ key, size, base }) => {
     const to = { bucket: target.bucket, key: targetKey({ key, base, prefix: target.prefix, rename }) };
     try {
-      await copyObject({ bucket, key }, to, { size, replace, signal });
-      if (move) await deleteObject({ bucket, key }, signal);
+      const renamed = renames && (await renameObject({ bucket, key }, to.key, { replace, signal }));
+      if (!renamed) {
+        renames = false;
+        await copyObject({ bucket, key }, to, { size, replace, signal });
+        if (move) await deleteObject({ bucket, key }, signal);
+      }
       context.done();
     } catch (error) {
       if (!signal.aborted) context.failed(key, error instanceof Error ? error : new Error('It failed.'));

@@ -9,6 +9,7 @@ import { FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor } from '../components/pair-editor.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
+import { decodeWords } from '../text/encoded-words.ts';
 import { ObjectLock } from './object-lock.tsx';
 import { TagSection } from './tag-section.tsx';
 
@@ -52,7 +53,7 @@ interface HeaderSectionProps {
 function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
   const set = useSetHeaders(bucket, object.key, object.etag);
   const [edited, setEdited] = useState<ObjectHeaders>();
-  const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value }));
+  const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value: decodeWords(value) }));
 
   function edit(): void {
     const { contentType = '', contentEncoding = '', contentDisposition = '' } = object;

@@ -13,6 +13,8 @@ describe('previewKind', () => {
     ['data', 'application/json', 'json'],
     ['data.csv', 'text/csv', 'csv'],
     ['data.tsv', 'text/plain', 'csv'],
+    ['data.parquet', 'application/octet-stream', 'parquet'],
+    ['data', 'application/vnd.apache.parquet', 'parquet'],
     ['film.mp4', '', 'video'],
     ['song.mp3', 'audio/mpeg', 'audio'],
     ['paper.pdf', 'application/pdf', 'pdf'],

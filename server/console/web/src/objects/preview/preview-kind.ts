@@ -1,7 +1,7 @@
 /** How the page shows an object. `view` is the content type that the server then answers with. */
 export type PreviewKind =
   | { readonly kind: 'image' | 'audio' | 'video' | 'pdf'; readonly view: string }
-  | { readonly kind: 'text' | 'json' | 'csv' };
+  | { readonly kind: 'text' | 'json' | 'csv' | 'parquet' };
 
 const viewed: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -37,6 +37,7 @@ const textExtensions =
 export function previewKind(key: string, contentType = ''): PreviewKind | undefined {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const extension = key.slice(key.lastIndexOf('.') + 1).toLowerCase();
+  if (type === 'application/vnd.apache.parquet' || extension === 'parquet') return { kind: 'parquet' };
   const says = type !== '' && type !== 'application/octet-stream' && type !== 'binary/octet-stream';
   if (says) {
     const known = Object.values(viewed).includes(type) ? type : aliases[type];

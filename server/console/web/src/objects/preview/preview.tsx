@@ -5,7 +5,9 @@ import type { ObjectDetails } from '../../../../contract/answers.ts';
 import { contentUrl } from '../../api/objects.ts';
 import { s3 } from '../../api/s3.ts';
 import { formatBytes } from '../../text/format.ts';
+import { xml, xmlDocument } from '../../text/xml.ts';
 import { indentJson, parseCsv, previewKind } from './preview-kind.ts';
+import { selectedText, tableOf } from './select-answer.ts';
 
 /** Bytes of a text that the page reads. */
 const maxText = 256 * 1024;
@@ -32,6 +34,7 @@ export function Preview({ bucket, object }: PreviewProps) {
       </Text>
     );
   }
+  if (kind.kind === 'parquet') return <ParquetPreview bucket={bucket} object={object} />;
   if (!('view' in kind)) return <TextPreview bucket={bucket} object={object} kind={kind.kind} />;
   if (kind.kind === 'image' && object.size > maxImage) return null;
   const src = `${contentUrl(bucket, object.key, { view: kind.view })}&etag=${encodeURIComponent(object.etag)}`;
@@ -87,7 +90,7 @@ function TextPreview({ bucket, object, kind }: TextPreviewProps) {
     <figure className="preview">
       <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': `Preview of ${object.key}` }}>
         {kind === 'csv' ? (
-          <Cells text={text.data} />
+          <Cells table={parseCsv(text.data, maxRows)} />
         ) : (
           <pre>{kind === 'json' && !cut ? indentJson(text.data) : text.data}</pre>
         )}
@@ -101,8 +104,51 @@ function TextPreview({ bucket, object, kind }: TextPreviewProps) {
   );
 }
 
-function Cells({ text }: { readonly text: string }) {
-  const [head = [], ...rows] = parseCsv(text, maxRows);
+/** The first rows of a Parquet file, which the server reads: a file may be larger than the memory of the page. */
+function ParquetPreview({ bucket, object }: PreviewProps) {
+  const table = useQuery({
+    queryKey: ['preview', bucket, object.key, object.etag],
+    queryFn: async ({ signal }) => {
+      const response = await s3('POST', bucket, {
+        key: object.key,
+        query: { select: '', 'select-type': '2' },
+        body: firstRows,
+        signal,
+      });
+      return tableOf(selectedText(await response.arrayBuffer()));
+    },
+    gcTime: 0,
+  });
+  if (table.isPending) return null;
+  if (table.isError) {
+    return (
+      <Alert color="gray" role="status">
+        {table.error.message}
+      </Alert>
+    );
+  }
+  return (
+    <figure className="preview">
+      <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': `Preview of ${object.key}` }}>
+        <Cells table={table.data} />
+      </ScrollArea.Autosize>
+      {table.data.length > maxRows && (
+        <Text size="xs" c="dimmed" component="figcaption" p={6}>
+          The first {maxRows} rows.
+        </Text>
+      )}
+    </figure>
+  );
+}
+
+const firstRows = xmlDocument('SelectObjectContentRequest', [
+  xml('Expression', `SELECT * FROM S3Object LIMIT ${maxRows}`),
+  xml('ExpressionType', 'SQL'),
+  xml('InputSerialization', [xml('Parquet', [])]),
+  xml('OutputSerialization', [xml('JSON', [])]),
+]);
+
+function Cells({ table: [head = [], ...rows] }: { readonly table: readonly (readonly string[])[] }) {
   return (
     <Table fz="xs" verticalSpacing={3} stickyHeader>
       <Table.Thead>
