@@ -98,7 +98,7 @@ describe('operations in a browser', () => {
     await visitor.picture('configuration');
 
     await open('Keys');
-    await page.getByText('No key service').waitFor();
+    await page.getByRole('heading', { name: 'No key service' }).waitFor();
     await open('Traffic');
     await page.getByRole('img', { name: /^Time to the first byte\./ }).waitFor();
     await visitor.picture('traffic');

@@ -70,9 +70,7 @@ function Subsystems() {
                       <Text fw={550} size="sm">
                         {key}
                       </Text>
-                      <Text size="xs" c="dimmed">
-                        {description}
-                      </Text>
+                      <Text size="xs">{description}</Text>
                     </Group>
                   </Accordion.Control>
                   <Accordion.Panel>
