@@ -195,7 +195,7 @@ async function compare(endpoint: Endpoint, prefix: string, manifestKey: string, 
       ? `(SELECT Key AS key, CAST(Size AS BIGINT) AS size FROM read_csv('${place}/*.csv.gz', header = false, all_varchar = true, names = [${names.join(', ')}]))`
       : `read_parquet('${place}/*.parquet')`;
   const sql = `SELECT COUNT(*), COUNT(DISTINCT key), SUM(size) FROM ${table} WHERE key LIKE 'keys/%'`;
-  const script = `import duckdb, json; print(json.dumps([int(one) for one in duckdb.sql("""${sql}""").fetchone()]))`;
+  const script = `import duckdb, json; print(json.dumps([int(one) for one in duckdb.sql("""${sql}""").fetchall()[0]]))`;
   const found = execFileSync(tool('select/bin/python', 'select'), ['-c', script]).toString().trim();
   row(`${format} of ${count} objects by DuckDB, ${manifest.files.length} files`, `rows, keys, bytes: ${found}`);
   if (found !== JSON.stringify([count, count, count * bodies.size])) throw new Error(`${prefix} is not complete`);

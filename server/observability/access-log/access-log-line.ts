@@ -52,9 +52,17 @@ export function accessLogLine(finished: FinishedRequest, owner: string): string 
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** `06/Feb/2019:00:00:38 +0000`. */
+/** The second of the last line, and its text: a busy server writes thousands of lines a second. */
+let last = { second: NaN, text: '' };
+
 function timeOf(ms: number): string {
-  const date = new Date(ms);
+  const second = Math.floor(ms / 1_000);
+  if (second !== last.second) last = { second, text: timeText(new Date(ms)) };
+  return last.text;
+}
+
+/** `06/Feb/2019:00:00:38 +0000`. */
+function timeText(date: Date): string {
   const [hours, minutes, seconds] = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two);
   return `${two(date.getUTCDate())}/${months[date.getUTCMonth()]}/${date.getUTCFullYear()}:${hours}:${minutes}:${seconds} +0000`;
 }
@@ -115,8 +123,10 @@ function objectSize({ operation, request, responseHeaders, status }: FinishedReq
   return textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
 }
 
+const noParameters = new URLSearchParams();
+
 function parametersOf(rawQuery: string): URLSearchParams {
-  return new URLSearchParams(rawQuery);
+  return rawQuery === '' ? noParameters : new URLSearchParams(rawQuery);
 }
 
 /** A presigned URL is a right, and a session token a secret: readers of the logs must not get them. */
@@ -130,12 +140,16 @@ function textOf(value: unknown): string | undefined {
 
 /** A field without spaces. */
 function word(text: string | undefined): string {
-  return text === undefined || text === '' ? '-' : text.replaceAll(/[^!#-~]/g, encodeCharacter).slice(0, 4_096);
+  if (text === undefined || text === '') return '-';
+  const plain = /[^!#-~]/.test(text) ? text.replaceAll(/[^!#-~]/g, encodeCharacter) : text;
+  return plain.length > 4_096 ? plain.slice(0, 4_096) : plain;
 }
 
 /** A field in quotes. */
 function quoted(text: string | undefined): string {
-  return text === undefined ? '"-"' : `"${text.replaceAll(/[^ !#-~]/g, encodeCharacter).slice(0, 8_192)}"`;
+  if (text === undefined) return '"-"';
+  const plain = /[^ !#-~]/.test(text) ? text.replaceAll(/[^ !#-~]/g, encodeCharacter) : text;
+  return `"${plain.length > 8_192 ? plain.slice(0, 8_192) : plain}"`;
 }
 
 /** Node keeps a byte of a header as one character. */

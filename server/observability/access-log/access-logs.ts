@@ -48,6 +48,7 @@ export class AccessLogs {
   #loggings: ReadonlyMap<string, BucketLogging> = new Map();
   #unsubscribe: (() => void) | undefined;
   #bytes = 0;
+  #day = { days: NaN, text: '' };
   #leftOut = 0;
   #delivering: Promise<void> = Promise.resolve();
 
@@ -99,7 +100,7 @@ export class AccessLogs {
       this.#leftOut += 1;
       return;
     }
-    const day = new Date(finished.startedAt).toISOString().slice(0, 10);
+    const day = this.#dayOf(finished.startedAt);
     const name = `${day} ${bucket}`;
     const batch = this.#batches.get(name) ?? { bucket, day, lines: [], bytes: 0 };
     if (batch.lines.length === 0) this.#batches.set(name, batch);
@@ -107,6 +108,13 @@ export class AccessLogs {
     batch.bytes += line.length;
     this.#bytes += line.length;
     if (batch.bytes >= OBJECT_BYTES) void this.deliver();
+  }
+
+  /** The date of most requests is that of the last one. */
+  #dayOf(ms: number): string {
+    const days = Math.floor(ms / 86_400_000);
+    if (days !== this.#day.days) this.#day = { days, text: new Date(ms).toISOString().slice(0, 10) };
+    return this.#day.text;
   }
 
   async #deliverAll(): Promise<void> {
