@@ -50,13 +50,21 @@ const mean = (figures: readonly number[]) => figures.reduce((sum, value) => sum 
 const share = (part: readonly number[], whole: readonly number[]) => `${number((100 * mean(part)) / mean(whole))} %`;
 const gets = Array.from({ length: Math.min(readObjects, count) }, (_, at) => objects.get(at));
 
+/** Microseconds of the server's processor time for each request, by the rate that was measured. Other work does not disturb them much. */
+const cpu = new Map<number, number>();
+const cpuOf = (rates: readonly number[]) =>
+  `${number(mean(rates.map((one) => cpu.get(one) ?? 0)))} µs of processor time each`;
+
 /** Measures GETs for some seconds; operations a second. */
-async function rate({ endpoint }: RunningServer): Promise<number> {
+async function rate({ endpoint, tree }: RunningServer): Promise<number> {
+  const before = tree.cpuSeconds();
   const ring = new RequestRing(gets, new RequestSigner(endpoint, new Date()));
   const options = { address: endpoint, ring, connections: 32, milliseconds: seconds * 1_000, repeat: true };
   const { operations, milliseconds, failures } = await drive(options);
   if (failures.size > 0) throw new Error(`GET failed: ${JSON.stringify([...failures])}`);
-  return (operations / milliseconds) * 1_000;
+  const found = (operations / milliseconds) * 1_000;
+  cpu.set(found, ((tree.cpuSeconds() - before) * 1e6) / operations);
+  return found;
 }
 
 async function setLogs(endpoint: Endpoint, prefix: string | undefined): Promise<void> {
@@ -99,9 +107,10 @@ async function measureLogs(server: RunningServer): Promise<void> {
       (on ? logged : without).push(await rate(server));
     }
   }
-  row('GET of 256 bytes without access logs', `${number(mean(without))} /s`);
-  row('the same with access logs', `${number(mean(logged))} /s, ${share(logged, without)}`);
+  row('GET of 256 bytes without access logs', `${number(mean(without))} /s, ${cpuOf(without)}`);
+  row('the same with access logs', `${number(mean(logged))} /s, ${share(logged, without)}, ${cpuOf(logged)}`);
 
+  await setLogs(endpoint, undefined);
   await setLogs(endpoint, 'exact/');
   const asked: RingRequest[] = Array.from({ length: requests }, (_, at) => gets[at % gets.length] ?? objects.get(0));
   await sendAll(endpoint, asked);
@@ -195,7 +204,7 @@ async function compare(endpoint: Endpoint, prefix: string, manifestKey: string, 
       ? `(SELECT Key AS key, CAST(Size AS BIGINT) AS size FROM read_csv('${place}/*.csv.gz', header = false, all_varchar = true, names = [${names.join(', ')}]))`
       : `read_parquet('${place}/*.parquet')`;
   const sql = `SELECT COUNT(*), COUNT(DISTINCT key), SUM(size) FROM ${table} WHERE key LIKE 'keys/%'`;
-  const script = `import duckdb, json; print(json.dumps([int(one) for one in duckdb.sql("""${sql}""").fetchall()[0]]))`;
+  const script = `import duckdb, json; duckdb.sql('SET enable_progress_bar = false'); print(json.dumps([int(one) for one in duckdb.sql("""${sql}""").fetchall()[0]]))`;
   const found = execFileSync(tool('select/bin/python', 'select'), ['-c', script]).toString().trim();
   row(`${format} of ${count} objects by DuckDB, ${manifest.files.length} files`, `rows, keys, bytes: ${found}`);
   if (found !== JSON.stringify([count, count, count * bodies.size])) throw new Error(`${prefix} is not complete`);
