@@ -158,6 +158,43 @@ describe('a batch job that expires', () => {
     expect(await keys()).toEqual(['a']);
   });
 
+  it('fails where its bucket was removed, and lets the next one run', async () => {
+    const { layer, start, startJob, run, keys, jobs } = await batchTest();
+    await layer.createBucket('other', { location: '' });
+    await startJob('expire:\n  apiVersion: v1\n  bucket: other\n  rules: [{type: object}]');
+    await layer.deleteBucket('other');
+    await layer.putObject(put('bucket', 'a', 'x'));
+    await start('[{type: object}]');
+    await run();
+    const failure = { key: '', message: expect.stringContaining('NoSuchBucket') as string };
+    expect((await jobs.list()).find(({ bucket }) => bucket === 'other')).toMatchObject({ failed: 1, failure });
+    expect(await keys()).toEqual([]);
+  });
+
+  it('goes through its prefixes, also when it goes on', async () => {
+    const { layer, startJob, run, keys } = await batchTest();
+    // The order of the store is that of bytes, where the first one is the last.
+    const prefixes = ['\u{1f600}/', '\uff21/', 'a/'];
+    const name = (at: number) => String(at).padStart(4, '0');
+    for (const prefix of prefixes)
+      for (let at = 0; at < 1_100; at += 1) await layer.putObject(put('bucket', prefix + name(at), 'x'));
+    await layer.putObject(put('bucket', 'b', 'x'));
+    await startJob(
+      `expire:\n  apiVersion: v1\n  bucket: bucket\n  prefix: ${JSON.stringify(prefixes)}\n  rules: [{type: object}]`,
+    );
+    let lists = 0;
+    const breaking: ObjectLayer = Object.assign(Object.create(layer) as ObjectLayer, {
+      listObjectVersions: (request: Parameters<ObjectLayer['listObjectVersions']>[0]) => {
+        lists += 1;
+        if (lists % 2 === 0) throw new Error('the server stops');
+        return layer.listObjectVersions(request);
+      },
+    });
+    for (let round = 0; round < 20; round += 1) await run(breaking).catch(() => undefined);
+    await run();
+    expect(await keys()).toEqual(['b']);
+  });
+
   it('needs a bucket', async () => {
     const { jobs } = await batchTest();
     const definition = 'expire:\n  apiVersion: v1\n  bucket: other\n  rules: [{type: object}]';

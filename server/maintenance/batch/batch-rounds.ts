@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KeySource } from '../../encryption/key-source.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -43,7 +44,7 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const reads = pace(recordsPerSecond, { signal });
       const changes = pace(changesPerSecond, { signal });
       const definition = parseBatchDefinition(job.definition, job.started);
-      const isDone = await runBatchJob({
+      const run = runBatchJob({
         objects,
         job,
         definition,
@@ -53,6 +54,11 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
           await (read > 0 ? reads(read) : changes(changed));
         },
         checkpoint: (progress) => running.save({ ...progress, updated: clock() }),
+      });
+      const isDone = await run.catch((error: unknown) => {
+        if (!(error instanceof S3Error) || error.code !== 'NoSuchBucket') throw error;
+        const failure = { key: '', message: `NoSuchBucket: the bucket ${job.bucket} was removed` };
+        return running.save({ failed: running.job.failed + 1, failure });
       });
       if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
         log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);

@@ -49,7 +49,13 @@ interface KeyPlan {
  */
 export async function runBatchJob(options: RunOptions): Promise<boolean> {
   const walk = new BatchWalk(options);
-  for (const prefix of options.definition.prefixes) if (!(await walk.below(prefix))) return false;
+  const { prefixes } = options.definition;
+  const { after = '' } = options.job;
+  // The prefixes before the one of the last key are done.
+  const begin = after === '' ? 0 : prefixes.findIndex((prefix) => after.startsWith(prefix));
+  for (const [at, prefix] of prefixes.slice(begin).entries()) {
+    if (!(await walk.below(prefix, at === 0 ? after : ''))) return false;
+  }
   return true;
 }
 
@@ -66,11 +72,8 @@ class BatchWalk {
     this.#failure = failure;
   }
 
-  async below(prefix: string): Promise<boolean> {
-    const { objects, definition, job, signal, passed, checkpoint } = this.#options;
-    const after = job.after ?? '';
-    // This prefix was done before the job was interrupted.
-    if (after > prefix && !after.startsWith(prefix)) return true;
+  async below(prefix: string, after: string): Promise<boolean> {
+    const { objects, definition, signal, passed, checkpoint } = this.#options;
     let marker: { readonly key: string; readonly versionId?: string } | undefined = { key: after };
     while (marker !== undefined) {
       signal.throwIfAborted();

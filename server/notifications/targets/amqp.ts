@@ -21,7 +21,11 @@ export function openAmqp(values: TargetValues): NotificationTarget {
   let published = 0;
   return connectedTarget<AmqpClient>({
     async connect() {
-      const connection = await connect(textOf(values, 'url') ?? '', await socketOptions(values));
+      const url = textOf(values, 'url') ?? '';
+      // The error of a wrong URL would have the password.
+      if (!/^amqps?:/.test(url) || !URL.canParse(url))
+        throw new TargetError('unavailable', 'URL is not amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps://');
+      const connection = await connect(url, await socketOptions(values));
       // Without a listener an error would end the process. Publishing rejects with it too.
       connection.on('error', () => undefined);
       try {

@@ -18,6 +18,7 @@ describe('the connection of a MySQL target', () => {
   it.each([
     ['another parameter', 'user:pass@tcp(db)/events?tls=true&timeout=1s', /timeout/],
     ['unchecked certificates', 'user:pass@tcp(db)/events?tls=skip-verify', /tls=skip-verify/],
+    ['no URL', 'mysql://user:pass@db:port/events', /mysql:/],
     ['TLS to an address', 'user:pass@tcp(127.0.0.1)/events?tls=true', /name of the host/],
     ['a socket', 'user:pass@unix(/run/mysql)/events', /tcp/],
   ])('refuses %s, without the password', (_what, text, message) => {

@@ -89,6 +89,9 @@ export function connectionOf(text: string): ConnectionOptions & { readonly hasTl
 }
 
 function ofUrl(text: string) {
+  // The error of a wrong URL would have the password.
+  if (!URL.canParse(text))
+    throw new TargetError('unavailable', 'the DSN is not mysql://USER:PASSWORD@HOST:PORT/DATABASE');
   const { username, password, hostname, port, pathname, search } = new URL(text);
   return {
     user: decodeURIComponent(username),
