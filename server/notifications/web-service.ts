@@ -8,6 +8,8 @@ import { TargetError, type TargetValues, textOf } from './target.ts';
 const connections = 16;
 /** Milliseconds for which an idle connection is kept. */
 const keepMs = 5_000;
+/** Bytes of the header of an answer. It must be given: the client cannot always read Node's own limit in a thread. */
+const maxHeaderSize = 16 * 1024;
 /** Bytes of an answer that are read. They are only for messages. */
 const maxBytes = 64 * 1024;
 
@@ -40,7 +42,8 @@ export function openWebService(address: string, values: TargetValues, timeoutMs:
     const secureContext = await secureContextOf(values);
     const connect = { timeout: timeoutMs, ...(secureContext && { secureContext }) };
     // The time of the whole request is measured here.
-    return new Pool(origin, { connections, keepAliveTimeout: keepMs, headersTimeout: 0, bodyTimeout: 0, connect });
+    const timeouts = { keepAliveTimeout: keepMs, headersTimeout: 0, bodyTimeout: 0 };
+    return new Pool(origin, { connections, maxHeaderSize, ...timeouts, connect });
   };
   return {
     async request({ path = '', headers, ...rest }) {
