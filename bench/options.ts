@@ -15,7 +15,13 @@ export const targets: readonly Target[] = [
   { load: 'head-4KiB', connections: 32, ratio: 3 },
   { load: 'delete-4KiB', connections: 32, ratio: 6 },
   { load: 'list', connections: 32, ratio: 4 },
-  { load: 'put-8MiB', connections: 4, ratio: 1.2 },
+  { load: 'put-64KiB', connections: 32, ratio: 4 },
+  { load: 'get-64KiB', connections: 32, ratio: 2 },
+  { load: 'put-256KiB', connections: 32, ratio: 3 },
+  { load: 'get-256KiB', connections: 32, ratio: 2 },
+  { load: 'put-1MiB', connections: 32, ratio: 2 },
+  { load: 'mixed-256KiB', connections: 32, ratio: 2 },
+  { load: 'put-8MiB', connections: 4, ratio: 1.5 },
   { load: 'get-8MiB', connections: 4, ratio: 1 },
 ];
 

@@ -68,9 +68,19 @@ const singleObjectLoads: readonly Load[] = sizes.flatMap((size) => [
   deleteLoad(size),
 ]);
 
-const size = 65_536;
-const perSecond = 15_000;
-const most = 60_000;
+/** The most requests of one round of mixed loads, for each second and together. */
+interface MixedSize {
+  readonly name: string;
+  readonly bytes: number;
+  readonly perSecond: number;
+  readonly most: number;
+}
+
+const mixedSizes: readonly MixedSize[] = [
+  { name: '64KiB', bytes: 65_536, perSecond: 15_000, most: 60_000 },
+  { name: '256KiB', bytes: 262_144, perSecond: 10_000, most: 30_000 },
+];
+
 /** Of 20 operations 9 are GET, 6 HEAD, 3 PUT and 2 DELETE, evenly distributed: other S3 benchmarks use the same shares. */
 const pattern = 'ghgpghgdghgphgpghgdh';
 /** The number of PUTs between the PUT and the DELETE of an object. It is larger than the number of pending requests. */
@@ -106,12 +116,12 @@ export function mixedRequests(count: number, reading: Objects, changing: Objects
   return { requests, written: (done) => written[done] ?? puts, deleted: (done) => deleted[done] ?? deletes };
 }
 
-const mixedLoad: Load = {
-  name: 'mixed-64KiB',
-  help: '45 % GET, 30 % HEAD, 15 % PUT, 10 % DELETE of 64 KiB',
+const mixedLoads: readonly Load[] = mixedSizes.map(({ name, bytes, perSecond, most }) => ({
+  name: `mixed-${name}`,
+  help: `45 % GET, 30 % HEAD, 15 % PUT, 10 % DELETE of ${name}`,
   async prepare(round) {
-    const bodies = bodiesOf(size);
-    const reading = new Objects('reads-64KiB', 2_000, bodies);
+    const bodies = bodiesOf(bytes);
+    const reading = new Objects(`mixed-reads-${name}`, 1_000, bodies);
     await reading.fill(round);
     const prefix = `mixed/${round.id}`;
     await new Objects(prefix, lag, bodies).fill(round);
@@ -127,7 +137,7 @@ const mixedLoad: Load = {
       clear: (done) => changing.clear(round.endpoint, mixed.deleted(done), mixed.written(done)),
     };
   },
-};
+}));
 
 const partBytes = 8_388_608;
 const bodies = () => bodiesOf(partBytes);
@@ -206,7 +216,7 @@ const multipartLoad: Load = {
   },
 };
 
-export const loads: readonly Load[] = [...singleObjectLoads, mixedLoad, ...listLoads, multipartLoad];
+export const loads: readonly Load[] = [...singleObjectLoads, ...mixedLoads, ...listLoads, multipartLoad];
 
 /** Returns the loads of these names. `put` means the loads of all sizes. */
 export function loadsNamed(names: readonly string[]): Load[] {

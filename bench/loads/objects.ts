@@ -64,6 +64,8 @@ export interface Size {
 export const sizes: readonly Size[] = [
   { name: '4KiB', bytes: 4_096, writtenPerSecond: 30_000, written: 150_000, read: 4_000, deleted: 10_000 },
   { name: '64KiB', bytes: 65_536, writtenPerSecond: 6_000, written: 20_000, read: 2_000, deleted: 4_000 },
+  { name: '256KiB', bytes: 262_144, writtenPerSecond: 4_000, written: 8_000, read: 1_000, deleted: 2_000 },
+  { name: '1MiB', bytes: 1_048_576, writtenPerSecond: 1_200, written: 2_400, read: 256, deleted: 512 },
   { name: '8MiB', bytes: 8_388_608, writtenPerSecond: 150, written: 512, read: 32, deleted: 128 },
 ];
 

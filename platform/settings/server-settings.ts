@@ -81,6 +81,8 @@ export interface ServerSettings {
   readonly stores: StoreSettings;
   readonly storageReserve: Size;
   /** The speed of the background scrub; 0 switches it off. */
+  /** The share of a segment that may be garbage, from 0 to 1. */
+  readonly maxGarbage: number;
   readonly scrubBytesPerSecond: number;
   readonly scanner: ScannerSettings;
   readonly lifecycle: LifecycleSettings;

@@ -205,6 +205,12 @@ export const upkeepRows: readonly Setting[] = [
     { default: '10MiB', aliases: [] },
   ),
   serverRow(
+    'SVC_STORAGE_GARBAGE',
+    { kind: 'integer', min: 5, max: 95 },
+    'Percent of a segment that may be bytes of deleted objects. Above it, the objects that remain are moved to another segment in the background.',
+    { default: '25', aliases: [] },
+  ),
+  serverRow(
     'SVC_SCANNER_CYCLE',
     { kind: 'duration' },
     'Rest between two counts of objects and bytes by bucket, by all servers together; at least nine times what the last count took. 0s: they are counted only when somebody asks.',

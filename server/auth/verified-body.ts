@@ -33,6 +33,10 @@ export class CheckedBody implements BodySource {
     this.#source.hold?.(bytes, sender);
   }
 
+  giveBack(chunk: Buffer): void {
+    this.#source.giveBack?.(chunk);
+  }
+
   async pipe(take: TakeChunk): Promise<void> {
     const { size, sha256 } = this.#declared;
     await this.#source.pipe((chunk) => {

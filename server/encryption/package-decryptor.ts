@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
+import { freeNow } from '../../platform/body-memory.ts';
 import {
   DamagedCiphertext,
-  freeNow,
   HEADER_SIZE,
   PACKAGE_SIZE,
   packageCount,

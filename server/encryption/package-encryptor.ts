@@ -1,5 +1,6 @@
 import { createCipheriv } from 'node:crypto';
-import { freeNow, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
+import { freeNow } from '../../platform/body-memory.ts';
+import { PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 
 const options = { authTagLength: TAG_SIZE };
 

@@ -50,6 +50,25 @@ const readWhole = (body: Parameters<RequestHandler>[0]['body']) =>
   readWholeBody(body, { maxBytes: 10_000, tooLarge: () => new Error('too large') });
 const atOnce = answering(async (body) => (await readWhole(body)).length);
 
+it('chunks that are given back are freed, and no other one with them', async () => {
+  const size = 1_000_000;
+  const address = await serve(
+    answering(async (body) => {
+      let [sum, freed] = [0, 0];
+      await body.pipe((chunk) => {
+        for (const byte of chunk) sum += byte;
+        body.giveBack?.(chunk);
+        if (chunk.length === 0) freed += 1;
+        return undefined;
+      });
+      expect(freed).toBeGreaterThan(1);
+      return sum;
+    }),
+  );
+  const answer = await fetch(address, { method: 'PUT', body: Buffer.alloc(size, 3) });
+  expect(await answer.text()).toBe(`${3 * size} bytes`);
+});
+
 describe('the body of a request that announces none', () => {
   const request = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n';
 

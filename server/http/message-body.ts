@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BodyMemory, type BodySender, bodyBytesPassed } from '../../platform/body-memory.ts';
+import { type BodyMemory, type BodySender, bodyBytesPassed, freeNow } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from './contract/request.ts';
 
@@ -31,6 +31,12 @@ export class MessageBody implements Body {
     }
     if (sender === 'known') this.#known += bytes;
     else this.#stranger += bytes;
+  }
+
+  giveBack(chunk: Buffer): void {
+    // The parser of Node copies each chunk into memory of its own. If it ever shares memory, that is left alone.
+    if (chunk.length === chunk.buffer.byteLength) freeNow(chunk);
+    else bodyBytesPassed(chunk.length);
   }
 
   senderGone(): boolean {

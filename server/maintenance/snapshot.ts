@@ -4,8 +4,9 @@ import { syncFile, makeDurableFolder, syncFolder, writeDurably } from '../store/
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { holdGarbageCollection } from '../objects/garbage-collection.ts';
-import type { BlobId } from '../store/blob-store.ts';
+import type { BlobId, SegmentId } from '../store/blob-store.ts';
 import { markerName } from '../store/blobs-marker.ts';
+import { placeOf } from '../store/packed-id.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
@@ -86,23 +87,36 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
   const target = join(partial, 'blobs');
   await mkdir(target, { mode: 0o700 });
   const made = new Set<string>();
+  const linked = new Set<SegmentId>();
   let summary: SnapshotSummary = { blobs: 0, missing: 0 };
+  /** Returns false where there is no such file. */
+  const linkFile = async (file: string) => {
+    if (!made.has(dirname(file))) {
+      made.add(dirname(file));
+      await mkdir(join(target, dirname(file)), { mode: 0o700 });
+    }
+    try {
+      await linkOrCopy(join(folder, 'blobs', file), join(target, file));
+      return true;
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      return false;
+    }
+  };
+  const linkBlob = async (blob: BlobId) => {
+    const segment = placeOf(blob)?.segment;
+    if (segment === undefined) return linkFile(fileOf(blob));
+    // A copy of a store has packed bodies as files of their own.
+    const found = linked.has(segment) || (await linkFile(join('segments', segment)));
+    if (found) linked.add(segment);
+    return found || linkFile(fileOf(blob));
+  };
   const snapshot = openLmdbRecordStore({ folder: join(partial, 'records') });
   try {
     for await (const blob of referredBlobs(snapshot, signal)) {
-      const place = placeOf(blob);
-      if (!made.has(dirname(place))) {
-        made.add(dirname(place));
-        await mkdir(join(target, dirname(place)), { mode: 0o700 });
-      }
       const { blobs, missing } = summary;
-      try {
-        await linkOrCopy(join(folder, 'blobs', place), join(target, place));
-        summary = { blobs: blobs + 1, missing };
-      } catch (error) {
-        if (!hasCode(error, 'ENOENT')) throw error;
-        summary = { blobs, missing: missing + 1 };
-      }
+      const found = await linkBlob(blob);
+      summary = found ? { blobs: blobs + 1, missing } : { blobs, missing: missing + 1 };
       onProgress?.(summary);
     }
   } finally {
@@ -114,7 +128,7 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
 }
 
 /** The files engine uses the same layout. */
-function placeOf(blob: BlobId): string {
+function fileOf(blob: BlobId): string {
   return join(blob.slice(-2), blob);
 }
 

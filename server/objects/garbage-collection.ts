@@ -6,6 +6,8 @@ import { randomBytes } from 'node:crypto';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './operations/commit-change.ts';
+import { isPacked } from '../store/packed-id.ts';
+import { countGarbage } from './segments/garbage.ts';
 
 /**
  * The lifetime of a hold in milliseconds, after which a hold of a dead process ends. It is longer than the clocks of servers may
@@ -74,17 +76,21 @@ export async function removeQueuedBlobs(
   await queueLeftoverParts(options);
   let removed = 0;
   let done: Key[] = [];
+  let packed: BlobId[] = [];
   const forget = async () => {
-    if (done.length > 0) await commitOnce(records, { delete: done }, random);
+    if (done.length > 0) await commitOnce(records, { put: await countGarbage(records, packed), delete: done }, random);
     done = [];
+    packed = [];
   };
   for await (const item of records.scan(within('x'))) {
     if (item.kind !== 'entry') continue;
     const { queued } = decodeRecord(item.value, 'a removal') as { queued: number };
     if (queued + delay > now) continue;
-    await blobs.remove(blobOf(item.key));
+    const blob = blobOf(item.key);
+    await blobs.remove(blob);
+    if (isPacked(blob)) packed.push(blob);
     removed += 1;
-    if (done.push(item.key, recordKeys.blockSums(blobOf(item.key))) >= COMMIT_SIZE) await forget();
+    if (done.push(item.key, recordKeys.blockSums(blob)) >= COMMIT_SIZE) await forget();
   }
   await forget();
   return { removed };

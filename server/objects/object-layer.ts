@@ -1,3 +1,4 @@
+import type { BlobId } from '../store/blob-store.ts';
 import type {
   Bucket,
   BucketCharges,
@@ -20,6 +21,7 @@ import type { Website } from '../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
 import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
 import type {
+  BlobOwner,
   ByteRange,
   CopiedVersion,
   CopyObject,
@@ -255,6 +257,9 @@ export interface ObjectLayer {
   rewriteBody(
     request: Pick<CopySource, 'bucket' | 'key' | 'versionId'> & { readonly keyName: string },
   ): Promise<boolean>;
+
+  /** Moves a packed body to another segment. Resolves to false where its object has another body by now. For compaction. */
+  moveBody(blob: BlobId, owner: BlobOwner): Promise<boolean>;
 
   createMultipartUpload(
     request: CreateMultipartUpload,

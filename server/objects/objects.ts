@@ -74,6 +74,7 @@ import { getBucketReplication, putBucketReplication } from './replication/bucket
 import { putReplicaAttributes } from './replication/replica-attributes.ts';
 import { queueResync } from './replication/queue-resync.ts';
 import { setReplicationStatus } from './replication/replication-status.ts';
+import { moveBody } from './segments/move-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
 import { KeyedMutex } from '../../platform/concurrency.ts';
@@ -200,6 +201,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putObjectRetention: operation(context, putObjectRetention),
     putObjectLegalHold: operation(context, putObjectLegalHold),
     rewriteBody: operation(context, rewriteBody),
+    moveBody: (blob, owner) => moveBody(context, blob, owner),
     createMultipartUpload: operation(context, createMultipartUpload),
     putPart: operation(context, putPart),
     copyPart: operation(context, copyPart),

@@ -22,6 +22,7 @@ import { failingTasks, readBackgroundTasks } from '../maintenance/background-tas
 import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
 import { quarantined } from '../objects/operations/quarantine.ts';
 import { readScrubState } from '../maintenance/verify/scrub.ts';
+import { readSegmentSpace } from '../objects/segments/segment-space.ts';
 import { createMetricsHandler } from '../observability/metrics/metrics-handler.ts';
 import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
 import { BucketCounters, RequestMeasure, RequestCounters } from '../observability/metrics/request-counters.ts';
@@ -293,7 +294,7 @@ async function integrityOf(records: Services['records']): Promise<Integrity> {
   let count = 0;
   for await (const _object of quarantined(records, undefined, maxCountedDamaged)) count += 1;
   const scrub = await readScrubState(records);
-  return { quarantined: count, ...(scrub && { scrub }) };
+  return { quarantined: count, ...(scrub && { scrub }), segments: await readSegmentSpace(records) };
 }
 
 interface StartState {

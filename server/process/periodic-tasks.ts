@@ -6,6 +6,10 @@ import {
   REMOVAL_DELAY,
   removeOrphanBlobs,
 } from '../objects/garbage-collection.ts';
+import type { BlobOwner } from '../objects/contract/objects.ts';
+import { compactSegments } from '../objects/segments/compact-segments.ts';
+import { pace } from '../maintenance/pace.ts';
+import type { BlobId } from '../store/blob-store.ts';
 import { fencedRecords, type Hold, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
@@ -31,6 +35,7 @@ import type { UserStatusCheck } from '../federation/user-status-check.ts';
 const intervalsMs = {
   removals: 30_000,
   orphans: 3_600_000,
+  segments: 30_000,
   credentials: 600_000,
   scrub: 60_000,
   keys: 5_000,
@@ -40,6 +45,9 @@ const intervalsMs = {
   batch: 2_000,
   inventory: 10_000,
 } as const;
+
+/** The most that compaction reads, and writes, while clients wait for the same disk. */
+const COMPACTION_BYTES_PER_SECOND = 64 * 1024 * 1024;
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
 const patience = 1_000;
@@ -55,7 +63,12 @@ export function runPeriodicTasks(
   services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects'>,
   lease: Lease,
   log: Logger,
-  { scrubBytesPerSecond, scanner, lifecycle }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner' | 'lifecycle'>,
+  {
+    scrubBytesPerSecond,
+    maxGarbage,
+    scanner,
+    lifecycle,
+  }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'maxGarbage' | 'scanner' | 'lifecycle'>,
   tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
@@ -65,6 +78,12 @@ export function runPeriodicTasks(
   const repeat = (task: keyof typeof intervalsMs, what: string, work: Work) =>
     repeatTask({ ...common, task, intervalMs: intervalsMs[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
+  const compaction = {
+    maxGarbage,
+    unmovable: new Set<BlobId>(),
+    move: (blob: BlobId, owner: BlobOwner) => objects.moveBody(blob, owner),
+    paced: pace(COMPACTION_BYTES_PER_SECOND),
+  };
   const countUsage = usageRounds({ ...scanner, log });
   const applyLifecycle = lifecycleRounds({
     ...lifecycle,
@@ -92,6 +111,10 @@ export function runPeriodicTasks(
     repeat('orphans', 'blobs that never had an owner', (hold) =>
       removeOrphanBlobs({ ...sweeping(hold), grace: ORPHAN_GRACE_PERIOD + skew }),
     ),
+    repeat('segments', 'segments without bodies', (hold) => {
+      const signal = AbortSignal.any([hold.signal, stopping.signal]);
+      return compactSegments({ ...sweeping(hold), ...compaction, log, skew, signal });
+    }),
     // This task needs no fence: removing expired credentials twice does no harm.
     repeat('credentials', 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),

@@ -33,6 +33,10 @@ export class SharedBlobStore implements BlobStore {
     return this.#opened().list();
   }
 
+  get segments(): BlobStore['segments'] {
+    return this.#opened().segments;
+  }
+
   async space(): ReturnType<BlobStore['space']> {
     return this.#opened().space();
   }

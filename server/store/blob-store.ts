@@ -2,6 +2,9 @@ import { isStoreError, StoreError } from './store-error.ts';
 import type { Pieces } from '../../platform/pieces.ts';
 import { StoreUnavailable } from './record-store.ts';
 
+/** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
+export type SegmentId = string & { readonly __brand: 'SegmentId' };
+
 /**
  * Holds bodies that are too large for a record. Each blob has an id of its own, is written once and never changes.
  *
@@ -39,15 +42,47 @@ export interface BlobStore {
 
   /** Returns the free and total bytes of the disk that holds the blobs, if the engine knows them. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+
+  /** Where many bodies share a file. Undefined where each body is a blob of its own. */
+  readonly segments?: Segments | undefined;
+}
+
+/**
+ * Appends bodies to segments, large files with many bodies each, so that bodies that arrive together share a flush. `read` reads a packed
+ * body by the id that `write` returned, as any other blob; `remove` and `list` of the store do not touch it. The space comes back when
+ * its whole segment is removed.
+ */
+export interface Segments {
+  /** Resolves when the body is durable. A body of another length than `length` is an error. */
+  write(
+    body: AsyncIterable<Buffer>,
+    options: WriteOptions & { readonly length: number },
+  ): Promise<{ readonly id: BlobId }>;
+
+  /** Lists all segments. Nothing more is written to one that is sealed. */
+  list(): AsyncIterable<ListedSegment>;
+
+  /** Removes a segment with all its bodies. An absent one is not an error. */
+  remove(segment: SegmentId): Promise<void>;
+}
+
+export interface ListedSegment {
+  readonly segment: SegmentId;
+  /** Bytes, with those that no body uses. */
+  readonly size: number;
+  /** Milliseconds since the last write. */
+  readonly ageMs: number;
+  readonly sealed: boolean;
 }
 
 export interface WriteOptions {
   /**
    * Called once for each chunk when the store no longer uses its memory, at the latest when `write` settles. The caller may then reuse the
-   * memory, which it may share with other threads. Without this option the store owns the chunks. Writes are fastest if chunks are whole
-   * pages that begin at page boundaries.
+   * memory, which it may share with other threads. Without this option the store owns the chunks.
    */
   readonly release?: ((chunk: Buffer) => void) | undefined;
+  /** True where chunks are many whole pages that begin at page boundaries: each is written as it is. Others are gathered. */
+  readonly pages?: boolean | undefined;
 }
 
 /** The bytes from `start` to `end` (exclusive) of a blob. */
@@ -65,7 +100,7 @@ export interface Cuts {
   readonly every: number;
 }
 
-/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random bytes. */
+/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random bytes; or the place of a packed body (`packed-id.ts`). */
 export type BlobId = string & { readonly __brand: 'BlobId' };
 
 /** Returns the error of a blob store that is unavailable while the record store may be available. */

@@ -98,6 +98,8 @@ export interface Batch {
   readonly delete?: readonly Key[];
   /** Adds to counters: 64-bit signed integers, big-endian in the value. An absent key counts as 0. Additions commute. */
   readonly add?: readonly Addition[];
+  /** True for a small batch that leads to room. A store without room takes it, as it takes batches that delete more than they put. */
+  readonly freesSpace?: boolean;
 }
 
 export interface Addition {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { commitOnce } from '../../server/store/commits.ts';
 import { decodeObject } from '../../server/objects/records/object-record.ts';
 import { decodeManifest } from '../../server/objects/records/body-records.ts';
@@ -10,6 +9,8 @@ import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
+import { fileOf, overwriteStored, readStored } from '../support/store/stored-body.ts';
+import { isPacked } from '../../server/store/packed-id.ts';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -39,7 +40,9 @@ export interface Victim {
 /** The stored bytes of an object, and how others take their place. */
 interface StoredBody {
   readonly bytes: Buffer;
+  /** Undefined where the bytes share a file, or are a record. */
   readonly file: string | undefined;
+  readonly packed?: boolean;
   readonly replace: (bytes: Buffer) => Promise<void>;
 }
 
@@ -77,11 +80,17 @@ async function damageOne(
   { body, other, earlier }: { body: StoredBody; other: StoredBody; earlier: Buffer | undefined },
   random: SeededRandom,
 ): Promise<void> {
-  const { bytes, file, replace } = body;
+  const { bytes, file, packed, replace } = body;
   switch (fault) {
     case 'truncation': {
       const length = random.between(0, bytes.length - 1);
-      return file === undefined ? replace(bytes.subarray(0, length)) : truncate(file, length);
+      if (file !== undefined) return truncate(file, length);
+      // The file of a packed body goes on after it: what was cut off reads as zeros.
+      return replace(
+        packed
+          ? Buffer.concat([bytes.subarray(0, length), Buffer.alloc(bytes.length - length)])
+          : bytes.subarray(0, length),
+      );
     }
     case 'swap':
       return replace(other.bytes);
@@ -136,8 +145,12 @@ async function bodyOf(
     );
   const blob = body.kind === 'blob' ? body.blob : (await manifest())[0]?.blob;
   if (blob === undefined) throw new Error(`object ${key} has no blob`);
-  const file = join(blobs, blob.slice(-2), blob);
-  return { bytes: await readFile(file), file, replace: (bytes) => writeFile(file, bytes) };
+  const bytes = await readStored(blobs, blob);
+  // A body that shares its file is damaged in its place.
+  if (isPacked(blob))
+    return { bytes, file: undefined, packed: true, replace: (other) => overwriteStored(blobs, blob, other) };
+  const file = fileOf(blobs, blob).path;
+  return { bytes, file, replace: (other) => writeFile(file, other) };
 }
 
 async function withRecords<T>(path: string, work: (records: RecordStore, blobs: string) => Promise<T>): Promise<T> {

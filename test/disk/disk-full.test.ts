@@ -24,8 +24,8 @@ import { type Kind, mountSmall, type SmallFileSystem } from './small-file-system
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const MEBIBYTES = 64;
 const Bucket = 'full';
-/** Until blobs that were given up are gone: a minute for their readers, and another until the next round. */
-const REMOVED_AFTER = 150_000;
+/** Milliseconds. Blobs that were given up are gone after a minute for their readers, the next round, and another one for their segment. */
+const REMOVED_AFTER = 240_000;
 
 interface Scene {
   readonly name: string;

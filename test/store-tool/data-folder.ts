@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { filledLayer, makeOlder } from '../support/maintenance/filled-layer.ts';
 import { contentsOf, versionedLayer } from '../support/maintenance/versioned-layer.ts';
 import { body, put, testLayer } from '../support/objects/test-layer.ts';
+import { overwriteStored, readStored } from '../support/store/stored-body.ts';
+import type { BlobId } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { decodeKey, within } from '../../server/store/keys.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
+import { placeOf } from '../../server/store/packed-id.ts';
+import type { RecordStore } from '../../server/store/record-store.ts';
 
 /** A data folder with an object of every kind, an upload, and `more` small and large objects. */
 export async function makeDataFolder(path: string, more = 0): Promise<void> {
@@ -54,7 +59,24 @@ async function withStores<T>(path: string, work: (stores: { records: never; blob
   }
 }
 
-/** Changes one byte of every blob of so many bytes: of `LARGE` there are some. */
+/** Changes one byte of every body of so many bytes, where no server runs: of `LARGE` there are some. */
+export async function damageBodies(path: string, size: number): Promise<number> {
+  let damaged = await damageBlobs(path, size);
+  await withStores(path, async ({ records }) => {
+    for await (const item of (records as RecordStore).scan(within('r'))) {
+      const blob = item.kind === 'entry' ? (String(decodeKey(item.key)[1]) as BlobId) : undefined;
+      if (blob === undefined || placeOf(blob)?.length !== size) continue;
+      const bytes = await readStored(join(path, 'blobs'), blob).catch(() => undefined);
+      if (bytes === undefined) continue;
+      bytes[100] = (bytes[100] ?? 0) ^ 1;
+      await overwriteStored(join(path, 'blobs'), blob, bytes);
+      damaged += 1;
+    }
+  });
+  return damaged;
+}
+
+/** Changes one byte of every blob of so many bytes that is a file of its own. */
 export async function damageBlobs(path: string, size: number): Promise<number> {
   let damaged = 0;
   for (const name of await readdir(join(path, 'blobs'), { recursive: true, withFileTypes: true })) {

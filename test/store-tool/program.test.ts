@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LARGE } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { addVersions, countBlobs, damageBlobs, makeDataFolder, versionsIn } from './data-folder.ts';
+import { addVersions, countBlobs, damageBodies, makeDataFolder, versionsIn } from './data-folder.ts';
 import { lines, startStoreTool, storeTool } from './run-store-tool.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -65,7 +65,7 @@ describe('coffer-store verify', () => {
 
   it('answers 1 and tells each finding, as JSON too', async () => {
     await makeDataFolder(data);
-    expect(await damageBlobs(data, LARGE)).toBeGreaterThan(0);
+    expect(await damageBodies(data, LARGE)).toBeGreaterThan(0);
     const text = await storeTool(['verify', data]);
     expect(text.code).toBe(1);
     expect(text.stdout).toMatch(/^damaged-body: blob [0-9a-f]{32} of bucket\/large does not have its checksum$/m);
@@ -79,7 +79,7 @@ describe('coffer-store verify', () => {
 
   it('reads no bodies when it is to be quick', async () => {
     await makeDataFolder(data);
-    await damageBlobs(data, LARGE);
+    await damageBodies(data, LARGE);
     expect((await storeTool(['verify', data, '--quick'])).code).toBe(0);
   });
 
@@ -138,7 +138,7 @@ describe('coffer-store copy', () => {
 
   it('tells what is damaged at the source, and copies the rest', async () => {
     await makeDataFolder(data);
-    await damageBlobs(data, LARGE);
+    await damageBodies(data, LARGE);
     const target = join(base.path, 'target');
     const result = await storeTool(['copy', data, target, '--json']);
     expect(result.code).toBe(1);
@@ -162,7 +162,7 @@ describe('coffer-store snapshot and restore', () => {
     await makeDataFolder(data);
     const [snapshot, restored] = [join(base.path, 'snapshot'), join(base.path, 'restored')];
     await storeTool(['snapshot', data, snapshot]);
-    await damageBlobs(snapshot, LARGE);
+    await damageBodies(snapshot, LARGE);
     expect((await storeTool(['restore', snapshot, restored])).code).toBe(1);
     expect(await readdir(base.path)).toEqual(['data', 'snapshot']);
     expect((await storeTool(['restore', '--damaged', snapshot, restored])).code).toBe(1);

@@ -127,8 +127,10 @@ describe('a running server', () => {
   });
 
   it('quarantines what a read finds damaged, tells of it, and heals by overwriting', async () => {
-    expect(await damageBlobs(server.folder, large + 2)).toBe(1);
     const place = { Bucket: 'bucket', Key: 'key-2' };
+    // Large enough for a file of its own.
+    await s3.send(object('key-2', 5_000_000));
+    expect(await damageBlobs(server.folder, 5_000_000)).toBe(1);
     await expect(
       s3.send(new GetObjectCommand(place)).then(({ Body }) => Body?.transformToByteArray()),
     ).rejects.toThrow();

@@ -8,9 +8,10 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, usage, metrics, background tasks and their pauses. */
+/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, segments, usage, metrics, background tasks and their pauses. */
 const localPrefixes = [
   prefixOf('background'),
+  prefixOf('g'),
   prefixOf('hold'),
   prefixOf('inventory-state'),
   prefixOf('lifecycle'),
@@ -21,6 +22,7 @@ const localPrefixes = [
   prefixOf('promotions'),
   prefixOf('q'),
   prefixOf('scrub'),
+  prefixOf('segments'),
   key('system', 'copy'),
   prefixOf('system', 'pause'),
   key('system', 'read-only'),

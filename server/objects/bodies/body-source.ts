@@ -1,4 +1,4 @@
-import type { BodySender } from '../../../platform/body-memory.ts';
+import { type BodySender, bodyBytesPassed } from '../../../platform/body-memory.ts';
 
 /**
  * A body on its way in: decoded (without aws-chunked framing) and verified against the signature. It is read at most once.
@@ -21,12 +21,23 @@ export interface BodySource {
    * @throws S3Error `SlowDown` where the server has too many already
    */
   hold?(bytes: number, sender: BodySender): void;
+  /**
+   * Takes back a chunk that the taker has copied, and frees its memory at once. Absent where chunks may share memory: then the garbage
+   * collector frees it.
+   */
+  giveBack?(chunk: Buffer): void;
   /** Reports if the client closed the connection. Long work stops then; absent where no client waits. */
   senderGone?(): boolean;
 }
 
 /** Takes a chunk, which belongs to the taker from then on. Returns undefined where the next chunk may come at once. */
 export type TakeChunk = (chunk: Buffer) => Promise<void> | undefined;
+
+/** Gives back a chunk that nobody needs any more. */
+export function giveBackTo(source: BodySource, chunk: Buffer): undefined {
+  if (source.giveBack === undefined) bodyBytesPassed(chunk.length);
+  else source.giveBack(chunk);
+}
 
 /** A source of chunks that something else makes. */
 export function bodyFrom(chunks: AsyncIterable<Buffer>): BodySource {

@@ -19,6 +19,8 @@ export interface IncomingBody {
   readonly objectKey: Buffer | undefined;
   /** Bodies up to this size are returned instead of becoming a blob. */
   readonly inlineLimit: number;
+  /** True where the body may share a file with others: the body of an object, whose owner record then names it. */
+  readonly packed?: boolean;
   /** True where block sums always have a record of their own. */
   readonly sumsInRecord?: boolean;
 }
@@ -95,7 +97,10 @@ async function collectBody(body: BodySource, size: number): Promise<Buffer> {
   checkLength(size, total, 'whole');
   bodyBytesPassed(size);
   const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, total);
+  if (chunks.length === 1 && only !== undefined) return only;
+  const whole = Buffer.concat(chunks, total);
+  for (const chunk of chunks) body.giveBack?.(chunk);
+  return whole;
 }
 
 /** Throws `IncompleteBody` when more bytes came than were announced or, at the end, fewer. */

@@ -5,9 +5,10 @@ import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf, receiveInline } from './incoming-body.ts';
 import type { ObjectContext } from '../context.ts';
-import { discardBlob, newBlobId } from '../operations/commit-change.ts';
+import { discardBlob } from '../operations/commit-change.ts';
+import { storeBlob } from './store-blob.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
-import { chunksOf } from './body-source.ts';
+import { chunksOf, giveBackTo } from './body-source.ts';
 
 export { discardBlob } from '../operations/commit-change.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
@@ -31,15 +32,19 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
 
   const digests = new BodyHasher(incoming.digests, wanted);
   const measured = measure(incoming, digests);
-  const blob = newBlobId(context.clock(), random);
   const mac = key && new Gmac();
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
     for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
       mac?.update(chunk);
+      bodyBytesPassed(chunk.length);
       yield chunk;
     }
   }
-  await context.blobs.write(blob, key === undefined ? measured : ciphertext(key));
+  const done = (chunk: Buffer) => giveBackTo(incoming.body, chunk);
+  const blob =
+    key === undefined
+      ? await storeBlob(context, measured, incoming, { release: done })
+      : await storeBlob(context, ciphertext(key), incoming);
   try {
     const result = digests.finish();
     const sealed = salt && mac && { salt, mac: mac.digest() };
@@ -57,7 +62,6 @@ async function* measure(incoming: IncomingBody, digests: BodyHasher): AsyncGener
     total += chunk.length;
     checkLength(incoming.size, total);
     digests.update(chunk);
-    bodyBytesPassed(chunk.length);
     yield chunk;
   }
   checkLength(incoming.size, total, 'whole');

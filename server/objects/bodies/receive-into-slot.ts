@@ -1,10 +1,11 @@
 import type { BufferSlot, SlotChunk } from '../hashing/buffer-slots.ts';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { giveBackTo } from './body-source.ts';
 import type { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
-import { discardBlob, newBlobId } from '../operations/commit-change.ts';
+import { discardBlob } from '../operations/commit-change.ts';
+import { storeBlob } from './store-blob.ts';
 import type { ObjectContext } from '../context.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
@@ -148,9 +149,7 @@ export async function receiveIntoSlot(
   slot: BufferSlot,
   encryption?: BodyEncryption,
 ): Promise<ReceivedBody> {
-  const { blobs, clock, random } = context;
   const digests = new BodyHasher(incoming.digests, wanted(incoming, encryption));
-  const blob = newBlobId(clock(), random);
   const mac = encryption && new Gmac();
   let md5: Promise<Buffer> | undefined;
   const queue = new ChunkQueue();
@@ -168,7 +167,7 @@ export async function receiveIntoSlot(
     }
   })();
   try {
-    await blobs.write(blob, queue, { release: (bytes) => queue.release(bytes) });
+    const blob = await storeBlob(context, queue, incoming, { pages: true, release: (bytes) => queue.release(bytes) });
     try {
       const result = digests.finish(await md5);
       const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };
@@ -204,9 +203,11 @@ async function receiveInto(incoming: IncomingBody, { digests, queue, filler, enc
     total += chunk.length;
     checkLength(incoming.size, total);
     digests.update(chunk);
-    bodyBytesPassed(chunk.length);
-    return encryptor === undefined ? filler.copy(chunk) : filler.copyEach(encryptor.update(chunk));
+    const waiting = encryptor === undefined ? filler.copy(chunk) : filler.copyEach(encryptor.update(chunk));
+    if (waiting === undefined) return giveBack(chunk);
+    return waiting.then(() => giveBack(chunk));
   };
+  const giveBack = (chunk: Buffer) => giveBackTo(incoming.body, chunk);
   await incoming.body.pipe(take);
   checkLength(incoming.size, total, 'whole');
   if (encryptor !== undefined) await filler.copyEach(encryptor.final());

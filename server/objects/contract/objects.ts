@@ -331,3 +331,12 @@ export interface CopyObject extends NewAcl {
   /** As in `PutObject`. */
   readonly onlyId?: string | undefined;
 }
+
+/** The owner of a blob: the id of an object or an upload, and for a packed body the name of the object, by which compaction finds it. */
+export interface BlobOwner {
+  readonly object: string;
+  readonly bucket: string;
+  readonly key: string;
+  /** Absent for the null version. */
+  readonly versionId?: string | undefined;
+}

@@ -150,7 +150,7 @@ function commitPart(context: ObjectContext, request: PutPart, record: PartRecord
     const current = await context.records.get(partKey);
     const replaced = current && partOf(current, uploadId, partNumber);
     const removal = queueRemoval(replaced ? [replaced.blob] : [], context.clock());
-    const claimed = await claimBlob(context, stored, uploadId);
+    const claimed = await claimBlob(context, stored, { object: uploadId, bucket, key });
     const expect: NonNullable<Batch['expect']> = [
       // A part counts against a quota that the bucket gets at this moment.
       ...guardBucket(bucket, inBucket).expect,

@@ -1,7 +1,9 @@
+import { isPacked } from '../../store/packed-id.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
+import type { BlobOwner } from '../contract/objects.ts';
 import { type Body, type ObjectRecord, type StoredObject } from '../records/object-record.ts';
 import { encodeBlockSums, decodeManifest, type ManifestPart } from '../records/body-records.ts';
 import { decodeBody, encodeRecord, recordKeys, type VersionOrder } from '../records/record-format.ts';
@@ -31,6 +33,14 @@ export async function discardBlob(context: ObjectContext, blob: BlobId): Promise
   }
 }
 
+export function ownerOf(bucket: string, key: string, { id, versionId }: ObjectRecord): BlobOwner {
+  return { object: id, bucket, key, versionId };
+}
+
+export function ownerRecord(blob: BlobId, owner: BlobOwner): BatchChanges['put'][number] {
+  return { key: recordKeys.owner(blob), value: encodeRecord(isPacked(blob) ? owner : { object: owner.object }) };
+}
+
 /**
  * Returns the part of a commit that makes an object the owner of a written blob. Garbage collection abandons blobs without an owner
  * after a grace period, with a tombstone: then the commit fails instead of referring to a blob that is gone.
@@ -38,7 +48,7 @@ export async function discardBlob(context: ObjectContext, blob: BlobId): Promise
 export async function claimBlob(
   context: ObjectContext,
   { blob, recordedSums }: StoredBlob,
-  owner: string,
+  owner: BlobOwner,
 ): Promise<Pick<BatchChanges, 'expect' | 'put'>> {
   const tombstone = recordKeys.tombstone(blob);
   if ((await context.records.get(tombstone)) !== undefined) {
@@ -47,7 +57,7 @@ export async function claimBlob(
   return {
     expect: [{ kind: 'absent', key: tombstone }],
     put: [
-      { key: recordKeys.owner(blob), value: encodeRecord({ object: owner }) },
+      ownerRecord(blob, owner),
       ...(recordedSums ? [{ key: recordKeys.blockSums(blob), value: encodeBlockSums(recordedSums) }] : []),
     ],
   };

@@ -2,7 +2,7 @@ import { isStoreError } from '../../store/store-error.ts';
 import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
 import { ruledEvent } from '../events/object-event.ts';
-import { commitChange, newId, claimBlob, objectRecordKey } from './commit-change.ts';
+import { commitChange, newId, claimBlob, objectRecordKey, ownerOf } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
 import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
@@ -47,6 +47,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
     md5: chosen === undefined || hasPlainEtag(chosen.scheme),
     objectKey: made?.objectKey,
     inlineLimit: context.inlineLimit,
+    packed: true,
   };
   const received = await receive(context, incoming, request.size);
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
@@ -157,7 +158,7 @@ async function commitObject(
     const { record, queued } = recordOf(context, request, found, { ...draft, ...version });
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = record.sealed === undefined ? [] : await guardKey(context, record.sealed, attempt);
-    const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, record.id) : undefined;
+    const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, ownerOf(bucket, key, record)) : undefined;
     const object = { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) };
     const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), object];
     if (inline !== undefined) put.push({ key: recordKeys.inline(bucket, key, order), value: inline });

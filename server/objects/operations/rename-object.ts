@@ -9,9 +9,17 @@ import { countBytes } from '../quota/count-bytes.ts';
 import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
 import { guardBucket, isObserved } from '../records/bucket-record.ts';
 import type { ObjectRecord, SealedKeys } from '../records/object-record.ts';
-import { checkObjectKey, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { checkObjectKey, recordKeys } from '../records/record-format.ts';
 import { StoredDataError } from '../stored-data-error.ts';
-import { type BatchChanges, blobsOfObject, type Change, commitChange, type VersionPlace } from './commit-change.ts';
+import {
+  type BatchChanges,
+  blobsOfObject,
+  type Change,
+  commitChange,
+  ownerOf,
+  ownerRecord,
+  type VersionPlace,
+} from './commit-change.ts';
 import { checkReadConditions, refuseDamaged } from './get-object.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
 import {
@@ -77,7 +85,7 @@ async function plan(context: ObjectContext, request: RenameObject, attempt: numb
     ...(sealed && { sealed }),
     ...(receipt && { renamed: receipt }),
   });
-  const owners = { expect: [], put: await ownersOf(context, { bucket, key: from }, record), delete: [] };
+  const owners = { expect: [], put: await ownersOf(context, { bucket, key: from }, to, record), delete: [] };
   const { expect, ...changes } = joined({ ...guardBucket(bucket, target.stored), delete: [] }, replaced, moved, owners);
   const batch = {
     ...changes,
@@ -158,14 +166,15 @@ async function sealedFor(
 }
 
 /**
- * Writes the owner records of the blobs again. Their new revisions tell a check of the store, which looks for blobs that no object refers
- * to, that the object moved while it read.
+ * Writes the owner records of the blobs again, under the new key, by which compaction finds the object. Their new revisions tell a check
+ * of the store, which looks for blobs that no object refers to, that the object moved while it read.
  */
 async function ownersOf(
   context: ObjectContext,
   place: VersionPlace,
+  to: string,
   record: ObjectRecord,
 ): Promise<BatchChanges['put']> {
-  const value = encodeRecord({ object: record.id });
-  return (await blobsOfObject(context, place, record)).map((blob) => ({ key: recordKeys.owner(blob), value }));
+  const owner = ownerOf(place.bucket, to, record);
+  return (await blobsOfObject(context, place, record)).map((blob) => ownerRecord(blob, owner));
 }

@@ -10,7 +10,7 @@ import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { encodeBody, recordKeys } from '../records/record-format.ts';
-import { claimBlob, commitChange, newId, objectRecordKey, removeObject } from './commit-change.ts';
+import { claimBlob, commitChange, newId, objectRecordKey, removeObject, ownerOf } from './commit-change.ts';
 import { getIntactObject } from './get-object.ts';
 import { bodyOf } from './put-object.ts';
 import { readVersionRecord } from './versions.ts';
@@ -49,6 +49,7 @@ export async function rewriteBody(
     md5: false,
     objectKey: made.objectKey,
     inlineLimit: context.inlineLimit,
+    packed: true,
   });
   const written: Written = { id, sealed: made.sealed, etag: kept.etag, checksum: kept.checksum, received };
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
@@ -84,7 +85,10 @@ function commitBody(
     const record = { ...unchanged, ...written, ...(checksum && { checksum }), body: bodyOf(received) };
     const removed = await removeObject(context, place, stored, record.body.kind);
     const content = received.stored;
-    const claimed = content.kind === 'blob' ? await claimBlob(context, content, record.id) : { expect: [], put: [] };
+    const claimed =
+      content.kind === 'blob'
+        ? await claimBlob(context, content, ownerOf(bucket, key, record))
+        : { expect: [], put: [] };
     const put = [...removed.put, ...claimed.put, { key: objectRecordKey(place), value: encodeObject(record) }];
     if (content.kind === 'inline') {
       put.push({ key: recordKeys.inline(bucket, key, order), value: encodeBody(record.id, content.bytes) });

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
+import type { SegmentId } from '../../store/blob-store.ts';
+import { packedId } from '../../store/packed-id.ts';
 import { decodeListed } from './listed-objects.ts';
 import { encodeRecord } from './record-format.ts';
 import { SealedEtags } from './sealed-etags.ts';
@@ -162,10 +164,18 @@ describe('the record of an object', () => {
     expect(decodeObject(encodeObject(record), 'bucket', 'key')).toEqual(record);
   });
 
+  it('names a packed body so that servers that cannot read segments refuse it', () => {
+    const blob = packedId({ segment: 'ff00112233445566' as SegmentId, offset: 8192, length: 200_000 });
+    const record: ObjectRecord = { ...plain, body: { kind: 'blob', blob, crc: 5 } };
+    const value = encodeObject(record);
+    expect(value.toString('latin1')).toContain('"kind":"segment"');
+    expect(decodeObject(value, 'bucket', 'key')).toEqual(record);
+  });
+
   it('is refused by name where its body is in a place of a newer server', () => {
-    const body = { kind: 'segment', segment: 's', offset: 0, length: 1 } as unknown as ObjectRecord['body'];
+    const body = { kind: 'tier', tier: 't' } as unknown as ObjectRecord['body'];
     expect(() => decodeObject(encodeObject({ ...plain, body }), 'bucket', 'key')).toThrow(
-      'the body of object bucket/key is of kind "segment", which this server cannot read: start the newer server',
+      'the body of object bucket/key is of kind "tier", which this server cannot read: start the newer server',
     );
   });
 

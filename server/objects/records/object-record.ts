@@ -1,3 +1,4 @@
+import { isPacked } from '../../store/packed-id.ts';
 import type {
   Checksum,
   ObjectEncryption,
@@ -289,7 +290,15 @@ const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 
 /** Encodes a record: the head has what listings show, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
   const { modified: _modified, size: _size, etag: _etag, versionId: _id, deleteMarker: _marker, ...rest } = record;
-  return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);
+  const stored = isInSegment(record.body) ? { ...rest, body: { ...record.body, kind: IN_SEGMENT } } : rest;
+  return encodeWithHead(headOf(record), stored) ?? encodeRecord(record);
+}
+
+/** The stored kind of a packed body. Servers that cannot read it must not look for a blob of its id. */
+const IN_SEGMENT = 'segment';
+
+function isInSegment(body: Body): boolean {
+  return body.kind === 'blob' && isPacked(body.blob);
 }
 
 /** Decodes formats 1, which is all JSON, 2 and 3. Throws `StoredDataError`. */
@@ -298,6 +307,7 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
   const { end, modified, size, etag, versionId, deleteMarker } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
+  if ((record.body.kind as string) === IN_SEGMENT) record.body = { ...record.body, kind: 'blob' } as Body;
   if (!bodyKinds.has(record.body.kind)) {
     throw new StoredDataError(
       'unreadable-record',

@@ -1,5 +1,6 @@
 import { StoredDataError } from '../stored-data-error.ts';
-import type { BlobId } from '../../store/blob-store.ts';
+import type { BlobId, SegmentId } from '../../store/blob-store.ts';
+import { placeOf } from '../../store/packed-id.ts';
 import { key, KEY_LIMIT } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -104,8 +105,10 @@ export const recordKeys = {
   blockSums: (blob: BlobId): Key => key('c', blob),
   /** The owner of a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
-  /** A blob that garbage collection has abandoned: its writer may not commit it any more. */
-  tombstone: (blob: BlobId): Key => key('t', blob),
+  /** A blob, or a segment, that garbage collection has abandoned: its writer may not commit it any more. */
+  tombstone: (blob: BlobId | SegmentId): Key => key('t', placeOf(blob)?.segment ?? blob),
+  /** The bytes of a segment that no body uses any more. */
+  garbage: (segment: SegmentId): Key => key('g', segment),
   /** A blob in the removal queue: nothing refers to it any more. */
   removal: (blob: BlobId): Key => key('x', blob),
 } as const;

@@ -129,7 +129,17 @@ export interface BackgroundTask {
   readonly failure?: { readonly since: number };
 }
 
-/** The results of the scrub. */
+/** The segments of packed bodies, and what compaction has done. */
+interface SegmentSums {
+  readonly segments: number;
+  readonly bytes: number;
+  readonly garbage: number;
+  readonly removed: number;
+  readonly moved: number;
+  readonly movedBytes: number;
+}
+
+/** The state of the stored bodies. */
 export interface Integrity {
   /** Damaged objects that are not served. */
   readonly quarantined: number;
@@ -140,6 +150,8 @@ export interface Integrity {
     readonly bytes: number;
     readonly finished?: number;
   };
+  /** Absent where bodies have no segments. */
+  readonly segments?: SegmentSums | undefined;
 }
 
 /** The values of a scrape. Values that were not available in time are absent, so that no reader takes a 0 for a fact. */

@@ -8,7 +8,7 @@ import {
 } from 'prom-client';
 import type { Usage } from '../usage/usage.ts';
 import { apiLabel, boundLabel, cumulative, addBuckets, addBucketUsage, addClusterUsage } from './bucket-text.ts';
-import type { BackgroundTask, MetricGroup, MetricValues } from './metric-sources.ts';
+import type { BackgroundTask, Integrity, MetricGroup, MetricValues } from './metric-sources.ts';
 import type { OperationSums } from './request-counters.ts';
 
 export interface MetricsText {
@@ -217,6 +217,7 @@ function addBackgroundTasks(registry: Registry, tasks: readonly BackgroundTask[]
 
 function addCluster(registry: Registry, values: MetricValues): void {
   addBackgroundTasks(registry, values.backgroundTasks ?? []);
+  addSegments(registry, values.integrity?.segments);
   const { healthy, space, buckets, keyServiceOnline, replicas, integrity, people } = values;
   const scrub = integrity?.scrub;
   addCounters(registry, [
@@ -252,6 +253,19 @@ function addCluster(registry: Registry, values: MetricValues): void {
       '1 where the key service answers and has the default key',
       keyServiceOnline === undefined ? undefined : Number(keyServiceOnline),
     ],
+  ]);
+}
+
+function addSegments(registry: Registry, segments: Integrity['segments']): void {
+  addCounters(registry, [
+    ['coffer_segments_removed_total', 'Segments that compaction removed', segments?.removed],
+    ['coffer_segment_bodies_moved_total', 'Bodies that compaction moved', segments?.moved],
+    ['coffer_segment_moved_bytes_total', 'Bytes of these bodies', segments?.movedBytes],
+  ]);
+  addGauges(registry, [
+    ['coffer_segments', 'Files of packed bodies', segments?.segments],
+    ['coffer_segment_bytes', 'Their size', segments?.bytes],
+    ['coffer_segment_garbage_bytes', 'Bytes of them that no body uses', segments?.garbage],
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { KeySource } from '../../encryption/key-source.ts';
-import type { BlobStore } from '../../store/blob-store.ts';
+import type { BlobStore, Segments } from '../../store/blob-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -44,6 +44,11 @@ function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
 /** Writing a blob has a span, and so has reading one from the first chunk to the last. */
 function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
   return withMethods<BlobStore>(blobs, {
+    // Asked for again each time: a shared store may not be open yet.
+    get segments() {
+      const { segments } = blobs;
+      return segments && withMethods<Segments>(segments, tracedSegments(segments, tracing));
+    },
     write: (...args: Parameters<BlobStore['write']>) =>
       tracing.span('blob.write', { 'blob.id': args[0] }, () => blobs.write(...args)),
     read: (...[id, range]: Parameters<BlobStore['read']>) => {
@@ -57,6 +62,12 @@ function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
       });
     },
   });
+}
+
+function tracedSegments(segments: Segments, tracing: Tracing): Pick<Segments, 'write'> {
+  return {
+    write: (...args: Parameters<Segments['write']>) => tracing.span('blob.write', {}, () => segments.write(...args)),
+  };
 }
 
 function tracedKeys(keys: KeySource, tracing: Tracing): KeySource {

@@ -1,9 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Pieces } from '../../../platform/pieces.ts';
-import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
+import {
+  type BlobId,
+  type BlobRange,
+  type BlobStore,
+  isBlobId,
+  type ListedSegment,
+  type Segments,
+  type WriteOptions,
+  type SegmentId,
+} from '../blob-store.ts';
+import { isSegmentId, packedId, type Place, placeOf } from '../packed-id.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { BlobChunks } from './read-blob.ts';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './file-system.ts';
+import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile, type OpenFile } from './file-system.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { type Region, SEALED, SegmentWriter } from './segment-writer.ts';
 import { gatherInto, writeEach } from './write-blob.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
@@ -24,6 +37,7 @@ class FilesBlobStore implements BlobStore {
   readonly #root: string;
   readonly #fs: BlobFileSystem;
   readonly #now: () => number;
+  readonly segments: FileSegments;
   /** The folders that this store has made and flushed. */
   readonly #folders = new Map<string, Promise<void>>();
 
@@ -31,14 +45,11 @@ class FilesBlobStore implements BlobStore {
     this.#root = root;
     this.#fs = fs;
     this.#now = now;
+    this.segments = new FileSegments(join(root, 'segments'), fs, now);
   }
 
-  async write(
-    id: BlobId,
-    body: AsyncIterable<Buffer>,
-    { release }: WriteOptions = {},
-  ): Promise<{ readonly size: number }> {
-    const fill = (file: NewFile) => (release === undefined ? gatherInto(file, body) : writeEach(file, body, release));
+  async write(id: BlobId, body: AsyncIterable<Buffer>, options: WriteOptions = {}): Promise<{ readonly size: number }> {
+    const fill = filler(body, options);
     const folder = this.#folderOf(id);
     const path = join(folder, id);
     // The file to remove if a step fails. Set only after this call has made it.
@@ -46,7 +57,7 @@ class FilesBlobStore implements BlobStore {
     try {
       await this.#ensure(folder);
       await this.#refuseSecond(path, id);
-      const file = await this.#fs.create(path + HALF_WRITTEN, { direct: release !== undefined });
+      const file = await this.#fs.create(path + HALF_WRITTEN, { direct: options.pages === true });
       made = path + HALF_WRITTEN;
       const size = await fillAndClose(file, fill);
       await this.#fs.rename(made, path);
@@ -61,7 +72,10 @@ class FilesBlobStore implements BlobStore {
   }
 
   read(id: BlobId, range: BlobRange): Pieces {
-    return new BlobChunks({ ...range, fs: this.#fs, path: join(this.#folderOf(id), id), id });
+    const path = join(this.#folderOf(id), id);
+    const place = placeOf(id);
+    const open = () => (place === undefined ? this.#fs.open(path) : this.#openPacked(place, path));
+    return new BlobChunks({ ...range, open, id });
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -89,6 +103,16 @@ class FilesBlobStore implements BlobStore {
 
   space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
     return this.#fs.space(this.#root);
+  }
+
+  /** A copy of a store has packed bodies as files of their own. */
+  async #openPacked(place: Place, path: string): Promise<OpenFile> {
+    try {
+      return await this.segments.open(place);
+    } catch (error) {
+      if (!isNoSuchFile(error)) throw error;
+      return this.#fs.open(path);
+    }
   }
 
   #folderOf(id: BlobId): string {
@@ -129,6 +153,69 @@ class FilesBlobStore implements BlobStore {
   async #forget(path: string): Promise<void> {
     await this.#fs.unlink(path).catch(() => undefined);
   }
+}
+
+/** The segments below a folder. Those that this object writes are its own. */
+class FileSegments implements Segments {
+  readonly #folder: string;
+  readonly #fs: BlobFileSystem;
+  readonly #now: () => number;
+  readonly #reader: SegmentReader;
+  readonly #writer: SegmentWriter;
+
+  constructor(folder: string, fs: BlobFileSystem, now: () => number) {
+    this.#folder = folder;
+    this.#fs = fs;
+    this.#now = now;
+    this.#reader = new SegmentReader(folder, fs, now);
+    this.#writer = new SegmentWriter({ folder, fs, now, random: randomBytes });
+  }
+
+  async write(
+    body: AsyncIterable<Buffer>,
+    { length, ...options }: WriteOptions & { readonly length: number },
+  ): Promise<{ readonly id: BlobId }> {
+    try {
+      return { id: packedId(await this.#writer.write(length, filler(body, options))) };
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  open(place: Place): Promise<OpenFile> {
+    return this.#reader.open(place);
+  }
+
+  async *list(): AsyncIterable<ListedSegment> {
+    const names = new Set(await Array.fromAsync(this.#fs.names(this.#folder)));
+    for (const segment of names) {
+      if (!isSegmentId(segment)) continue;
+      try {
+        const { size, modifiedMs } = await this.#fs.stat(join(this.#folder, segment));
+        yield { segment, size, ageMs: this.#now() - modifiedMs, sealed: names.has(segment + SEALED) };
+      } catch (error) {
+        if (!isNoSuchFile(error)) throw error;
+      }
+    }
+  }
+
+  async remove(segment: SegmentId): Promise<void> {
+    const path = join(this.#folder, segment);
+    for (const name of [path, path + SEALED]) {
+      try {
+        await this.#fs.unlink(name);
+      } catch (error) {
+        if (!isNoSuchFile(error)) throw error;
+      }
+    }
+  }
+}
+
+function filler(
+  body: AsyncIterable<Buffer>,
+  { pages = false, release = () => undefined }: WriteOptions,
+): (file: Region) => Promise<number> {
+  return (file) => (pages ? writeEach(file, body, release) : gatherInto(file, body, release));
 }
 
 async function fillAndClose(file: NewFile, fill: (file: NewFile) => Promise<number>): Promise<number> {

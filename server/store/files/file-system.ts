@@ -23,8 +23,8 @@ export interface BlobFileSystem {
 }
 
 export interface NewFile {
-  /** Appends all of these bytes. */
-  write(chunks: readonly Buffer[]): Promise<void>;
+  /** Writes all of these bytes at this position, by default where the last call without a position ended. */
+  write(chunks: readonly Buffer[], position?: number): Promise<void>;
   /** Writes all of these bytes at this position. Writes to different positions may run concurrently. */
   writeAt(bytes: Buffer, position: number): Promise<void>;
   /** Flushes the file's bytes and length, but not its name. */

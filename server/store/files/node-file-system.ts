@@ -43,12 +43,14 @@ class NodeNewFile implements NewFile {
     for (const file of [plain, direct]) if (file !== undefined) this.#opened.push(file);
   }
 
-  async write(chunks: readonly Buffer[]): Promise<void> {
+  async write(chunks: readonly Buffer[], position?: number): Promise<void> {
     const file = await this.#throughCache();
     let left = chunks;
+    let at = position;
     while (left.length > 0) {
-      const { bytesWritten } = await file.writev(left);
+      const { bytesWritten } = await file.writev(left, at);
       left = after(left, bytesWritten);
+      if (at !== undefined) at += bytesWritten;
     }
   }
 

@@ -35,7 +35,7 @@ const pool = () => new BufferPool({ large: 8, mostLarge: 1, small: 4, keptSmall:
 async function lent(contents: string, start = 0, end = contents.length) {
   const { fs, counts } = await file(contents);
   const buffers = pool();
-  return { pieces: new BlobChunks({ fs, path, id, start, end }, buffers), buffers, counts };
+  return { pieces: new BlobChunks({ open: () => fs.open(path), id, start, end }, buffers), buffers, counts };
 }
 
 describe('a blob that is lent', () => {
@@ -51,7 +51,7 @@ describe('a blob that is lent', () => {
   it('comes in pieces that end at cuts, where the buffers have room for them', async () => {
     const { fs } = await file('abcdefghijklmnop');
     const cut = async (from: number, every: number, start = 0) => {
-      const pieces = new BlobChunks({ fs, path, id, start, end: 16, cuts: { from, every } }, pool());
+      const pieces = new BlobChunks({ open: () => fs.open(path), id, start, end: 16, cuts: { from, every } }, pool());
       const given: string[] = [];
       for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) given.push(String(piece));
       await pieces.close();
@@ -79,7 +79,7 @@ describe('a blob that is lent', () => {
   it('has two readers in two buffers', async () => {
     const buffers = pool();
     const { fs } = await file('abcdefghijklmnop');
-    const range = { fs, path, id, start: 0, end: 16 };
+    const range = { open: () => fs.open(path), id, start: 0, end: 16 };
     const [one, other] = [new BlobChunks(range, buffers), new BlobChunks({ ...range, start: 8 }, buffers)];
     expect([String(await one.next()), String(await other.next())]).toEqual(['abcdefgh', 'ijkl']);
   });
@@ -112,7 +112,7 @@ describe('a blob that is lent', () => {
   });
 
   it('fails where there is no file', async () => {
-    const pieces = new BlobChunks({ fs: new SimulatedDisk('/blobs'), path, id, start: 0, end: 1 }, pool());
+    const pieces = new BlobChunks({ open: () => new SimulatedDisk('/blobs').open(path), id, start: 0, end: 1 }, pool());
     await expect(pieces.next()).rejects.toMatchObject({ code: 'blob-missing' });
   });
 });

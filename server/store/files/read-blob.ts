@@ -1,13 +1,13 @@
 import { bodyBuffers, type BufferPool } from '../../../platform/body-memory.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
+import { codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 
 /** A range of the file of a blob: the bytes from `start` to `end` (exclusive). */
 interface FileRange {
-  readonly fs: BlobFileSystem;
-  readonly path: string;
   readonly id: BlobId;
+  /** Opens the file. Throws the errors of `BlobFileSystem.open`. */
+  readonly open: () => Promise<OpenFile>;
   readonly start: number;
   readonly end: number;
   /** The size of the whole file, if the caller knows it. */
@@ -89,9 +89,9 @@ async function opened(range: FileRange): Promise<OpenFile> {
   }
 }
 
-async function openedFile({ fs, path, id }: FileRange): Promise<OpenFile> {
+async function openedFile({ open, id }: FileRange): Promise<OpenFile> {
   try {
-    return await fs.open(path);
+    return await open();
   } catch (error) {
     if (isNoSuchFile(error)) throw blobMissing(id);
     if (codeOf(error) === 'ELOOP') throw blobAltered(id, 'is a symbolic link instead of a file');

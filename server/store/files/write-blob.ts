@@ -5,12 +5,23 @@ const WRITE_BYTES = 1024 * 1024;
 /** A write has at most this many chunks. A client may send single bytes, whose buffers take more memory than the bytes. */
 const MAX_CHUNKS = 1024;
 
-/** Writes a body with chunks of any size. Returns its length. */
-export async function gatherInto(file: NewFile, body: AsyncIterable<Buffer>): Promise<number> {
+/** Writes a body with chunks of any size, and releases each when it is written. Returns the length of the body. */
+export async function gatherInto(
+  file: Pick<NewFile, 'write'>,
+  body: AsyncIterable<Buffer>,
+  release: (chunk: Buffer) => void,
+): Promise<number> {
   let size = 0;
   let chunks: Buffer[] = [];
   let gathered = 0;
   let writing: Promise<void> = Promise.resolve();
+  const write = async (together: readonly Buffer[]) => {
+    try {
+      await file.write(together);
+    } finally {
+      for (const chunk of together) release(chunk);
+    }
+  };
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
@@ -18,17 +29,20 @@ export async function gatherInto(file: NewFile, body: AsyncIterable<Buffer>): Pr
       size += chunk.length;
       if (gathered < WRITE_BYTES && chunks.length < MAX_CHUNKS) continue;
       await writing;
-      writing = file.write(chunks);
+      writing = write(chunks);
       // The next write awaits this one. Until then the rejection must not count as unhandled.
       writing.catch(() => undefined);
       chunks = [];
       gathered = 0;
     }
+  } catch (error) {
+    for (const chunk of chunks) release(chunk);
+    throw error;
   } finally {
     // The write ends before the file is closed, also if the body failed.
     await writing;
   }
-  await file.write(chunks);
+  await write(chunks);
   return size;
 }
 
@@ -37,7 +51,7 @@ export async function gatherInto(file: NewFile, body: AsyncIterable<Buffer>): Pr
  * by the memory that it fills.
  */
 export async function writeEach(
-  file: NewFile,
+  file: Pick<NewFile, 'writeAt'>,
   body: AsyncIterable<Buffer>,
   release: (chunk: Buffer) => void,
 ): Promise<number> {

@@ -54,13 +54,15 @@ describe('room for deletes', () => {
     await close();
   });
 
-  it('is for nothing else until there is room again', async () => {
-    const { disk, put, remove, close } = queueOnFullDisk();
+  it('is for what makes room, and for nothing else, until there is room again', async () => {
+    const { queue, disk, put, remove, close } = queueOnFullDisk();
     await put('a');
     disk.full = true;
     await remove('a');
     await expect(put('b')).rejects.toMatchObject({ reason: 'full' });
     await expect(remove('b')).resolves.toMatchObject({ kind: 'committed' });
+    const leading = { id: commitId(), put: [{ key: key('c'), value: Buffer.alloc(10) }], freesSpace: true };
+    await expect(queue.commit(leading)).resolves.toMatchObject({ kind: 'committed' });
     disk.tight = false;
     await expect(put('b')).resolves.toMatchObject({ kind: 'committed' });
     await close();

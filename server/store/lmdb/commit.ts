@@ -239,9 +239,9 @@ export class CommitQueue {
   }
 }
 
-/** Returns true if the batch frees space when it is committed. */
+/** Returns true if the batch frees space when it is committed, or makes others free it. */
 function frees({ batch }: Waiting): boolean {
-  return (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
+  return batch.freesSpace === true || (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
 }
 
 interface Added {

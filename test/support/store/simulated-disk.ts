@@ -5,6 +5,7 @@ import type { BlobFileSystem, NewFile, OpenFile } from '../../../server/store/fi
 class Inode {
   bytes = Buffer.alloc(0);
   durable = Buffer.alloc(0);
+  modifiedMs = 0;
 }
 
 /** Names in a folder: as programs see them, and as the disk has them. */
@@ -31,6 +32,7 @@ export class SimulatedDisk implements BlobFileSystem {
   readonly #cutBefore: number;
   /** Flushes that only pretend. */
   readonly #pretends: (step: string) => boolean;
+  readonly #now: () => number;
 
   constructor(
     root: string,
@@ -38,11 +40,14 @@ export class SimulatedDisk implements BlobFileSystem {
       readonly cutBefore?: number;
       readonly pretends?: (step: string) => boolean;
       readonly folder?: unknown;
+      /** The time of a write, in milliseconds; 0 by default. */
+      readonly now?: () => number;
     } = {},
   ) {
     this.root = root;
     this.#cutBefore = options.cutBefore ?? Infinity;
     this.#pretends = options.pretends ?? (() => false);
+    this.#now = options.now ?? (() => 0);
     this.#folder = options.folder instanceof Folder ? options.folder : new Folder();
   }
 
@@ -114,7 +119,7 @@ export class SimulatedDisk implements BlobFileSystem {
   async stat(path: string): Promise<{ size: number; modifiedMs: number }> {
     const inode = this.#find(path);
     if (!(inode instanceof Inode)) throw systemError('ENOENT');
-    return { size: inode.bytes.length, modifiedMs: 0 };
+    return { size: inode.bytes.length, modifiedMs: inode.modifiedMs };
   }
 
   space(): Promise<{ free: number; total: number }> {
@@ -122,18 +127,17 @@ export class SimulatedDisk implements BlobFileSystem {
   }
 
   #newFile(path: string, inode: Inode): NewFile {
+    const writeAt = (bytes: Buffer, position: number) =>
+      this.#step(`write ${this.#relative(path)}`, () => {
+        const written = Buffer.alloc(Math.max(inode.bytes.length, position + bytes.length));
+        inode.bytes.copy(written);
+        bytes.copy(written, position);
+        inode.bytes = written;
+        inode.modifiedMs = this.#now();
+      });
     return {
-      write: (chunks) =>
-        this.#step(`write ${this.#relative(path)}`, () => {
-          inode.bytes = Buffer.concat([inode.bytes, ...chunks]);
-        }),
-      writeAt: (bytes, position) =>
-        this.#step(`write ${this.#relative(path)}`, () => {
-          const written = Buffer.alloc(Math.max(inode.bytes.length, position + bytes.length));
-          inode.bytes.copy(written);
-          bytes.copy(written, position);
-          inode.bytes = written;
-        }),
+      write: (chunks, position = inode.bytes.length) => writeAt(Buffer.concat(chunks), position),
+      writeAt,
       syncData: () => {
         const step = `syncData ${this.#relative(path)}`;
         return this.#step(step, () => {

@@ -1,0 +1,270 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../platform/logger.ts';
+import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
+import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import { openFilesBlobStore } from '../../store/files/blob-store.ts';
+import { decodeKey, within } from '../../store/keys.ts';
+import { placeOf } from '../../store/packed-id.ts';
+import { removeQueuedBlobs } from '../garbage-collection.ts';
+import { createObjectLayer } from '../objects.ts';
+import { compactSegments } from './compact-segments.ts';
+import { readSegmentSpace } from './segment-space.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const size = 20_000;
+
+/** A bucket over segments on a disk. `now` is the clock of everything. */
+async function prepared() {
+  const clock = { now: Date.now() };
+  const disk = new SimulatedDisk('/data', { now: () => clock.now });
+  const open = (): BlobStore => openFilesBlobStore('/data', { fs: disk, now: () => clock.now });
+  const { records, keys } = testLayer();
+  const layerOver = (blobs: BlobStore) =>
+    createObjectLayer({ records, blobs, keys, inlineLimit: 100, clock: () => clock.now });
+  let blobs = open();
+  let layer = layerOver(blobs);
+  await layer.createBucket('bucket', { location: '' });
+  const unmovable = new Set<BlobId>();
+  const compact = () =>
+    compactSegments({
+      records,
+      blobs,
+      move: (blob, owner) => layer.moveBody(blob, owner),
+      maxGarbage: 0.25,
+      unmovable,
+      log: createLogger({ name: 'test', level: 'silent' }),
+      now: clock.now,
+    });
+  return {
+    clock,
+    records,
+    compact,
+    get layer() {
+      return layer;
+    },
+    get blobs() {
+      return blobs;
+    },
+    restart() {
+      blobs = open();
+      layer = layerOver(blobs);
+    },
+    segments: async () => (await Array.fromAsync(blobs.segments?.list() ?? [])).length,
+    removals: () => removeQueuedBlobs({ records, blobs, now: clock.now }),
+    owners: async () => {
+      const ids: BlobId[] = [];
+      for await (const item of records.scan(within('r'))) {
+        if (item.kind === 'entry') ids.push(String(decodeKey(item.key)[1]) as BlobId);
+      }
+      return ids;
+    },
+  };
+}
+
+type Test = Awaited<ReturnType<typeof prepared>>;
+
+/** Puts objects `k0`, `k1`, …, and returns their bodies. */
+async function fill({ layer }: Test, count: number): Promise<Map<string, Buffer>> {
+  const bodies = new Map<string, Buffer>();
+  for (let n = 0; n < count; n += 1) {
+    const bytes = randomBytes(size);
+    bodies.set(`k${n}`, bytes);
+    await layer.putObject(put('bucket', `k${n}`, bytes));
+  }
+  return bodies;
+}
+
+async function expectAll({ layer }: Test, bodies: Map<string, Buffer>): Promise<void> {
+  for (const [key, bytes] of bodies) expect((await body(layer, 'bucket', key)).equals(bytes), key).toBe(true);
+}
+
+/** Runs the rounds of removal and compaction for some minutes. */
+async function pass(test: Test, minutes = 5): Promise<number> {
+  let moved = 0;
+  for (let minute = 0; minute < minutes; minute += 1) {
+    test.clock.now += MINUTE + 1;
+    await test.removals();
+    moved += (await test.compact()).moved;
+  }
+  return moved;
+}
+
+describe('objects of medium size', () => {
+  it('share a segment, with an owner record for each', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 5);
+    expect(new Set((await test.owners()).map((id) => placeOf(id)?.segment)).size).toBe(1);
+    expect(await Array.fromAsync(test.blobs.list())).toEqual([]);
+    await expectAll(test, bodies);
+  });
+
+  it('keep their segment while little of it is garbage', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 10);
+    await test.layer.deleteObject('bucket', 'k0');
+    bodies.delete('k0');
+    test.restart();
+    test.clock.now += DAY;
+    expect(await pass(test)).toBe(0);
+    expect(await test.segments()).toBe(1);
+    await expectAll(test, bodies);
+  });
+
+  it('give the space back within minutes when all are deleted', async () => {
+    const test = await prepared();
+    await fill(test, 10);
+    for (let n = 0; n < 10; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await pass(test, 3);
+    expect(await test.segments()).toBe(0);
+  });
+
+  it('move to another segment when too much of theirs is garbage', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 10);
+    const before = await test.owners();
+    for (const n of [0, 3, 4, 8]) {
+      await test.layer.deleteObject('bucket', `k${n}`);
+      bodies.delete(`k${n}`);
+    }
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(6);
+    expect(await test.segments()).toBe(1);
+    expect(await readSegmentSpace(test.records)).toMatchObject({
+      segments: 1,
+      garbage: 0,
+      removed: 1,
+      moved: 6,
+      movedBytes: 6 * size,
+    });
+    const after = await test.owners();
+    expect(after).toHaveLength(6);
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    await expectAll(test, bodies);
+  });
+
+  it('are served to a reader that began before they moved', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 4);
+    const { info, read } = await test.layer.getObject('bucket', 'k3');
+    for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    expect((await test.compact()).moved).toBe(1);
+    await test.compact();
+    const pieces = read({ start: 0, end: info.size });
+    const got = Buffer.isBuffer(pieces) ? pieces : Buffer.from((await pieces.next()) ?? '');
+    expect(got.equals(bodies.get('k3') ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('that are replaced or deleted while they move stay replaced or deleted', async () => {
+    const test = await prepared();
+    await fill(test, 10);
+    for (let n = 0; n < 8; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    const other = randomBytes(size);
+    const { layer, blobs, records, clock } = test;
+    const moved: boolean[] = [];
+    const move: Parameters<typeof compactSegments>[0]['move'] = async (blob, owner) => {
+      const moving = layer.moveBody(blob, owner);
+      if (owner.key === 'k8') await layer.putObject(put('bucket', 'k8', other));
+      else await layer.deleteObject('bucket', owner.key);
+      moved.push(await moving);
+      return false;
+    };
+    const log = createLogger({ name: 'test', level: 'silent' });
+    await compactSegments({ records, blobs, move, maxGarbage: 0.25, unmovable: new Set(), log, now: clock.now });
+    expect(moved).toHaveLength(2);
+    expect((await body(layer, 'bucket', 'k8')).equals(other)).toBe(true);
+    await expect(layer.headObject('bucket', 'k9')).rejects.toMatchObject({ code: 'NoSuchKey' });
+    expect(await test.owners()).toHaveLength(1);
+  });
+
+  it('move as noncurrent versions too', async () => {
+    const test = await prepared();
+    await test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    const [first, second] = [randomBytes(size), randomBytes(size)];
+    const { versionId } = await test.layer.putObject(put('bucket', 'key', first));
+    await test.layer.putObject(put('bucket', 'key', second));
+    await fill(test, 4);
+    for (let n = 0; n < 4; n += 1) {
+      const { versionId: gone } = await test.layer.headObject('bucket', `k${n}`);
+      await test.layer.deleteObject('bucket', `k${n}`, { versionId: gone });
+    }
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(2);
+    expect((await body(test.layer, 'bucket', 'key')).equals(second)).toBe(true);
+    expect((await body(test.layer, 'bucket', 'key', versionId)).equals(first)).toBe(true);
+  });
+
+  it('move under the name that a rename gave them', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 4);
+    await test.layer.renameObject({
+      bucket: 'bucket',
+      from: 'k3',
+      to: 'renamed',
+      fromConditions: {},
+      toConditions: {},
+      onlyIds: [],
+      onlyTargetId: undefined,
+      clientToken: undefined,
+      allowTags: () => Promise.resolve(),
+      by: undefined,
+    });
+    for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(1);
+    expect((await body(test.layer, 'bucket', 'renamed')).equals(bodies.get('k3') ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('that nobody committed are garbage after a day', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 1);
+    const orphan = Buffer.alloc(size);
+    await test.blobs.segments?.write(
+      (async function* () {
+        yield await Promise.resolve(orphan);
+      })(),
+      { length: size },
+    );
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(0);
+    test.clock.now += DAY;
+    expect(await pass(test)).toBe(1);
+    expect(await test.segments()).toBe(1);
+    await expectAll(test, bodies);
+  });
+
+  it('cannot be committed into a segment that was given up', async () => {
+    const test = await prepared();
+    const gate = Promise.withResolvers<void>();
+    const bytes = randomBytes(size);
+    const slow = test.layer.putObject(
+      put('bucket', 'slow', bytes, {
+        body: (async function* () {
+          yield bytes.subarray(0, 1000);
+          await gate.promise;
+          yield bytes.subarray(1000);
+        })(),
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    test.clock.now += 2 * DAY;
+    const { compact } = test;
+    expect((await compact()).removed).toBe(1);
+    gate.resolve();
+    await expect(slow).rejects.toMatchObject({ code: 'RequestTimeout' });
+  });
+});

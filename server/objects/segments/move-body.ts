@@ -1,0 +1,48 @@
+import { keptPieces } from '../../../platform/pieces.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import { placeOf } from '../../store/packed-id.ts';
+import type { ObjectContext } from '../context.ts';
+import type { BlobOwner } from '../contract/objects.ts';
+import { claimBlob, commitChange, objectRecordKey, queueRemoval } from '../operations/commit-change.ts';
+import { findVersion, NULL_VERSION } from '../operations/versions.ts';
+import { encodeObject } from '../records/object-record.ts';
+
+/**
+ * Moves a packed body to another segment, byte by byte as it is: its checksums are compared when it is read. Returns false where its object
+ * has another body by now, or is gone.
+ */
+export async function moveBody(context: ObjectContext, blob: BlobId, owner: BlobOwner): Promise<boolean> {
+  const { segments } = context.blobs;
+  const place = placeOf(blob);
+  if (segments === undefined || place === undefined) return false;
+  if ((await findBody(context, blob, owner)) === undefined) return false;
+  const { length } = place;
+  const bytes = keptPieces(context.blobs.read(blob, { start: 0, end: length, size: length }));
+  const { id } = await segments.write(bytes, { length });
+  return commitChange(context, async () => {
+    const found = await findBody(context, blob, owner);
+    if (found === undefined) return { result: false };
+    const { stored, order, body } = found;
+    const recordKey = objectRecordKey({ bucket: owner.bucket, key: owner.key, order });
+    const claimed = await claimBlob(context, { blob: id }, owner);
+    const removal = queueRemoval([blob], context.clock());
+    const value = encodeObject({ ...stored.record, body: { ...body, blob: id } });
+    return {
+      batch: {
+        expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }, ...claimed.expect],
+        put: [{ key: recordKey, value }, ...claimed.put, ...removal.put],
+        delete: removal.delete,
+        freesSpace: true,
+      },
+      result: true,
+    };
+  });
+}
+
+/** Returns the version that has this body. */
+async function findBody(context: ObjectContext, blob: BlobId, { object, bucket, key, versionId }: BlobOwner) {
+  const found = await findVersion(context, bucket, key, versionId ?? NULL_VERSION);
+  if (found === undefined || found.stored.record.id !== object) return undefined;
+  const { body } = found.stored.record;
+  return body.kind === 'blob' && body.blob === blob ? { ...found, body } : undefined;
+}

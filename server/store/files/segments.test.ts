@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { from, inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
+import { PowerCut, SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
+import type { BlobId, Segments, SegmentId } from '../blob-store.ts';
+import { packedId, placeOf } from '../packed-id.ts';
+import { openFilesBlobStore } from './blob-store.ts';
+
+const root = '/data';
+
+function opened(disk = new SimulatedDisk(root), now = () => 0) {
+  const store = openFilesBlobStore(root, { fs: disk, now });
+  const { segments } = store;
+  if (segments === undefined) throw new Error('files have segments');
+  return { disk, store, segments };
+}
+
+async function pack(segments: Segments, bytes: Buffer): Promise<BlobId> {
+  return (await segments.write(inPieces(bytes, 10_000), { length: bytes.length })).id;
+}
+
+const segmentOf = (id: BlobId): SegmentId => {
+  const place = placeOf(id);
+  if (place === undefined) throw new Error(`${id} is not packed`);
+  return place.segment;
+};
+
+/** The disk with other files. */
+function withCreate(disk: SimulatedDisk, create: SimulatedDisk['create']): SimulatedDisk {
+  return new Proxy(disk, {
+    get(target, name) {
+      if (name === 'create') return create;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+const byText = (one: boolean, other: boolean) => Number(one) - Number(other);
+
+const flushes = (disk: SimulatedDisk) => disk.steps.filter((step) => step.startsWith('syncData')).length;
+
+describe('bodies in a segment', () => {
+  it.each([1, 4096, 70_000, 1_500_000])('of %i bytes are read as they were written, in any range', async (size) => {
+    const { store, segments } = opened();
+    const [one, other] = [randomBytes(size), randomBytes(size)];
+    const ids = await Promise.all([one, other].map((bytes) => pack(segments, bytes)));
+    expect((await read(store, ids[0] as BlobId, 0, size)).equals(one)).toBe(true);
+    expect((await read(store, ids[1] as BlobId, size - 1, size)).equals(other.subarray(size - 1))).toBe(true);
+  });
+
+  it('share one file, and are listed neither as blobs nor read beyond their end', async () => {
+    const { store, segments } = opened();
+    const [one, other] = await Promise.all([
+      pack(segments, Buffer.alloc(5_000, 1)),
+      pack(segments, Buffer.alloc(5_000, 2)),
+    ]);
+    expect(segmentOf(one)).toBe(segmentOf(other));
+    await expect(read(store, one, 0, 5_001)).rejects.toMatchObject({ code: 'blob-truncated' });
+    expect(await Array.fromAsync(store.list())).toEqual([]);
+    expect(await Array.fromAsync(segments.list())).toMatchObject([{ segment: segmentOf(one), sealed: false }]);
+  });
+
+  it('that end together share a flush', async () => {
+    const { disk, segments } = opened();
+    await pack(segments, Buffer.alloc(10));
+    const before = flushes(disk);
+    await Promise.all(Array.from({ length: 50 }, () => pack(segments, Buffer.alloc(5_000))));
+    expect(flushes(disk) - before).toBeLessThan(10);
+  });
+
+  it('do not wait for one that comes slowly', async () => {
+    const { segments } = opened();
+    const gate = Promise.withResolvers<void>();
+    const slow = segments.write(
+      (async function* () {
+        yield Buffer.from('a');
+        await gate.promise;
+        yield Buffer.from('b');
+      })(),
+      { length: 2 },
+    );
+    expect(await pack(segments, Buffer.alloc(9_000))).toMatch(/^ff/);
+    gate.resolve();
+    expect((await slow).id).toMatch(/^ff/);
+  });
+
+  it('that fail, or have another length, leave those beside them alone', async () => {
+    const { store, segments } = opened();
+    const failing = (async function* () {
+      yield Buffer.alloc(100);
+      await Promise.resolve();
+      throw new Error('the client went away');
+    })();
+    const broken = segments.write(failing, { length: 5_000 });
+    const good = pack(segments, Buffer.alloc(5_000, 7));
+    await expect(broken).rejects.toThrow('the client went away');
+    await expect(segments.write(from([Buffer.alloc(3)]), { length: 2 })).rejects.toThrow('has more');
+    await expect(segments.write(from([Buffer.alloc(3)]), { length: 4 })).rejects.toThrow('3 bytes came');
+    expect((await read(store, await good, 0, 5_000)).equals(Buffer.alloc(5_000, 7))).toBe(true);
+  });
+
+  it('release each chunk', async () => {
+    const { segments } = opened();
+    const released: number[] = [];
+    await segments.write(inPieces(Buffer.alloc(10_000), 4_096), {
+      length: 10_000,
+      release: (chunk) => released.push(chunk.length),
+    });
+    expect(released).toEqual([4_096, 4_096, 1_808]);
+  });
+
+  it('are missing when there is no such segment, and after it was removed', async () => {
+    const { store, segments } = opened();
+    const absent = packedId({ segment: 'ff00000000000000' as SegmentId, offset: 0, length: 5 });
+    await expect(read(store, absent, 0, 5)).rejects.toMatchObject({ code: 'blob-missing' });
+    const id = await pack(segments, Buffer.alloc(5));
+    await segments.remove(segmentOf(id));
+    await segments.remove(segmentOf(id));
+    await expect(read(store, id, 0, 5)).rejects.toMatchObject({ code: 'blob-missing' });
+  });
+
+  it('may be files of their own in a copy of the store', async () => {
+    const { segments } = opened();
+    const bytes = randomBytes(5_000);
+    const id = await pack(segments, bytes);
+    const copy = opened().store;
+    await copy.write(id, inPieces(bytes, 1_000));
+    expect((await read(copy, id, 0, 5_000)).equals(bytes)).toBe(true);
+    await copy.remove(id);
+    await expect(read(copy, id, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
+  });
+});
+
+describe('a segment', () => {
+  it('whose flush failed takes no more bodies', async () => {
+    let fail = true;
+    const disk = new SimulatedDisk(root);
+    const create = async (path: string) => {
+      const file = await disk.create(path);
+      return { ...file, syncData: () => (fail ? Promise.reject(new Error('input/output error')) : file.syncData()) };
+    };
+    const { segments, store } = opened(withCreate(disk, create));
+    const first = Promise.allSettled([pack(segments, Buffer.alloc(10)), pack(segments, Buffer.alloc(10))]);
+    expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fail = false;
+    const id = await pack(segments, Buffer.alloc(10, 3));
+    expect((await read(store, id, 0, 10)).equals(Buffer.alloc(10, 3))).toBe(true);
+    expect((await Array.fromAsync(segments.list())).map(({ sealed }) => sealed).toSorted(byText)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('is sealed early on a small volume, where compaction has little room', async () => {
+    const { segments } = opened();
+    for (let n = 0; n < 5; n += 1) await pack(segments, Buffer.alloc(1024 * 1024));
+    const found = await Array.fromAsync(segments.list());
+    expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
+  });
+
+  it('that found no room is sealed, so that it can give some back', async () => {
+    let full = false;
+    const disk = new SimulatedDisk(root);
+    const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const create = async (path: string) => {
+      const file = await disk.create(path);
+      const write: typeof file.write = (...args) => (full ? Promise.reject(noRoom) : file.write(...args));
+      return { ...file, write };
+    };
+    const { segments } = opened(withCreate(disk, create));
+    await pack(segments, Buffer.alloc(10));
+    full = true;
+    await expect(pack(segments, Buffer.alloc(10))).rejects.toMatchObject({ reason: 'full' });
+    full = false;
+    await pack(segments, Buffer.alloc(10));
+    const found = await Array.fromAsync(segments.list());
+    expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
+  });
+
+  it('is sealed when it is old, and when nobody writes to it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      let now = 0;
+      const { segments } = opened(new SimulatedDisk(root), () => now);
+      const states = async () => (await Array.fromAsync(segments.list())).map(({ sealed }) => sealed).toSorted(byText);
+      await pack(segments, Buffer.alloc(10));
+      now += 11 * 60_000;
+      await pack(segments, Buffer.alloc(10));
+      expect(await states()).toEqual([false, true]);
+      now += 61_000;
+      vi.advanceTimersByTime(61_000);
+      await vi.waitFor(async () => {
+        expect(await states()).toEqual([true, true]);
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+async function lost(disk: SimulatedDisk, acknowledged: Map<BlobId, Buffer>): Promise<number> {
+  let count = 0;
+  for (const names of ['lost', 'kept'] as const) {
+    const { store } = opened(disk.afterPowerCut(names));
+    for (const [id, bytes] of acknowledged) {
+      const found = await read(store, id, 0, bytes.length).catch(() => undefined);
+      if (found?.equals(bytes) !== true) count += 1;
+    }
+  }
+  return count;
+}
+
+describe('a power cut', () => {
+  const bodies = [Buffer.alloc(3_000, 1), Buffer.alloc(9_000, 2), Buffer.alloc(100, 3)];
+
+  /** Writes all bodies, the last one after the others. Returns those that were acknowledged. */
+  async function write(disk: SimulatedDisk): Promise<Map<BlobId, Buffer>> {
+    const { segments } = opened(disk);
+    const acknowledged = new Map<BlobId, Buffer>();
+    const one = async (bytes: Buffer | undefined) => {
+      if (bytes === undefined) return;
+      try {
+        acknowledged.set(await pack(segments, bytes), bytes);
+      } catch (error) {
+        if (!(error instanceof PowerCut) && !String(error).includes('segment')) throw error;
+      }
+    };
+    await Promise.all([one(bodies[0]), one(bodies[1])]);
+    await one(bodies[2]);
+    return acknowledged;
+  }
+
+  it('before any step loses no acknowledged body', async () => {
+    const whole = new SimulatedDisk(root);
+    expect((await write(whole)).size).toBe(3);
+    for (let cutBefore = 0; cutBefore <= whole.steps.length; cutBefore += 1) {
+      const disk = new SimulatedDisk(root, { cutBefore });
+      expect(await lost(disk, await write(disk)), `cut before step ${cutBefore}`).toBe(0);
+    }
+  });
+
+  it.each([['syncData'], ['syncFolder segments'], ['syncFolder .']])(
+    'would show where %s only pretended',
+    async (flush) => {
+      const disk = new SimulatedDisk(root, { pretends: (step) => step.startsWith(flush) });
+      expect(await lost(disk, await write(disk))).toBeGreaterThan(0);
+    },
+  );
+});
+
+it('a blob of its own is untouched by segments', async () => {
+  const { store, segments } = opened();
+  const id = someBlobId();
+  await store.write(id, from([Buffer.from('own')]));
+  await pack(segments, Buffer.alloc(10));
+  expect(String(await read(store, id, 0, 3))).toBe('own');
+});
