@@ -49,13 +49,16 @@ async function refuse({ call }: TestCalls, sent: SentRequest, { status, code, me
   expect(reply.refusal).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error>.*<\/Error>$/s);
 }
 
-/** Each rule is broken on other operations than the rules before it. */
-const spread = rules.flatMap(([what, each, make, expected], rule) =>
-  each.map((way, at) => {
-    const [name, request] = everyRequest[(rule * 7 + at * 3) % everyRequest.length] ?? never();
+/** Version 2 does not sign the `id` of a configuration, so that all its requests with one are refused alike. */
+const wholeSigned = everyRequest.filter(([, { query }]) => query?.['id'] === undefined);
+
+/** Each rule is broken on the next operation. */
+const spread = rules
+  .flatMap(([what, each, make, expected]) => each.map((way) => ({ way, what, make, expected })))
+  .map(({ way, what, make, expected }, index) => {
+    const [name, request] = wholeSigned[(index * 7) % wholeSigned.length] ?? never();
     return [way, what, name, make, request, expected] as const;
-  }),
-);
+  });
 
 function never(): never {
   throw new Error('there are operations');
