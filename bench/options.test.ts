@@ -26,7 +26,13 @@ describe('the options of the benchmark', () => {
 
   it('take a name for the loads of all sizes', () => {
     const { steps } = parseOptions(['--only', 'head', '--connections', '8']);
-    expect(steps.map((step) => step.load)).toEqual(['head-4KiB', 'head-64KiB', 'head-8MiB']);
+    expect(steps.map((step) => step.load)).toEqual([
+      'head-4KiB',
+      'head-64KiB',
+      'head-256KiB',
+      'head-1MiB',
+      'head-8MiB',
+    ]);
   });
 
   it('take the exact name of a load first', () => {

@@ -19,9 +19,11 @@ const program = new Command('coffer');
 const commands = commandsOf(program, () => Promise.resolve());
 addDataCommands(commands);
 addAdminCommands(commands);
+/** Old names that are refused have no example. */
+const present = leaves(program, 'coffer').filter(([, command]) => !command.description().startsWith('refused: '));
 
 describe('each command', () => {
-  it.each(leaves(program, 'coffer'))('%s has an example of itself, and says what it is for', (path, command) => {
+  it.each(present)('%s has an example of itself, and says what it is for', (path, command) => {
     const [, examples = ''] = helpOf(command).split('Examples:\n');
     expect(examples).toContain(`  ${path}`);
     expect(command.description()).toMatch(/^[a-z]/);
