@@ -50,7 +50,13 @@ await build({
     minify: false,
     rolldownOptions: {
       input,
-      output: { format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      output: {
+        format: 'esm',
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+        // Names stay, for the stacks of errors; blanks and comments are a third of the bytes.
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      },
     },
   },
   plugins: [
