@@ -1,4 +1,15 @@
-import { ActionIcon, Badge, Button, createTheme, Drawer, Modal, Paper, Table, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  createTheme,
+  Drawer,
+  Modal,
+  Paper,
+  SegmentedControl,
+  Table,
+  Tooltip,
+} from '@mantine/core';
 
 /** Verdigris: what bronze fittings of old chests turn into. The greys carry a little of it. */
 export const theme = createTheme({
@@ -90,6 +101,8 @@ export const theme = createTheme({
       },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true } }),
+    // Its own grey has a contrast of 4.3 on the grey of the control.
+    SegmentedControl: SegmentedControl.extend({ styles: { innerLabel: { color: 'var(--mantine-color-text)' } } }),
     Table: Table.extend({
       defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', borderColor: 'var(--coffer-line)' },
     }),
