@@ -78,6 +78,24 @@ describe('PageStore', () => {
     expect([store.count, store.complete]).toEqual([1, true]);
   });
 
+  it('asks for nothing more when it is closed before its first page came', async () => {
+    let asked = 0;
+    const store = new PageStore<number>((_cursor, signal) => {
+      asked += 1;
+      // Endless calls would keep this test, and a tab of a browser, from ever doing anything else.
+      if (asked > 100) return Promise.resolve({ rows: [1] });
+      return signal.aborted
+        ? Promise.reject(new Error('aborted'))
+        : Promise.resolve()
+            .then(() => signal.throwIfAborted())
+            .then(() => ({ rows: [] }));
+    });
+    store.ensure(0, 0);
+    store.close();
+    await settled();
+    expect(asked).toBe(1);
+  });
+
   it('stops at an error until it is asked to retry', async () => {
     let fails = true;
     const store = new PageStore<number>(() =>

@@ -120,8 +120,9 @@ export class PageStore<Row> {
       this.#slots.push({ cursor, start: this.count, count: rows.length, rows, used: ++this.#uses });
       this.#next = next;
     });
+    if (this.#abort.signal.aborted || this.#error !== undefined) return;
     // A page may have no row that is shown.
-    if (this.#error === undefined && this.count === 0 && this.#next !== undefined) void this.#append(this.#next);
+    if (this.count === 0 && this.#next !== undefined) void this.#append(this.#next);
   }
 
   async #reload(at: number): Promise<void> {
