@@ -58,6 +58,8 @@ class File {
 class Folder {
   entries = new Map<string, File | Folder>();
   durable = new Map<string, File | Folder>();
+  /** The number of the flush that made them durable. */
+  flushedBy = 0;
 }
 
 /**
@@ -166,7 +168,10 @@ export class RecordedDisk {
     if (target instanceof Folder) {
       const names = new Map(target.entries);
       this.#flushing.set(number, () => {
+        // Another flush that began later may have ended before: no disk forgets its names again.
+        if (number < target.flushedBy) return;
         target.durable = names;
+        target.flushedBy = number;
       });
     }
   }
