@@ -340,7 +340,8 @@ describe('administration in a browser', () => {
     for (const path of paths) {
       await page.goto(`${server.console}${path}`);
       await page.locator('h1').waitFor();
-      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+      // Several parts of a page may still load.
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 60_000 }).toBe(0);
       expect({ path, unnamed: await unnamedControls(page), headings: await page.locator('h1').count() }).toEqual({
         path,
         unnamed: [],
