@@ -119,5 +119,12 @@ describe('.ci/run in a repository', { timeout: 120_000 }, () => {
       expect([status, lines.at(-1)]).toEqual([1, '1 passed, 1 failed']);
       expect(lines.join('\n')).toMatch(/the last full run is 15\d commits old/);
     });
+
+    it('passes after so many commits when the changes select every step', () => {
+      change('unknown/file', 'new');
+      commit();
+      const { status, lines } = run();
+      expect([status, lines.at(-1)]).toEqual([0, '2 passed, 0 failed']);
+    });
   });
 });
