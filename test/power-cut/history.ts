@@ -11,7 +11,9 @@ interface ChangeOfKey {
 export interface Sighting {
   readonly key: string;
   readonly content: Content;
-  /** How long the recording was when the reader had it. */
+  /** How long the recording was when the reader asked for it. */
+  readonly asked: number;
+  /** How long it was when the reader had it. */
   readonly seen: number;
 }
 
@@ -117,10 +119,14 @@ export class History implements Witness {
     return [last === -1 ? undefined : changes[last]?.content, ...later];
   }
 
-  /** What a key may be after a power cut at the moment a reader had seen it: that content, or one of a change begun later. */
-  allowedAfterSighting({ key, content, seen }: Sighting): readonly Content[] {
+  /**
+   * What a key may be after a power cut at the moment a reader had seen it: that content, or one of a change begun later. A rename or a copy
+   * may give a key a content again: the reader may have seen the earlier one, where that was still there when it asked.
+   */
+  allowedAfterSighting({ key, content, asked, seen }: Sighting): readonly Content[] {
     const changes = (this.#changes.get(key) ?? []).filter((change) => change.begun <= seen);
-    const at = changes.findLastIndex((change) => change.content === content);
-    return [content, ...changes.slice(at + 1).map((change) => change.content)];
+    const isSeen = (at: number) => changes[at]?.content === content && (changes[at + 1]?.answered ?? Infinity) > asked;
+    const first = changes.findIndex((_, at) => isSeen(at));
+    return [content, ...changes.slice(first + 1).map((change) => change.content)];
   }
 }

@@ -99,11 +99,12 @@ async function readUntilGone(
       continue;
     }
     try {
+      const asked = length();
       const { Body } = await s3.send(new GetObjectCommand(placeOf(key)));
       // The head of the answer is here: from now on the object has been seen.
       const seen = length();
       const bytes = await Body?.transformToByteArray();
-      if (bytes !== undefined) history.sight({ key, content: contentOf(bytes), seen });
+      if (bytes !== undefined) history.sight({ key, content: contentOf(bytes), asked, seen });
     } catch (error) {
       if (!(error instanceof NoSuchKey || error instanceof NoSuchBucket)) return;
     }
