@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
 import { listUploads } from './list-objects.ts';
 import { abortUpload, listParts, type StoredPart, type Upload } from './multipart-upload.ts';
@@ -67,6 +67,7 @@ export class UploadSessions {
     };
     const leave = (): void => void this.#inProgress.delete(path);
     try {
+      await removeUnfinishedNotes(path);
       const own = { plan: hashOf(plan), pid: process.pid, host: hostname() };
       const left = note === undefined ? undefined : await leftUpload(client, place, note, own.plan);
       if (left !== undefined) {
@@ -130,7 +131,7 @@ function ignoreRefusal(error: unknown): undefined {
 }
 
 /** A process of another host cannot be asked. A container that was killed has the same number again. */
-function isRunning({ pid, host }: Note): boolean {
+function isRunning({ pid, host }: Pick<Note, 'pid' | 'host'>): boolean {
   if (host !== hostname() || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
@@ -161,11 +162,20 @@ async function readNote(path: string): Promise<Note | undefined> {
 /** Replaces the file at once. It need not survive a power cut. */
 async function writeNote(path: string, note: Note): Promise<void> {
   try {
-    await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(`${path}.${note.pid}`, JSON.stringify(note), { mode: 0o600 });
     await rename(`${path}.${note.pid}`, path);
   } catch {
     // The upload is then not continued after a kill.
+  }
+}
+
+/** A command that was killed in `writeNote` leaves the file with its PID behind. */
+async function removeUnfinishedNotes(path: string): Promise<void> {
+  const prefix = `${basename(path)}.`;
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    if (!name.startsWith(prefix) || isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() })) continue;
+    await rm(join(dirname(path), name), { force: true }).catch(() => undefined);
   }
 }
 
