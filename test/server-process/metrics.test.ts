@@ -92,6 +92,7 @@ describe('the metrics of a running server', () => {
 it('gives its metrics to everybody where it is told to, by the name of MinIO too', async () => {
   const open = await startServer({ env: { MINIO_PROMETHEUS_AUTH_TYPE: 'public', SVC_THREADS: '1' } });
   try {
+    await untilReady(open);
     const answer = await fetch(`${open.s3}/minio/v2/metrics/cluster`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,

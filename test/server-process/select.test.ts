@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rejects } from 'node:assert/strict';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'bucket';
 /** Rows of 97 bytes. `npm test` reads a fifth of what the gate reads. */
@@ -25,6 +25,7 @@ let client: S3Client;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-select-'));
   server = await startServer({ folder, env: { SVC_THREADS: '1' } });
+  await untilReady(server);
   client = s3Client(server);
   await client.send(new CreateBucketCommand({ Bucket }));
 });
