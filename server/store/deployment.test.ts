@@ -56,6 +56,29 @@ describe('two new stores', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  it('become one deployment when another server finishes its start between two reads of this one', async () => {
+    for (const moment of ['marker', 'buckets'] as const) {
+      const records = new MemoryRecordStore();
+      const blobs = join(base.path, moment);
+      await mkdir(blobs);
+      let id: string | undefined;
+      const other = async () => {
+        id = await joined(records, { blobs });
+        await records.commit({ id: commitId(), put: [{ key: key('b', 'bucket'), value: Buffer.from('x') }] });
+      };
+      const marker = {
+        ...folderMarker(blobs),
+        async read() {
+          const before = await folderMarker(blobs).read();
+          if (id === undefined) await other();
+          return moment === 'marker' ? folderMarker(blobs).read() : before;
+        },
+      };
+      const places = { records: '', blobs };
+      expect(await joinDeployment({ records, marker, places, sameFolder: false })).toBe(id);
+    }
+  });
+
   it('become one deployment after a start that ended between the record and the marker', async () => {
     const records = new MemoryRecordStore();
     const cut = { read: () => folderMarker(folder).read(), write: () => Promise.reject(new Error('power cut')) };

@@ -72,7 +72,12 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
     const entry = await records.get(deploymentKey);
     const found = await marker.read().catch(blamesBlobs);
     if (entry === undefined) {
-      await refuseForeign(options, found);
+      const refusal = await foreign(options, found);
+      if (refusal !== undefined) {
+        // Another server that started at the same time may have written the record, and what came after it, since this one looked.
+        if ((await records.get(deploymentKey)) === undefined) throw refusal;
+        continue;
+      }
       const record = { deploymentId: options.newId ?? randomUUID(), marked: false };
       await change(records, { kind: 'absent', key: deploymentKey }, record);
       continue;
@@ -99,22 +104,27 @@ async function change(records: RecordStore, expectation: Expectation, record: De
   );
 }
 
-async function refuseForeign({ records, places, sameFolder }: JoinOptions, marker: string | undefined): Promise<void> {
+/** Returns why records without a deployment cannot get one. */
+async function foreign(
+  { records, places, sameFolder }: JoinOptions,
+  marker: string | undefined,
+): Promise<ProgramError | undefined> {
   if (marker !== undefined && !sameFolder) {
-    throw new ProgramError(
+    return new ProgramError(
       'deployment',
       `the blobs at ${places.blobs} belong to the deployment ${marker}, and the records at ${places.records} are new: ` +
         'name the records of that deployment, or other blobs',
     );
   }
-  if (sameFolder) return;
+  if (sameFolder) return undefined;
   for await (const _bucket of records.scan({ ...within('b'), limit: 1 })) {
-    throw new ProgramError(
+    return new ProgramError(
       'deployment',
       `the records at ${places.records} hold buckets whose blobs are in their data folder, and not at ${places.blobs}: ` +
         'start the server once as before, stop it, and move the blobs by coffer-store',
     );
   }
+  return undefined;
 }
 
 function different(places: JoinOptions['places'], deploymentId: string, found: string): ProgramError {

@@ -98,6 +98,7 @@ it('gives its metrics to everybody where it is told to, by the name of MinIO too
       200,
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
+    await answer.text();
   } finally {
     await open.stop();
   }
