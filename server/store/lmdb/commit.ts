@@ -76,6 +76,12 @@ interface Waiting {
   readonly settle: PromiseWithResolvers<Outcome>;
 }
 
+interface CommitQueueOptions {
+  readonly ballast?: Pick<Ballast, 'release' | 'isTight'> | undefined;
+  /** Called before each transaction. Must not throw. */
+  readonly begins?: () => void;
+}
+
 /**
  * Group commit: the batches that arrive during the flush of one transaction form the next transaction. A flush costs the same for one
  * batch as for a hundred.
@@ -85,6 +91,7 @@ export class CommitQueue {
   readonly #tables: RecordTables;
   readonly #unavailable: (error: unknown) => StoreUnavailable;
   readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
+  readonly #begins: () => void;
   readonly #recent = new RecentCommits();
   #waiting: Waiting[] = [];
   #scheduled = false;
@@ -93,12 +100,13 @@ export class CommitQueue {
     root: RootDatabase<Buffer, Buffer>,
     tables: RecordTables,
     unavailable: (error: unknown) => StoreUnavailable,
-    ballast: Pick<Ballast, 'release' | 'isTight'> = noBallast,
+    { ballast = noBallast, begins = () => undefined }: CommitQueueOptions = {},
   ) {
     this.#root = root;
     this.#tables = tables;
     this.#unavailable = unavailable;
     this.#ballast = ballast;
+    this.#begins = begins;
   }
 
   commit(batch: Batch): Promise<Outcome> {
@@ -141,6 +149,7 @@ export class CommitQueue {
     let group: readonly Waiting[] = [];
     let decided: readonly Decided[] = [];
     if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
+    this.#begins();
     try {
       // lmdb-js rolls back only a child transaction if a write in the middle fails.
       await this.#root.childTransaction(() => {

@@ -1,5 +1,5 @@
 import { StoreError } from '../store-error.ts';
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -16,12 +16,12 @@ const GROUP_SPACE = 32 * 1024 * 1024;
 /**
  * Translates an error of LMDB. The transaction was aborted and nothing was changed.
  *
- * LMDB reports a partial write as an input/output error, so `isThereRoom` decides if the disk is full.
+ * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full.
  */
-export function unavailable(error: unknown, isThereRoom: () => boolean): StoreUnavailable {
+export function unavailable(error: unknown, wasThereRoom: () => boolean): StoreUnavailable {
   const message = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
-  if (full.includes(code) || (code === EIO && !isThereRoom())) {
+  if (full.includes(code) || (code === EIO && !wasThereRoom())) {
     return new StoreUnavailable('full', `no space is left for records: ${message}`, { cause: error });
   }
   return new StoreUnavailable('unreachable', `the record store failed: ${message}`, { cause: error });
@@ -48,10 +48,46 @@ export async function causeOf(error: unknown): Promise<unknown> {
 }
 
 /**
+ * Decides if a failed write met a full disk. Other threads and the removal of blobs free space at any time, so the space that is there
+ * after the failure does not tell: a disk that had too little for a transaction before it began, or right after it failed, was full.
+ */
+export class DiskRoom {
+  readonly #folder: string;
+  readonly #freeOf: (folder: string) => number;
+  #before = Infinity;
+
+  constructor(folder: string, freeOf: (folder: string) => number = freeBytesOf) {
+    this.#folder = folder;
+    this.#freeOf = freeOf;
+  }
+
+  /** The caller calls this before each transaction: it takes a few microseconds. */
+  look(): void {
+    this.#before = this.#freeOf(this.#folder);
+  }
+
+  /** Returns true if the disk had space for the transaction. */
+  wasThere(): boolean {
+    if (Math.min(this.#before, this.#freeOf(this.#folder)) < GROUP_SPACE) return false;
+    return isThereRoomIn(this.#folder);
+  }
+}
+
+/** A disk that cannot tell counts as one with space. */
+function freeBytesOf(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+}
+
+/**
  * Returns true if the folder has space for one transaction. It writes a file to find out, because the free space of the disk does not
  * show quotas and limits of this process. A disk that fails for another reason counts as one with space.
  */
-export function isThereRoomIn(folder: string): boolean {
+function isThereRoomIn(folder: string): boolean {
   const path = join(folder, `room-${process.pid}-${threadId}`);
   let file: number | undefined;
   try {

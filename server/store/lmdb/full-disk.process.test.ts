@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
-import { unavailable } from './errors.ts';
+import { DiskRoom, unavailable } from './errors.ts';
 
 const script = `
   const { openLmdbRecordStore } = await import(${JSON.stringify(new URL('record-store.ts', import.meta.url).href)});
@@ -51,5 +51,29 @@ describe('LMDB without room', () => {
     expect(unavailable(Object.assign(new Error('No space left on device'), { code: 28 }), () => true).reason).toBe(
       'full',
     );
+  });
+
+  it.each([
+    ['before the transaction', [1024, 2 ** 40]],
+    ['right after it failed', [2 ** 40, 1024]],
+  ])(
+    'takes a write that found no room %s for one on a full disk, although blobs were removed since',
+    async (_when, free) => {
+      const folder = await temporaryFolder();
+      const left = [...free];
+      const room = new DiskRoom(folder.path, () => left.shift() ?? 0);
+      room.look();
+      const error = Object.assign(new Error('Input/output error'), { code: 5 });
+      expect(unavailable(error, () => room.wasThere()).reason).toBe('full');
+      await folder.remove();
+    },
+  );
+
+  it('takes an error of a disk that had room all the time for that of a broken disk', async () => {
+    const folder = await temporaryFolder();
+    const room = new DiskRoom(folder.path, () => 2 ** 40);
+    room.look();
+    expect(room.wasThere()).toBe(true);
+    await folder.remove();
   });
 });

@@ -17,7 +17,7 @@ import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from '
 import { Ballast, CommitQueue } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { isThereRoomIn, recordFileFailed, unavailable } from './errors.ts';
+import { DiskRoom, recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -58,12 +58,13 @@ class LmdbRecordStore implements RecordStore {
     this.#tables = tables;
     this.#scans = new ScanHandle(root, tables);
     this.#ballast = ballast;
+    const room = new DiskRoom(folder);
     const failureOf = (error: unknown) => {
-      const failure = unavailable(error, () => isThereRoomIn(folder));
+      const failure = unavailable(error, () => room.wasThere());
       if (failure.reason !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };
-    this.#queue = new CommitQueue(root, tables, failureOf, ballast);
+    this.#queue = new CommitQueue(root, tables, failureOf, { ballast, begins: () => room.look() });
   }
 
   // Async only so that errors are rejections: the read takes a few microseconds.
