@@ -107,6 +107,9 @@ class FilesBlobStore implements BlobStore {
 
   /** A copy of a store has packed bodies as files of their own. */
   async #openPacked(place: Place, path: string): Promise<OpenFile> {
+    // A shared file system looks for a missing file again and again. The segment of a copied body never comes.
+    const mayBeCopied = this.#fs.shared === true && !(await this.segments.has(place.segment));
+    if (mayBeCopied && (await this.#statOf(path)) !== undefined) return this.#fs.open(path);
     try {
       return await this.segments.open(place);
     } catch (error) {
@@ -184,6 +187,17 @@ class FileSegments implements Segments {
 
   open(place: Place): Promise<OpenFile> {
     return this.#reader.open(place);
+  }
+
+  /** Returns false where the file system does not show the segment; another server may have made it a moment ago. */
+  async has(segment: SegmentId): Promise<boolean> {
+    try {
+      await this.#fs.stat(join(this.#folder, segment));
+      return true;
+    } catch (error) {
+      if (isNoSuchFile(error)) return false;
+      throw error;
+    }
   }
 
   async *list(): AsyncIterable<ListedSegment> {

@@ -20,6 +20,11 @@ export interface BlobFileSystem {
   names(path: string): AsyncIterable<string>;
   stat(path: string): Promise<{ readonly size: number; readonly modifiedMs: number }>;
   space(path: string): Promise<{ readonly free: number; readonly total: number }>;
+  /**
+   * True where other machines write to the same files. The kernel looks for their changes only when a file is opened: a handle that stays
+   * open may show too few bytes, or zeros.
+   */
+  readonly shared?: boolean;
 }
 
 export interface NewFile {

@@ -18,16 +18,19 @@ interface Handle {
   dropped: boolean;
 }
 
-/** Opens packed bodies. The files of segments stay open for a while, since many reads go to the same few. */
+/**
+ * Opens packed bodies. The files of segments stay open for a while, since many reads go to the same few. On a shared file system each
+ * body has a file handle of its own, since an older one may not show what another server appended.
+ */
 export class SegmentReader {
   readonly #folder: string;
-  readonly #fs: Pick<BlobFileSystem, 'open'>;
+  readonly #fs: Pick<BlobFileSystem, 'open' | 'shared'>;
   readonly #now: () => number;
   /** The segment that was used last comes last. */
   readonly #handles = new Map<SegmentId, Handle>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(folder: string, fs: Pick<BlobFileSystem, 'open'>, now: () => number) {
+  constructor(folder: string, fs: Pick<BlobFileSystem, 'open' | 'shared'>, now: () => number) {
     this.#folder = folder;
     this.#fs = fs;
     this.#now = now;
@@ -49,13 +52,15 @@ export class SegmentReader {
   #handle(segment: SegmentId): Handle {
     const known = this.#handles.get(segment);
     this.#handles.delete(segment);
+    const isShared = this.#fs.shared === true;
     const handle = known ?? {
       file: this.#fs.open(join(this.#folder, segment)),
       readers: 0,
       used: 0,
       known: 0,
-      dropped: false,
+      dropped: isShared,
     };
+    if (isShared) return handle;
     handle.used = this.#now();
     this.#handles.set(segment, handle);
     if (known === undefined) this.#dropOldest();

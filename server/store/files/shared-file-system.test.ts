@@ -7,7 +7,8 @@ import {
   read,
   someBlobId,
 } from '../../../test/support/store/blob-store.conformance.ts';
-import { type BlobId, type BlobStore } from '../blob-store.ts';
+import { type BlobId, type BlobStore, type SegmentId } from '../blob-store.ts';
+import { packedId } from '../packed-id.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import type { BlobFileSystem } from './file-system.ts';
 import { openFilesBlobStore } from './blob-store.ts';
@@ -88,6 +89,61 @@ describe('a shared file system', () => {
     });
     expect((await read(store, id, 0, bytes.length)).equals(bytes)).toBe(true);
     expect(reads).toBe(2);
+  });
+
+  /** A handle that shows the size of the file at its opening, as the cache of NFS does. */
+  async function openAsOfNow(path: string) {
+    const file = await nodeFileSystem.open(path);
+    const size = (await file.size()) ?? 0;
+    const read = (into: Buffer, at: number) => file.read(into.subarray(0, Math.max(0, size - at)), at);
+    return { read, size: () => Promise.resolve(size), close: () => file.close() };
+  }
+
+  it('shows a packed body that another server appended after this one opened its segment', async () => {
+    const writer = over({}).segments;
+    const reader = over({ open: openAsOfNow });
+    for (const content of [bytes.subarray(0, 5_000), bytes.subarray(5_000, 15_000)]) {
+      const { length } = content;
+      const packed = await writer?.write(from([Buffer.from(content)]), { length });
+      expect((await read(reader, packed?.id as BlobId, 0, length)).equals(content)).toBe(true);
+    }
+  });
+
+  it('closes each handle of a segment once, where several went stale under their readers', async () => {
+    const { segments } = over({});
+    const ids: BlobId[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const packed = await segments?.write(from([Buffer.alloc(5_000, n)]), { length: 5_000 });
+      ids.push(packed?.id as BlobId);
+    }
+    const handles: { closes: number }[] = [];
+    const store = over({
+      async open(path) {
+        const file = await nodeFileSystem.open(path);
+        const handle = { closes: 0 };
+        const isFirst = handles.push(handle) <= ids.length;
+        const readNow = (into: Buffer, at: number) => file.read(into, at);
+        return {
+          read: failing(isFirst ? 1 : 0, 'ESTALE', readNow),
+          size: () => file.size(),
+          async close() {
+            handle.closes += 1;
+            await file.close();
+          },
+        };
+      },
+    });
+    const read5000 = async (id: BlobId, n: number) =>
+      expect((await read(store, id, 0, 5_000)).equals(Buffer.alloc(5_000, n))).toBe(true);
+    await Promise.all(ids.map(read5000));
+    await expect.poll(() => handles.map(({ closes }) => closes)).toEqual(Array(16).fill(1));
+  });
+
+  it('does not look again for the segment of a body that a copy has as a file', async () => {
+    const packed = packedId({ segment: 'ff00000000000000' as SegmentId, offset: 0, length: 9 });
+    await over({}).write(packed, from([Buffer.from('some text')]));
+    expect((await read(over({}), packed, 0, 9)).toString()).toBe('some text');
+    expect(pauses).toEqual([]);
   });
 
   it('has renamed what it says it cannot find, when the target is there', async () => {

@@ -61,6 +61,7 @@ export function sharedFileSystem(
     );
   return {
     ...fs,
+    shared: true,
 
     // Direct writes are left out: each would be a request to the file server.
     create: (path) => fs.create(path),
@@ -121,6 +122,7 @@ async function lookInto(fs: BlobFileSystem, folder: string): Promise<void> {
   }
 }
 
+/** The handle of one reader, which does not read concurrently: a stale handle is replaced and closed once. */
 class SharedFile implements OpenFile {
   #file: OpenFile;
   readonly #again: () => Promise<OpenFile>;
