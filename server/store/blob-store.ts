@@ -73,6 +73,8 @@ export interface ListedSegment {
   /** Milliseconds since the last write. */
   readonly ageMs: number;
   readonly sealed: boolean;
+  /** True where little of it is used: compaction joins such segments. */
+  readonly small: boolean;
 }
 
 export interface WriteOptions {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
 
 /** Keeps the handles of held locks alive: a collected handle would release its lock. */
@@ -168,6 +169,8 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       await makeDurableFolder(recordsFolder);
       await removeHalfMade(recordsFolder);
       await makeDurableFolder(blobsFolder);
+      // Without a mark, on a full disk, a segment counts as sealed after an hour.
+      await sealLeftSegments(join(blobsFolder, SEGMENTS)).catch(() => undefined);
     } catch (error) {
       lock.release();
       throw error;

@@ -1,23 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Pieces } from '../../../platform/pieces.ts';
-import {
-  type BlobId,
-  type BlobRange,
-  type BlobStore,
-  isBlobId,
-  type ListedSegment,
-  type Segments,
-  type WriteOptions,
-  type SegmentId,
-} from '../blob-store.ts';
-import { isSegmentId, packedId, type Place, placeOf } from '../packed-id.ts';
-import { StoreUnavailable } from '../record-store.ts';
+import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
+import { type Place, placeOf } from '../packed-id.ts';
 import { BlobChunks } from './read-blob.ts';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile, type OpenFile } from './file-system.ts';
-import { SegmentReader } from './segment-reader.ts';
-import { type Region, SEALED, SegmentWriter } from './segment-writer.ts';
-import { gatherInto, writeEach } from './write-blob.ts';
+import { type BlobFileSystem, type FileStat, isNoSuchFile, type NewFile, type OpenFile } from './file-system.ts';
+import { FileSegments, SEGMENTS } from './file-segments.ts';
+import { filler, unavailable } from './write-blob.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
 const HALF_WRITTEN = '.part';
@@ -45,7 +33,7 @@ class FilesBlobStore implements BlobStore {
     this.#root = root;
     this.#fs = fs;
     this.#now = now;
-    this.segments = new FileSegments(join(root, 'segments'), fs, now);
+    this.segments = new FileSegments(join(root, SEGMENTS), fs, now);
   }
 
   async write(id: BlobId, body: AsyncIterable<Buffer>, options: WriteOptions = {}): Promise<{ readonly size: number }> {
@@ -143,7 +131,7 @@ class FilesBlobStore implements BlobStore {
       throw new Error(`blob ${id} exists already: ids are never used twice`);
   }
 
-  async #statOf(path: string): Promise<{ readonly size: number; readonly modifiedMs: number } | undefined> {
+  async #statOf(path: string): Promise<FileStat | undefined> {
     try {
       return await this.#fs.stat(path);
     } catch (error) {
@@ -158,80 +146,6 @@ class FilesBlobStore implements BlobStore {
   }
 }
 
-/** The segments below a folder. Those that this object writes are its own. */
-class FileSegments implements Segments {
-  readonly #folder: string;
-  readonly #fs: BlobFileSystem;
-  readonly #now: () => number;
-  readonly #reader: SegmentReader;
-  readonly #writer: SegmentWriter;
-
-  constructor(folder: string, fs: BlobFileSystem, now: () => number) {
-    this.#folder = folder;
-    this.#fs = fs;
-    this.#now = now;
-    this.#reader = new SegmentReader(folder, fs, now);
-    this.#writer = new SegmentWriter({ folder, fs, now, random: randomBytes });
-  }
-
-  async write(
-    body: AsyncIterable<Buffer>,
-    { length, ...options }: WriteOptions & { readonly length: number },
-  ): Promise<{ readonly id: BlobId }> {
-    try {
-      return { id: packedId(await this.#writer.write(length, filler(body, options))) };
-    } catch (error) {
-      throw unavailable(error);
-    }
-  }
-
-  open(place: Place): Promise<OpenFile> {
-    return this.#reader.open(place);
-  }
-
-  /** Returns false where the file system does not show the segment; another server may have made it a moment ago. */
-  async has(segment: SegmentId): Promise<boolean> {
-    try {
-      await this.#fs.stat(join(this.#folder, segment));
-      return true;
-    } catch (error) {
-      if (isNoSuchFile(error)) return false;
-      throw error;
-    }
-  }
-
-  async *list(): AsyncIterable<ListedSegment> {
-    const names = new Set(await Array.fromAsync(this.#fs.names(this.#folder)));
-    for (const segment of names) {
-      if (!isSegmentId(segment)) continue;
-      try {
-        const { size, modifiedMs } = await this.#fs.stat(join(this.#folder, segment));
-        yield { segment, size, ageMs: this.#now() - modifiedMs, sealed: names.has(segment + SEALED) };
-      } catch (error) {
-        if (!isNoSuchFile(error)) throw error;
-      }
-    }
-  }
-
-  async remove(segment: SegmentId): Promise<void> {
-    const path = join(this.#folder, segment);
-    for (const name of [path, path + SEALED]) {
-      try {
-        await this.#fs.unlink(name);
-      } catch (error) {
-        if (!isNoSuchFile(error)) throw error;
-      }
-    }
-  }
-}
-
-function filler(
-  body: AsyncIterable<Buffer>,
-  { pages = false, release = () => undefined }: WriteOptions,
-): (file: Region) => Promise<number> {
-  return (file) => (pages ? writeEach(file, body, release) : gatherInto(file, body, release));
-}
-
 async function fillAndClose(file: NewFile, fill: (file: NewFile) => Promise<number>): Promise<number> {
   try {
     const size = await fill(file);
@@ -240,12 +154,4 @@ async function fillAndClose(file: NewFile, fill: (file: NewFile) => Promise<numb
   } finally {
     await file.close();
   }
-}
-
-function unavailable(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreUnavailable('full', 'no space is left for blobs', { cause: error });
-  }
-  return error;
 }

@@ -18,13 +18,18 @@ export interface BlobFileSystem {
   open(path: string): Promise<OpenFile>;
   /** Lists the names in a folder. A missing folder has none. */
   names(path: string): AsyncIterable<string>;
-  stat(path: string): Promise<{ readonly size: number; readonly modifiedMs: number }>;
+  stat(path: string): Promise<FileStat>;
   space(path: string): Promise<{ readonly free: number; readonly total: number }>;
   /**
    * True where other machines write to the same files. The kernel looks for their changes only when a file is opened: a handle that stays
    * open may show too few bytes, or zeros.
    */
   readonly shared?: boolean;
+}
+
+export interface FileStat {
+  readonly size: number;
+  readonly modifiedMs: number;
 }
 
 export interface NewFile {

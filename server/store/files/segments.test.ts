@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { from, inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
 import { PowerCut, SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
 import type { BlobId, Segments, SegmentId } from '../blob-store.ts';
 import { packedId, placeOf } from '../packed-id.ts';
 import { openFilesBlobStore } from './blob-store.ts';
+import { sealLeftSegments } from './file-segments.ts';
 
 const root = '/data';
 
@@ -37,6 +38,21 @@ function withCreate(disk: SimulatedDisk, create: SimulatedDisk['create']): Simul
 }
 
 const byText = (one: boolean, other: boolean) => Number(one) - Number(other);
+
+function timed(disk = new SimulatedDisk(root)) {
+  let now = 0;
+  const { segments } = opened(disk, () => now);
+  return {
+    segments,
+    states: async () => (await Array.fromAsync(segments.list())).map(({ sealed }) => sealed).toSorted(byText),
+    /** Waits until what the timer began has made its steps. */
+    pass: async (ms: number) => {
+      now += ms;
+      vi.advanceTimersByTime(ms);
+      for (let step = 0; step < 20; step += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
 
 const flushes = (disk: SimulatedDisk) => disk.steps.filter((step) => step.startsWith('syncData')).length;
 
@@ -178,24 +194,78 @@ describe('a segment', () => {
     expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
   });
 
-  it('is sealed when it is old, and when nobody writes to it', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    try {
-      let now = 0;
-      const { segments } = opened(new SimulatedDisk(root), () => now);
-      const states = async () => (await Array.fromAsync(segments.list())).map(({ sealed }) => sealed).toSorted(byText);
-      await pack(segments, Buffer.alloc(10));
-      now += 11 * 60_000;
-      await pack(segments, Buffer.alloc(10));
-      expect(await states()).toEqual([false, true]);
-      now += 61_000;
-      vi.advanceTimersByTime(61_000);
-      await vi.waitFor(async () => {
-        expect(await states()).toEqual([true, true]);
-      });
-    } finally {
+  describe('is sealed', () => {
+    const MINUTE = 60_000;
+    /** Of a small volume, whose segments have 4 MiB. */
+    const [small, large] = [Buffer.alloc(400_000), Buffer.alloc(600_000)];
+
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    });
+    afterEach(() => {
       vi.useRealTimers();
-    }
+    });
+
+    it('after a minute without a write', async () => {
+      const { segments, states, pass } = timed();
+      await pack(segments, large);
+      await pass(0.5 * MINUTE);
+      expect(await states()).toEqual([false]);
+      await pass(MINUTE);
+      expect(await states()).toEqual([true]);
+    });
+
+    it('after half an hour without a write where it is small: a quiet server does not make a file for each body', async () => {
+      const { segments, states, pass } = timed();
+      for (let body = 0; body < 4; body += 1) {
+        await pack(segments, Buffer.alloc(100));
+        await pass(20 * MINUTE);
+        expect(await states()).toEqual([false]);
+      }
+      await pass(10 * MINUTE);
+      expect(await states()).toEqual([true]);
+    });
+
+    it('when it is ten minutes old', async () => {
+      const { segments, states, pass } = timed();
+      for (let body = 0; body < 11; body += 1) {
+        await pack(segments, body === 0 ? large : Buffer.alloc(10));
+        await pass(59_000);
+      }
+      await pack(segments, small);
+      expect(await states()).toEqual([false, true]);
+    });
+
+    it('later where the disk had no room for the mark', async () => {
+      let full = true;
+      const disk = new SimulatedDisk(root);
+      const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      const create = (path: string) => (full && path.endsWith('.sealed') ? Promise.reject(noRoom) : disk.create(path));
+      const { segments, states, pass } = timed(withCreate(disk, create));
+      await pack(segments, large);
+      await pass(2 * MINUTE);
+      expect(await states()).toEqual([false]);
+      full = false;
+      await pass(MINUTE);
+      expect(await states()).toEqual([true]);
+    });
+
+    it('by the next process where its own has ended', async () => {
+      const disk = new SimulatedDisk(root);
+      const { segments, states } = timed(disk);
+      await pack(segments, large);
+      await sealLeftSegments(`${root}/segments`, disk);
+      await sealLeftSegments(`${root}/segments`, disk);
+      expect(await states()).toEqual([true]);
+    });
+  });
+
+  it('is small below an eighth of what one may have', async () => {
+    const { segments } = opened();
+    await pack(segments, Buffer.alloc(520_000));
+    expect(await Array.fromAsync(segments.list())).toMatchObject([{ small: true }]);
+    await pack(segments, Buffer.alloc(520_000));
+    expect(await Array.fromAsync(segments.list())).toMatchObject([{ small: false }]);
   });
 });
 

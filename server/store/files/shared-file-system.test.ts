@@ -41,6 +41,14 @@ function failing<A extends unknown[], T>(
   };
 }
 
+/** A handle that shows the size of the file at its opening, as the cache of NFS does. */
+async function openAsOfNow(path: string) {
+  const file = await nodeFileSystem.open(path);
+  const size = (await file.size()) ?? 0;
+  const read = (into: Buffer, at: number) => file.read(into.subarray(0, Math.max(0, size - at)), at);
+  return { read, size: () => Promise.resolve(size), close: () => file.close() };
+}
+
 describeBlobStore('files on a shared file system', {
   open: async () => {
     folder = await temporaryFolder();
@@ -90,14 +98,6 @@ describe('a shared file system', () => {
     expect((await read(store, id, 0, bytes.length)).equals(bytes)).toBe(true);
     expect(reads).toBe(2);
   });
-
-  /** A handle that shows the size of the file at its opening, as the cache of NFS does. */
-  async function openAsOfNow(path: string) {
-    const file = await nodeFileSystem.open(path);
-    const size = (await file.size()) ?? 0;
-    const read = (into: Buffer, at: number) => file.read(into.subarray(0, Math.max(0, size - at)), at);
-    return { read, size: () => Promise.resolve(size), close: () => file.close() };
-  }
 
   it('shows a packed body that another server appended after this one opened its segment', async () => {
     const writer = over({}).segments;

@@ -1,4 +1,6 @@
-import type { NewFile } from './file-system.ts';
+import type { WriteOptions } from '../blob-store.ts';
+import { StoreUnavailable } from '../record-store.ts';
+import { codeOf, type NewFile } from './file-system.ts';
 
 /** Chunks are gathered into writes of this many bytes. One write runs while the next is gathered. */
 const WRITE_BYTES = 1024 * 1024;
@@ -81,4 +83,21 @@ export async function writeEach(
   }
   if (failed !== undefined) throw failed.error;
   return size;
+}
+
+/** Returns the function that writes a body into a file, or a region of one. It resolves to the length of the body. */
+export function filler(
+  body: AsyncIterable<Buffer>,
+  { pages = false, release = () => undefined }: WriteOptions,
+): (file: Pick<NewFile, 'write' | 'writeAt'>) => Promise<number> {
+  return (file) => (pages ? writeEach(file, body, release) : gatherInto(file, body, release));
+}
+
+/** Returns an error of the file system as one of the store. */
+export function unavailable(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StoreUnavailable('full', 'no space is left for blobs', { cause: error });
+  }
+  return error;
 }

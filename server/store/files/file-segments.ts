@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { BlobId, ListedSegment, SegmentId, Segments, WriteOptions } from '../blob-store.ts';
+import { isSegmentId, packedId, type Place } from '../packed-id.ts';
+import { type BlobFileSystem, codeOf, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { nodeFileSystem } from './node-file-system.ts';
+import { segmentBytes } from './open-segment.ts';
+import { SegmentWriter } from './segment-writer.ts';
+import { filler, unavailable } from './write-blob.ts';
+
+/** The folder of segments below that of blobs. */
+export const SEGMENTS = 'segments';
+/** Appended to the name of a segment for an empty file, which says that nothing more is written to it. */
+const SEALED = '.sealed';
+
+/** The segments below a folder. Those that this object writes are its own. */
+export class FileSegments implements Segments {
+  readonly #folder: string;
+  readonly #fs: BlobFileSystem;
+  readonly #now: () => number;
+  readonly #reader: SegmentReader;
+  /** Sealed segments, which do not change. */
+  readonly #sealed = new Map<SegmentId, FileStat>();
+  readonly #writer: SegmentWriter;
+
+  constructor(folder: string, fs: BlobFileSystem, now: () => number) {
+    this.#folder = folder;
+    this.#fs = fs;
+    this.#now = now;
+    this.#reader = new SegmentReader(folder, fs, now);
+    this.#writer = new SegmentWriter({ folder, fs, now, random: randomBytes, seal: (path) => sealSegment(fs, path) });
+  }
+
+  async write(
+    body: AsyncIterable<Buffer>,
+    { length, ...options }: WriteOptions & { readonly length: number },
+  ): Promise<{ readonly id: BlobId }> {
+    try {
+      return { id: packedId(await this.#writer.write(length, filler(body, options))) };
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  open(place: Place): Promise<OpenFile> {
+    return this.#reader.open(place);
+  }
+
+  /** Returns false where the file system does not show the segment; another server may have made it a moment ago. */
+  async has(segment: SegmentId): Promise<boolean> {
+    return (await this.#statOf(segment)) !== undefined;
+  }
+
+  async *list(): AsyncIterable<ListedSegment> {
+    const names = new Set(await Array.fromAsync(this.#fs.names(this.#folder)));
+    if (names.size === 0) return;
+    const { small } = segmentBytes((await this.#fs.space(this.#folder)).total);
+    for (const segment of this.#sealed.keys()) if (!names.has(segment)) this.#sealed.delete(segment);
+    for (const segment of names) {
+      if (!isSegmentId(segment)) continue;
+      const sealed = names.has(segment + SEALED);
+      const found = this.#sealed.get(segment) ?? (await this.#statOf(segment));
+      if (found === undefined) continue;
+      if (sealed) this.#sealed.set(segment, found);
+      const { size, modifiedMs } = found;
+      yield { segment, size, ageMs: this.#now() - modifiedMs, sealed, small: size < small };
+    }
+  }
+
+  async #statOf(segment: SegmentId): Promise<FileStat | undefined> {
+    try {
+      return await this.#fs.stat(join(this.#folder, segment));
+    } catch (error) {
+      if (isNoSuchFile(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async remove(segment: SegmentId): Promise<void> {
+    const path = join(this.#folder, segment);
+    // The mark goes first, so that a crash in between leaves no mark without a segment.
+    for (const name of [path + SEALED, path]) {
+      try {
+        await this.#fs.unlink(name);
+      } catch (error) {
+        if (!isNoSuchFile(error)) throw error;
+      }
+    }
+  }
+}
+
+/**
+ * Seals the segments of an earlier process, which ended without doing so. The caller holds the lock of the folder: no process appends to
+ * them.
+ */
+export async function sealLeftSegments(
+  folder: string,
+  fs: Pick<BlobFileSystem, 'create' | 'names'> = nodeFileSystem,
+): Promise<void> {
+  const names = new Set(await Array.fromAsync(fs.names(folder)));
+  for (const name of names) {
+    if (isSegmentId(name) && !names.has(name + SEALED)) await sealSegment(fs, join(folder, name));
+  }
+}
+
+/** Says beside a segment that nothing more is written to it. A mark that is there already is not an error. */
+async function sealSegment(fs: Pick<BlobFileSystem, 'create'>, path: string): Promise<void> {
+  try {
+    const mark = await fs.create(path + SEALED);
+    await mark.close();
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}

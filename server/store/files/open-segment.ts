@@ -1,0 +1,156 @@
+import type { SegmentId } from '../blob-store.ts';
+import { paddedLength } from '../packed-id.ts';
+import { StoreUnavailable } from '../record-store.ts';
+import type { NewFile } from './file-system.ts';
+
+const MiB = 1024 * 1024;
+/**
+ * A segment is sealed when it has this many bytes, or on a small volume this share of it: compaction needs room for the bodies of a segment
+ * before it can give back the segment.
+ */
+const SEGMENT_BYTES = { share: 1 / 512, least: 4 * MiB, most: 128 * MiB };
+/** A segment below this share of its size is small: its garbage may wait, since another file for the next body costs more. */
+const SMALL = 1 / 8;
+/** Milliseconds after which a segment is sealed although it has room. */
+const MAX_AGE_MS = 10 * 60_000;
+/** Milliseconds without a write after which a segment is sealed, and a small one. Without a mark it counts as sealed after an hour. */
+const MAX_IDLE_MS = { any: 60_000, small: 30 * 60_000 };
+/** Returns the size at which a segment is sealed, and that below which it is small, on a volume with this many bytes. */
+export function segmentBytes(total: number): { readonly full: number; readonly small: number } {
+  const full = Math.min(SEGMENT_BYTES.most, Math.max(SEGMENT_BYTES.least, total * SEGMENT_BYTES.share));
+  return { full, small: full * SMALL };
+}
+
+/** The region of a segment that belongs to one body. Positions count from its begin. */
+export type Region = Pick<NewFile, 'write' | 'writeAt'>;
+
+interface OpenSegmentOptions {
+  readonly bytes: ReturnType<typeof segmentBytes>;
+  readonly now: () => number;
+  readonly seal: () => Promise<void>;
+}
+
+/** The segment to which a thread appends. Bodies get regions of their own, and share flushes. */
+export class OpenSegment {
+  readonly id: SegmentId;
+  readonly #file: NewFile;
+  readonly #seal: () => Promise<void>;
+  readonly #now: () => number;
+  readonly #bytes: ReturnType<typeof segmentBytes>;
+  readonly #opened: number;
+  #used: number;
+  #end = 0;
+  #closed = false;
+  #writers = 0;
+  #retired = false;
+  /** Set by a failed flush: the system may have dropped bytes that were never written, and say nothing at the next flush. */
+  #failure: { readonly error: unknown } | undefined;
+  #syncing: Promise<void> = Promise.resolve();
+  #nextSync: Promise<void> | undefined;
+
+  constructor(id: SegmentId, file: NewFile, { bytes, now, seal }: OpenSegmentOptions) {
+    this.id = id;
+    this.#bytes = bytes;
+    this.#file = file;
+    this.#now = now;
+    this.#seal = seal;
+    this.#opened = now();
+    this.#used = this.#opened;
+  }
+
+  isDue(now: number): boolean {
+    if (this.#closed || this.#failure !== undefined || this.#end >= this.#bytes.full) return true;
+    if (this.#isSmall()) return now - this.#used >= MAX_IDLE_MS.small;
+    return now - this.#opened >= MAX_AGE_MS;
+  }
+
+  /** Takes no more writers. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  isIdle(now: number): boolean {
+    if (this.#writers > 0) return false;
+    return this.isDue(now) || now - this.#used >= (this.#isSmall() ? MAX_IDLE_MS.small : MAX_IDLE_MS.any);
+  }
+
+  #isSmall(): boolean {
+    return this.#end < this.#bytes.small;
+  }
+
+  enter(): void {
+    this.#writers += 1;
+  }
+
+  reserve(length: number): number {
+    const offset = this.#end;
+    this.#end += paddedLength(length);
+    this.#used = this.#now();
+    return offset;
+  }
+
+  region(offset: number, length: number): Region {
+    let position = 0;
+    const check = (end: number) => {
+      if (end > length) throw new Error(`a packed body of ${length} bytes has more`);
+    };
+    return {
+      write: async (chunks) => {
+        const at = position;
+        for (const chunk of chunks) position += chunk.length;
+        check(position);
+        await this.#file.write(chunks, offset + at);
+      },
+      writeAt: (bytes, at) => {
+        check(at + bytes.length);
+        return this.#file.writeAt(bytes, offset + at);
+      },
+    };
+  }
+
+  /** Flushes everything that was written before. Callers that wait for a running flush share the next one. */
+  sync(): Promise<void> {
+    if (this.#nextSync !== undefined) return this.#nextSync;
+    const running = this.#syncing;
+    const next = (async () => {
+      await running.catch(() => undefined);
+      this.#nextSync = undefined;
+      if (this.#failure !== undefined) throw segmentFailed(this.#failure.error);
+      try {
+        await this.#file.syncData();
+      } catch (error) {
+        this.#failure = { error };
+        throw error;
+      }
+    })();
+    this.#nextSync = next;
+    this.#syncing = next;
+    return next;
+  }
+
+  async leave(): Promise<void> {
+    this.#writers -= 1;
+    await this.#closeIfDone();
+  }
+
+  /** The last writer closes the segment. */
+  async retire(): Promise<void> {
+    this.#retired = true;
+    await this.#closeIfDone();
+  }
+
+  async #closeIfDone(): Promise<void> {
+    if (!this.#retired || this.#writers > 0) return;
+    this.#retired = false;
+    try {
+      await this.#file.close();
+      await this.#seal();
+    } catch {
+      // Without its mark the segment counts as sealed after some time.
+    }
+  }
+}
+
+function segmentFailed(error: unknown): StoreUnavailable {
+  return new StoreUnavailable('unreachable', 'a flush of the segment failed before', { cause: error });
+}
