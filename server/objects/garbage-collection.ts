@@ -78,9 +78,15 @@ export async function removeQueuedBlobs(
   let done: Key[] = [];
   let packed: BlobId[] = [];
   const forget = async () => {
-    if (done.length > 0) await commitOnce(records, { put: await countGarbage(records, packed), delete: done }, random);
+    const [keys, bodies] = [done, packed];
     done = [];
     packed = [];
+    if (keys.length === 0) return;
+    for (let outcome; outcome?.kind !== 'committed';) {
+      // Where bodies are never in segments, none has garbage.
+      const counted = blobs.segments === undefined ? {} : await countGarbage(records, bodies);
+      outcome = await commitOnce(records, { ...counted, delete: keys }, random);
+    }
   };
   for await (const item of records.scan(within('x'))) {
     if (item.kind !== 'entry') continue;

@@ -3,10 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
-import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import type { BlobId, BlobStore, SegmentId } from '../../store/blob-store.ts';
 import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
-import { placeOf } from '../../store/packed-id.ts';
+import type { Batch, RecordStore } from '../../store/record-store.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { encodeRecord, recordKeys } from '../records/record-format.ts';
+import { readAllGarbage } from './garbage.ts';
+import { packedId, placeOf } from '../../store/packed-id.ts';
 import { removeQueuedBlobs } from '../garbage-collection.ts';
 import { createObjectLayer } from '../objects.ts';
 import { compactSegments } from './compact-segments.ts';
@@ -28,9 +33,9 @@ async function prepared() {
   let layer = layerOver(blobs);
   await layer.createBucket('bucket', { location: '' });
   const unmovable = new Set<BlobId>();
-  const compact = () =>
+  const compact = (through: RecordStore = records) =>
     compactSegments({
-      records,
+      records: through,
       blobs,
       move: (blob, owner) => layer.moveBody(blob, owner),
       maxGarbage: 0.25,
@@ -267,4 +272,122 @@ describe('objects of medium size', () => {
     gate.resolve();
     await expect(slow).rejects.toMatchObject({ code: 'RequestTimeout' });
   });
+
+  it('that are removed while their segment is counted are counted once', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 50);
+    for (let n = 0; n < 4; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += DAY + MINUTE;
+    let removing: Promise<unknown> | undefined;
+    await test.compact(
+      before(
+        test.records,
+        (batch) => batch.put?.some(isGarbage) === true,
+        async () => {
+          removing ??= test.removals();
+          await removing;
+        },
+      ),
+    );
+    const garbage = [...(await readAllGarbage(test.records)).values()].map(({ bytes }) => bytes);
+    expect(garbage).toEqual([4 * 20_480]);
+    await expectAll(test, new Map([...bodies].slice(4)));
+  });
+
+  it('keep their segment where one was committed and deleted again while it was given up', async () => {
+    const test = await prepared();
+    const [id] = await orphans(test, 1);
+    test.restart();
+    test.clock.now += DAY + 61 * MINUTE;
+    const { removed } = await test.compact(
+      before(
+        test.records,
+        (batch) => batch.put?.some(isTombstone) === true,
+        async () => {
+          const removal = { key: recordKeys.removal(id as BlobId), value: encodeRecord({ queued: test.clock.now }) };
+          await commitOnce(test.records, { put: [removal] }, randomBytes);
+        },
+      ),
+    );
+    expect(removed).toBe(0);
+    expect(await test.segments()).toBe(1);
+    await pass(test);
+    expect(await test.segments()).toBe(0);
+  });
+
+  it('are tried again after a move that met too many other changes', async () => {
+    const test = await prepared();
+    await fill(test, 4);
+    for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    const { layer, blobs, records, clock } = test;
+    const unmovable = new Set<BlobId>();
+    const round = (move: Parameters<typeof compactSegments>[0]['move']) =>
+      compactSegments({ records, blobs, move, maxGarbage: 0.25, unmovable, log: silent, now: clock.now });
+    expect(await round(() => Promise.reject(new S3Error('SlowDown', 'too many')))).toMatchObject({ moved: 0 });
+    expect(await round((blob, owner) => layer.moveBody(blob, owner))).toMatchObject({ moved: 1 });
+  });
+
+  it('of small segments, which restarts leave, are joined in one', async () => {
+    const test = await prepared();
+    const bodies = new Map<string, Buffer>();
+    for (let start = 0; start < 8; start += 1) {
+      test.restart();
+      bodies.set(`k${start}`, randomBytes(size));
+      await test.layer.putObject(put('bucket', `k${start}`, bodies.get(`k${start}`) as Buffer));
+    }
+    expect(await test.segments()).toBe(8);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(8);
+    expect(await test.segments()).toBe(1);
+    await expectAll(test, bodies);
+  });
+
+  it('leave no count behind where a copy has them as files of their own', async () => {
+    const test = await prepared();
+    const gone = packedId({ segment: 'ff00000000000000' as SegmentId, offset: 0, length: size });
+    const removal = { key: recordKeys.removal(gone), value: encodeRecord({ queued: 0 }) };
+    await commitOnce(test.records, { put: [removal] }, randomBytes);
+    await test.removals();
+    await test.compact();
+    expect((await readAllGarbage(test.records)).size).toBe(0);
+  });
 });
+
+const silent = createLogger({ name: 'test', level: 'silent' });
+
+/** Writes bodies that no commit follows. */
+async function orphans({ blobs }: Test, count: number): Promise<readonly BlobId[]> {
+  const ids: BlobId[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const bytes = (async function* () {
+      yield await Promise.resolve(Buffer.alloc(size));
+    })();
+    const written = await blobs.segments?.write(bytes, { length: size });
+    if (written !== undefined) ids.push(written.id);
+  }
+  return ids;
+}
+
+const isTombstone = ({ key }: { readonly key: Buffer }) => String(decodeKey(key)[0]) === 't';
+const isGarbage = ({ key }: { readonly key: Buffer }) => String(decodeKey(key)[0]) === 'g';
+
+/** The records, where `act` happens before each commit that `matches`. */
+function before(records: RecordStore, matches: (batch: Batch) => boolean, act: () => Promise<void>): RecordStore {
+  return {
+    ...records,
+    get: (key) => records.get(key),
+    getAll: (keys) => records.getAll(keys),
+    scan: (range) => records.scan(range),
+    outcome: (id) => records.outcome(id),
+    close: () => records.close(),
+    async commit(batch) {
+      if (matches(batch)) await act();
+      return records.commit(batch);
+    },
+  };
+}

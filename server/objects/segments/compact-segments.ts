@@ -5,14 +5,17 @@ import type { BlobId, BlobStore, ListedSegment, SegmentId } from '../../store/bl
 import { after, decodeKey } from '../../store/keys.ts';
 import { idsIn, paddedLength, placeOf } from '../../store/packed-id.ts';
 import { type Key, type RecordStore, StoreUnavailable } from '../../store/record-store.ts';
-import { isGarbageCollectionHeld, ORPHAN_GRACE_PERIOD, REMOVAL_DELAY } from '../garbage-collection.ts';
+import { isGarbageCollectionHeld } from '../garbage-collection.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { isStoreError } from '../../store/store-error.ts';
+import { chooseSegments } from './choose-segments.ts';
 import type { BlobOwner } from '../contract/objects.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
-import { type Garbage, putGarbage, readAllGarbage } from './garbage.ts';
+import { type Garbage, putGarbage, readAllGarbage, readGarbage } from './garbage.ts';
 import { type SegmentSpace, writeSegmentSpace } from './segment-space.ts';
 
-/** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
-const ABANDONED_AFTER = 3_600_000;
+/** A round moves at most this many bytes. The next round begins with the segments that lost all their bodies meanwhile. */
+const MAX_MOVED = 2 * 1024 ** 3;
 
 interface CompactionOptions {
   /** The records as the lease holder sees them: its commits are fenced. */
@@ -49,40 +52,46 @@ interface Compacted {
  * It can be interrupted and repeated at any point.
  */
 export async function compactSegments(options: CompactionOptions): Promise<Compacted> {
-  const { records, blobs, now, signal } = options;
+  const { records, blobs, now, maxGarbage, skew, signal } = options;
   let [removed, moved, movedBytes] = [0, 0, 0];
   if (blobs.segments === undefined || (await isGarbageCollectionHeld(records, now))) return { removed, moved };
   const counted = await readAllGarbage(records);
-  const sums = { segments: 0, bytes: 0, garbage: 0 };
-  for await (const segment of blobs.segments.list()) {
+  const listed = await Array.fromAsync(blobs.segments.list());
+  await forgetGarbage(options, counted, listed);
+  for (const { segment, joined } of chooseSegments(listed, counted, { maxGarbage, skew })) {
     signal?.throwIfAborted();
-    const estimate = counted.get(segment.segment);
-    sums.segments += 1;
-    sums.bytes += segment.size;
-    sums.garbage += estimate?.bytes ?? 0;
-    if (!isDue(options, segment, estimate)) continue;
-    const { live, queued, garbage } = await countExactly(options, segment);
+    const found = await countExactly(options, segment);
+    if (found === undefined) continue;
+    const { live, queued, garbage } = found;
     if (live.length === 0 && queued === 0) {
       if (await removeSegment(options, segment.segment)) removed += 1;
-    } else if (garbage > options.maxGarbage * segment.size) {
+    } else if ((joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
       const bodies = await moveAll(options, live);
       moved += bodies.length;
       movedBytes += bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
     }
   }
+  const sums = {
+    segments: listed.length,
+    bytes: listed.reduce((sum, { size }) => sum + size, 0),
+    garbage: listed.reduce((sum, { segment }) => sum + (counted.get(segment)?.bytes ?? 0), 0),
+  };
   return { removed, moved, space: await writeSegmentSpace(records, sums, { removed, moved, movedBytes }) };
 }
 
-/** A commit may still be on its way to the records for a moment after its body was written. */
-function isDue(
-  { maxGarbage, skew = 0 }: CompactionOptions,
-  { size, ageMs, sealed }: ListedSegment,
-  { bytes, counted }: Garbage = { bytes: 0 },
-): boolean {
-  if (ageMs < (sealed ? REMOVAL_DELAY : ABANDONED_AFTER) + skew) return false;
-  if (bytes > maxGarbage * size || bytes >= size) return true;
-  // Bodies that no commit followed count as garbage only when they are looked for, once.
-  return counted === undefined && ageMs > ORPHAN_GRACE_PERIOD;
+/** Removes the counts of segments that are no files: a copy of a store has their bodies as files of their own. `counted` is read first. */
+async function forgetGarbage(
+  { records, random = randomBytes }: CompactionOptions,
+  counted: ReadonlyMap<SegmentId, Garbage>,
+  listed: readonly ListedSegment[],
+): Promise<void> {
+  const files = new Set(listed.map(({ segment }) => segment));
+  const keys = [...counted.keys()]
+    .filter((segment) => !files.has(segment))
+    .map((segment) => recordKeys.garbage(segment));
+  for (let at = 0; at < keys.length; at += COMMIT_SIZE) {
+    await commitOnce(records, { delete: keys.slice(at, at + COMMIT_SIZE) }, random);
+  }
 }
 
 interface LiveBody {
@@ -90,28 +99,51 @@ interface LiveBody {
   readonly owner: BlobOwner;
 }
 
+/**
+ * Counts the garbage of a segment by the owner records of its bodies, and keeps the count. Returns undefined where a removal was counted
+ * meanwhile.
+ */
 async function countExactly(
   { records, now, random = randomBytes }: CompactionOptions,
   { segment, size }: ListedSegment,
-) {
-  const { first, last } = idsIn(segment);
+): Promise<{ readonly live: readonly LiveBody[]; readonly queued: number; readonly garbage: number } | undefined> {
+  const { garbage: before, expect } = await readGarbage(records, segment);
+  // The queue comes first: a body that is deleted meanwhile counts as garbage twice, which the next count mends, and not as none.
+  const queued = await queuedBytes(records, segment);
   const live: LiveBody[] = [];
   let used = 0;
-  for await (const item of records.scan({ start: recordKeys.owner(first), end: after(recordKeys.owner(last)) })) {
+  for await (const item of records.scan(ownersIn(segment))) {
     if (item.kind !== 'entry') continue;
     const blob = blobOf(item.key);
     live.push({ blob, owner: decodeRecord(item.value, `the owner of blob ${blob}`) as BlobOwner });
     used += paddedLength(placeOf(blob)?.length ?? 0);
   }
+  const garbage = Math.max(0, size - used - queued);
+  if (before.counted === undefined || before.bytes !== garbage) {
+    const put = [putGarbage(segment, { bytes: garbage, counted: now })];
+    const { kind } = await commitOnce(records, { expect: [expect], put, freesSpace: true }, random);
+    if (kind !== 'committed') return undefined;
+  }
+  return { live, queued, garbage };
+}
+
+function ownersIn(segment: SegmentId) {
+  const { first, last } = idsIn(segment);
+  return { start: recordKeys.owner(first), end: after(recordKeys.owner(last)) };
+}
+
+/** Returns the bytes of the bodies of a segment that wait for their removal. */
+async function queuedBytes(records: RecordStore, segment: SegmentId): Promise<number> {
+  const { first, last } = idsIn(segment);
   let queued = 0;
   for await (const item of records.scan({ start: recordKeys.removal(first), end: after(recordKeys.removal(last)) })) {
     if (item.kind === 'entry') queued += paddedLength(placeOf(blobOf(item.key))?.length ?? 0);
   }
-  const garbage = Math.max(0, size - used - queued);
-  await commitOnce(records, { put: [putGarbage(segment, { bytes: garbage, counted: now })], freesSpace: true }, random);
-  return { live, queued, garbage };
+  return queued;
 }
 
+/** The count of records in a commit. */
+const COMMIT_SIZE = 500;
 /** Bodies that are moved together share their flushes. */
 const CONCURRENCY = 8;
 
@@ -136,6 +168,8 @@ async function moveOne({ move, unmovable, log }: CompactionOptions, { blob, owne
     // On a full disk other segments may be without bodies, and give room.
     if (error instanceof StoreUnavailable && error.reason === 'full') return false;
     if (error instanceof StoreUnavailable) throw error;
+    // The object changed too often, or the outcome is not known: the next round finds it again.
+    if (error instanceof S3Error || isStoreError(error, 'outcome-unknown')) return false;
     // A body that cannot be read stays where it is until its object goes.
     unmovable.add(blob);
     const { bucket, key } = owner;
@@ -152,10 +186,9 @@ async function removeSegment(options: CompactionOptions, segment: SegmentId): Pr
   const { records, blobs, now, random = randomBytes } = options;
   const tombstone = { key: recordKeys.tombstone(segment), value: encodeRecord({ given: now }) };
   await commitOnce(records, { put: [tombstone], freesSpace: true }, random);
-  const { first, last } = idsIn(segment);
-  for await (const item of records.scan({ start: recordKeys.owner(first), end: after(recordKeys.owner(last)) })) {
-    if (item.kind === 'entry') return false;
-  }
+  for await (const item of records.scan(ownersIn(segment))) if (item.kind === 'entry') return false;
+  // Its object may be gone again, and readers may still read it.
+  if ((await queuedBytes(records, segment)) > 0) return false;
   await blobs.segments?.remove(segment);
   await commitOnce(records, { delete: [recordKeys.garbage(segment)] }, random);
   return true;

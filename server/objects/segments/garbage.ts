@@ -1,7 +1,7 @@
 import type { BlobId, SegmentId } from '../../store/blob-store.ts';
 import { paddedLength, placeOf } from '../../store/packed-id.ts';
 import { decodeKey, within } from '../../store/keys.ts';
-import type { Key, RecordStore } from '../../store/record-store.ts';
+import type { Batch, Expectation, Key, RecordStore } from '../../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 
 /** The bytes of a segment that no body uses, with their padding. `counted` is the time of the last exact count, which includes orphans. */
@@ -11,29 +11,37 @@ export interface Garbage {
 }
 
 /**
- * Counts bodies as garbage, in the commit that forgets their removal. Returns the changes of that commit. Only the lease holder calls
- * this.
+ * Returns the changes and expectations that count bodies as garbage, for the commit that forgets their removal. The expectations fail where
+ * compaction has counted a segment meanwhile. Only the lease holder calls this.
  */
 export async function countGarbage(
   records: RecordStore,
   blobs: readonly BlobId[],
-): Promise<readonly { readonly key: Key; readonly value: Buffer }[]> {
+): Promise<Required<Pick<Batch, 'expect' | 'put'>>> {
   const sums = new Map<SegmentId, number>();
   for (const blob of blobs) {
     const place = placeOf(blob);
     if (place !== undefined) sums.set(place.segment, (sums.get(place.segment) ?? 0) + paddedLength(place.length));
   }
-  return Promise.all(
+  const changes = await Promise.all(
     [...sums].map(async ([segment, bytes]) => {
-      const before = await readGarbage(records, segment);
-      return putGarbage(segment, { ...before, bytes: before.bytes + bytes });
+      const { garbage, expect } = await readGarbage(records, segment);
+      return { expect, put: putGarbage(segment, { ...garbage, bytes: garbage.bytes + bytes }) };
     }),
   );
+  return { expect: changes.map(({ expect }) => expect), put: changes.map(({ put }) => put) };
 }
 
-async function readGarbage(records: RecordStore, segment: SegmentId): Promise<Garbage> {
-  const entry = await records.get(recordKeys.garbage(segment));
-  return entry === undefined ? { bytes: 0 } : (decodeRecord(entry.value, `segment ${segment}`) as Garbage);
+/** `expect` fails in a commit after another one that counts the same segment. */
+export async function readGarbage(
+  records: RecordStore,
+  segment: SegmentId,
+): Promise<{ readonly garbage: Garbage; readonly expect: Expectation }> {
+  const key = recordKeys.garbage(segment);
+  const entry = await records.get(key);
+  if (entry === undefined) return { garbage: { bytes: 0 }, expect: { kind: 'absent', key } };
+  const garbage = decodeRecord(entry.value, `segment ${segment}`) as Garbage;
+  return { garbage, expect: { kind: 'revision', key, revision: entry.revision } };
 }
 
 export function putGarbage(segment: SegmentId, garbage: Garbage): { readonly key: Key; readonly value: Buffer } {

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
+import { chooseSegments } from './choose-segments.ts';
+import type { Garbage } from './garbage.ts';
+
+const MINUTE = 60_000;
+const MiB = 1024 * 1024;
+
+/** A segment of 100 MiB, sealed two minutes ago, as `also` says, and the garbage that was counted in it. */
+function segment(name: string, garbage: Garbage | undefined, also: Partial<ListedSegment> = {}) {
+  const listed = {
+    segment: name as SegmentId,
+    size: 100 * MiB,
+    ageMs: 2 * MINUTE,
+    sealed: true,
+    small: false,
+    ...also,
+  };
+  return { listed, garbage };
+}
+
+function chosen(...segments: readonly ReturnType<typeof segment>[]): readonly string[] {
+  const counted = new Map(
+    segments.flatMap(({ listed, garbage }) => (garbage === undefined ? [] : [[listed.segment, garbage] as const])),
+  );
+  const rules = { maxGarbage: 0.25, skew: 0 };
+  return chooseSegments(
+    segments.map(({ listed }) => listed),
+    counted,
+    rules,
+  ).map(({ segment: { segment: id }, joined }) => (joined ? `${id} joined` : id));
+}
+
+const counted = (bytes: number): Garbage => ({ bytes, counted: 1 });
+
+describe('the segments that compaction looks at', () => {
+  it('have more garbage than the setting allows; those with the most come first', () => {
+    expect(
+      chosen(
+        segment('some', counted(26 * MiB)),
+        segment('little', counted(25 * MiB)),
+        segment('all', counted(100 * MiB)),
+        segment('much', counted(60 * MiB)),
+      ),
+    ).toEqual(['all', 'much', 'some']);
+  });
+
+  it('had no write for a minute, and without a mark for an hour', () => {
+    const garbage = counted(90 * MiB);
+    expect(
+      chosen(
+        segment('fresh', garbage, { ageMs: 59_000 }),
+        segment('active', garbage, { sealed: false, ageMs: 59 * MINUTE }),
+        segment('abandoned', garbage, { sealed: false, ageMs: 60 * MINUTE }),
+      ),
+    ).toEqual(['abandoned']);
+  });
+
+  it('were not counted exactly within a day', () => {
+    const ageMs = 25 * 60 * MINUTE;
+    expect(
+      chosen(
+        segment('never', undefined, { ageMs }),
+        segment('estimated', { bytes: 10 }, { ageMs }),
+        segment('counted', counted(10), { ageMs }),
+      ),
+    ).toEqual(['estimated', 'never']);
+  });
+
+  it('are joined where many are small', () => {
+    const small = (name: string) => segment(name, counted(0), { small: true, size: MiB });
+    const seven = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(small);
+    expect(chosen(...seven)).toEqual([]);
+    const waits = segment('h', undefined, { small: true, size: MiB, ageMs: 0 });
+    expect(chosen(...seven, waits)).toEqual([]);
+    expect(chosen(...seven, small('h'))).toEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `${name} joined`),
+    );
+  });
+});

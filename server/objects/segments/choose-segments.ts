@@ -1,0 +1,57 @@
+import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
+import { ORPHAN_GRACE_PERIOD, REMOVAL_DELAY } from '../garbage-collection.ts';
+import type { Garbage } from './garbage.ts';
+
+/** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
+const ABANDONED_AFTER = 3_600_000;
+/** So many small segments are joined. Fewer are left, so that no body is moved again and again. */
+const JOINED = 8;
+
+interface Rules {
+  /** The share of a segment that may be garbage, from 0 to 1. */
+  readonly maxGarbage: number;
+  /** Milliseconds by which the clocks of servers and of the file system may differ. */
+  readonly skew?: number | undefined;
+}
+
+export interface ChosenSegment {
+  readonly segment: ListedSegment;
+  /** True where its bodies move although it has little garbage. */
+  readonly joined: boolean;
+}
+
+/**
+ * Returns the segments that compaction looks at, in order: those that are likely without bodies give space at once, then those with the
+ * most garbage, which give the most space for the bytes that move. Small segments, which a restart or a quiet server leaves, are joined.
+ */
+export function chooseSegments(
+  listed: readonly ListedSegment[],
+  counted: ReadonlyMap<SegmentId, Garbage>,
+  rules: Rules,
+): readonly ChosenSegment[] {
+  const settled = listed.filter((segment) => isSettled(segment, rules));
+  const garbageOf = ({ segment, size }: ListedSegment) => (counted.get(segment)?.bytes ?? 0) / Math.max(size, 1);
+  const due = settled
+    .filter((segment) => isDue(segment, counted.get(segment.segment), rules))
+    .toSorted((one, other) => garbageOf(other) - garbageOf(one));
+  const small = settled.filter((segment) => segment.small && !due.includes(segment));
+  return [
+    ...due.map((segment) => ({ segment, joined: false })),
+    ...(small.length < JOINED ? [] : small.map((segment) => ({ segment, joined: true }))),
+  ];
+}
+
+/** A commit may still be on its way to the records for a moment after its body was written. */
+function isSettled({ ageMs, sealed }: ListedSegment, { skew = 0 }: Rules): boolean {
+  return ageMs >= (sealed ? REMOVAL_DELAY : ABANDONED_AFTER) + skew;
+}
+
+function isDue(
+  { size, ageMs }: ListedSegment,
+  { bytes, counted }: Garbage = { bytes: 0 },
+  { maxGarbage }: Rules,
+): boolean {
+  if (bytes > maxGarbage * size || bytes >= size) return true;
+  // Bodies that no commit followed count as garbage only when they are looked for, once.
+  return counted === undefined && ageMs > ORPHAN_GRACE_PERIOD;
+}
