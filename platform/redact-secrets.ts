@@ -24,6 +24,11 @@ const secretNames = new Set([
   'privatekey',
   'plaintext',
   'datakey',
+  // The settings of notification targets.
+  'authtoken',
+  'saslpassword',
+  'connectionstring',
+  'dsnstring',
   'xamzsecuritytoken',
   'xamzsignature',
   'xamzserversideencryptioncustomerkey',
@@ -35,15 +40,14 @@ export function redactSecrets(fields: Record<string, unknown>): Record<string, u
   return redactObject(fields, 0);
 }
 
-/** Removes secrets from a text: signatures and tokens in URLs, passwords in their authority, bearer tokens, API keys. */
+/** Removes secrets from a text: signatures and tokens in URLs, passwords in their authority and of databases, bearer tokens, API keys. */
 export function redactText(text: string): string {
   if (!mayHoldSecret.test(text)) return text;
   return text
-    .replace(
-      /([?&;\s](?:X-Amz-Signature|X-Amz-Security-Token|Signature|[\w-]*token|client_secret|code)=)[^&\s"'#]+/gi,
-      `$1${hidden}`,
-    )
-    .replace(/(\w:\/\/[^\s:/@?#]*:)[^\s/@?#]+@/g, `$1${hidden}@`)
+    .replace(secretParameter, `$1${hidden}`)
+    .replace(passwordOfUrl, `$1${hidden}@`)
+    .replace(userOfUrl, `$1${hidden}@`)
+    .replace(passwordOfDsn, `:${hidden}@$1(`)
     .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${hidden}`)
     .replace(/\bSignature=[0-9a-f]{16,}/gi, `Signature=${hidden}`)
     .replace(/\bkes:v1:[\w+/=-]+/g, `kes:v1:${hidden}`)
@@ -51,7 +55,23 @@ export function redactText(text: string): string {
 }
 
 /** Most lines contain none of these, and this test saves the replacements. */
-const mayHoldSecret = /=|:\/\/|bearer|basic|kes:v1:|PRIVATE KEY/i;
+const mayHoldSecret = /=|:\/\/|@(?:tcp|unix)\(|bearer|basic|kes:v1:|PRIVATE KEY/i;
+
+/** A parameter of a URL, or a word of a connection string, whose name says that its value is secret. */
+const secretParameter =
+  /((?:^|[?&;\s])(?:X-Amz-Signature|Signature|sig|code|[\w-]*(?:token|secret|password|passwd|api[_-]?key))=)(?:'[^']*'|[^&\s"'#]+)/gi;
+
+/**
+ * The password in the authority of a URL. People forget to encode `/`, `@`, `?` and `#` in passwords: what is no port belongs to the
+ * password, up to the last `@`. Its length is bounded, because clients choose the texts of some lines.
+ */
+const passwordOfUrl = /(\w:\/\/[^\s:/@?#]{0,256}:)(?!\d{1,5}(?:[^\d@]|$)(?![^\s/]*@))\S{1,256}@/g;
+
+/** The user in the authority of a URL without a password, which may be a token. */
+const userOfUrl = /(\w:\/\/)[^\s:/@?#[\]]{1,256}@/g;
+
+/** `USER:PASSWORD@tcp(HOST:PORT)/DATABASE`, the form of MySQL in MinIO. */
+const passwordOfDsn = /:\S{1,256}@(tcp|unix)\(/g;
 
 function redactValue(name: string, value: unknown, depth: number): unknown {
   if (isSecretName(name) && value !== undefined && value !== null && typeof value !== 'boolean') return hidden;

@@ -1,6 +1,7 @@
 import { ProgramError } from '../program-error.ts';
 import { describe, expect, it } from 'vitest';
-import { parseEnvFile } from './setting-source.ts';
+import { setting } from '../../protocol/settings/table.ts';
+import { parseEnvFile, SettingReader } from './setting-source.ts';
 
 const parse = (text: string) => Object.fromEntries(parseEnvFile(text, 'coffer.env'));
 
@@ -27,5 +28,18 @@ describe('parseEnvFile', () => {
 
   it('names the variable whose quote is not closed', () => {
     expect(() => parse('A="abc')).toThrow('coffer.env, line 1, A: the " that opens the value is not closed');
+  });
+});
+
+describe('a problem', () => {
+  it.each([
+    ['ftp://ann:hunter2@hooks.example/', /ENDPOINT is "ftp:\/\/ann:\[redacted\]@/],
+    ['https://ann:hun/ter2@hooks.example/', /ENDPOINT is "https:\/\/ann:\[redacted\]@/],
+  ])('names the value without its password: %s', (text, expected) => {
+    const row = setting('SVC_NOTIFY_WEBHOOK_ENDPOINT');
+    const reader = new SettingReader({ variables: new Map([[row.name, text]]), readFile: () => '' });
+    reader.read(row);
+    expect(reader.problems.join()).toMatch(expected);
+    expect(reader.problems.join()).not.toMatch(/ter2/);
   });
 });

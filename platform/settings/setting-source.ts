@@ -1,4 +1,5 @@
 import { ProgramError } from '../program-error.ts';
+import { redactText } from '../redact-secrets.ts';
 import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
@@ -75,7 +76,9 @@ export class SettingReader {
       return parseValue(text, setting.type);
     } catch (error) {
       if (!(error instanceof ProgramError)) throw error;
-      this.problems.push(`${found?.name ?? setting.name}${setting.secret ? '' : ` is "${text}"`}: ${error.message}`);
+      // An address may have a password.
+      const given = setting.secret ? '' : ` is "${redactText(text)}"`;
+      this.problems.push(`${found?.name ?? setting.name}${given}: ${redactText(error.message)}`);
       return undefined;
     }
   }

@@ -109,14 +109,14 @@ describe('the queue of a target', () => {
     expect(got).toEqual(expected);
   });
 
-  it('delivers again what a target that was away did not take, and names the failure', async () => {
+  it('delivers again what a target that was away did not take, and names the failure without secrets', async () => {
     const { layer, records } = await observed();
     for (const key of ['a', 'b', 'c']) await layer.putObject(put('bucket', key, key));
     let isAway = true;
     const got = new Set<string>();
     const delivery: Delivery = {
       deliver(entry) {
-        if (isAway) return Promise.reject(new Error('connection refused'));
+        if (isAway) return Promise.reject(new Error('redis://:hunter2@cache refused'));
         got.add(decodeEvent(entry).key);
         return Promise.resolve();
       },
@@ -124,7 +124,7 @@ describe('the queue of a target', () => {
     };
     await deliver(records, delivery, async () => {
       const state = await readState(records, target);
-      if (isAway) expect(state).toMatchObject({ events: 3, failure: { error: 'connection refused' } });
+      if (isAway) expect(state).toMatchObject({ events: 3, failure: { error: 'redis://:[redacted]@cache refused' } });
       isAway = false;
       expect([...got].sort()).toEqual(['a', 'b', 'c']);
       expect(await queuedTargets(records)).toEqual([]);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../../platform/backoff.ts';
+import { redactText } from '../../platform/redact-secrets.ts';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { commitOnce } from '../store/commits.ts';
@@ -120,7 +121,8 @@ class DeliveredQueue {
 
   #onFailure(error: unknown): void {
     const { target, log } = this.#options;
-    const text = error instanceof Error ? error.message : String(error);
+    // Libraries repeat addresses, which may have passwords. Administrators read this text.
+    const text = redactText(error instanceof Error ? error.message : String(error));
     this.#failures += 1;
     if (this.#failure === undefined) {
       log.warn(
