@@ -2,6 +2,7 @@ import { encryptPayload } from '../../protocol/admin-payload.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
 import { callerSecret, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import { type AdminError, asAdminError } from '../administration/admin-error.ts';
 import { accessKeyRoutes, revokeTokensRoutes } from './access-keys/access-keys.ts';
 import { accountRoutes, userRoutes } from './users.ts';
@@ -149,9 +150,26 @@ async function authorizeRoute({ action: asked, own, keys }: Route, call: AdminCa
   }
 }
 
+/** Reports whether the caller, as the identities have it now, may still make the call. */
+async function isStillAllowed(route: Route, call: AdminCall): Promise<boolean> {
+  const principal = await currentPrincipal(call.services.access, call.principal);
+  if (principal === undefined || principal.kind === 'anonymous') return false;
+  try {
+    // The audit has the decisions of the call itself.
+    await authorizeRoute(route, { ...call, principal, request: { ...call.request, audit: undefined } });
+    return true;
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'AccessDenied') return false;
+    throw error;
+  }
+}
+
 async function serve(route: Route, call: AdminCall): Promise<Answer> {
   try {
-    return await toAnswer(call, await route.serve(call));
+    const answer = await toAnswer(call, await route.serve(call));
+    if (answer.body.kind !== 'endless') return answer;
+    const pieces = whileAllowed(answer.body.pieces, () => isStillAllowed(route, call));
+    return { ...answer, body: { kind: 'endless', pieces } };
   } catch (error) {
     const refused = asAdminError(error);
     if (refused === undefined) throw error;

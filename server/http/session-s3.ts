@@ -64,6 +64,10 @@ export class WatchedAccess {
     return this.#access.credentials(accessKey);
   }
 
+  formerRoot(accessKey: string) {
+    return this.#access.formerRoot?.(accessKey) ?? Promise.resolve(undefined);
+  }
+
   explain(...request: Parameters<AccessService['explain']>) {
     return this.#access.explain(...request);
   }
@@ -95,7 +99,8 @@ function pathOf({ bucket, key }: SessionS3Call): string {
   return `/${encodeURIComponent(bucket)}${path}`;
 }
 
-type WatchableAccess = Pick<AccessService, 'credentials' | 'authorize' | 'explain'>;
+type WatchableAccess = Pick<AccessService, 'credentials' | 'authorize' | 'explain'> &
+  Partial<Pick<AccessService, 'formerRoot'>>;
 
 /** The cookie is the session's, and not for the S3 API. A signature in addition to the session would be a second, unverified claim. */
 const ofConsole: ReadonlySet<string> = new Set(['cookie', 'authorization', 'origin', 'x-coffer-console']);

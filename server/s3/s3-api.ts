@@ -20,7 +20,7 @@ import {
   type Treatment,
 } from './request-table.ts';
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
-import type { RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
+import type { Answer, RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts';
 import type { FormFields } from '../../protocol/s3/post-policy.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/access.ts';
@@ -32,6 +32,7 @@ import {
   requireRight,
   type Right,
 } from '../auth/authorize.ts';
+import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import type { EventOrigin } from '../objects/events/event-caller.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
@@ -163,8 +164,23 @@ export function createS3Api(services: S3Services): RequestHandler {
       else await call.requireVersion({ action, versionAction }, resource, query.get('versionId'));
     }
     call.checkHeaders(operation.name);
-    return operation.handle(call);
+    const answer = await operation.handle(call);
+    return answer.body.kind === 'endless' ? whileRightLasts(call, operation, answer, answer.body.pieces) : answer;
   };
+}
+
+/** Ends an endless answer when the caller has no right to the operation any more. */
+function whileRightLasts(
+  call: Call,
+  { action }: Operation,
+  answer: Answer,
+  pieces: (gone: AbortSignal) => AsyncIterable<Buffer>,
+): Answer {
+  const isAllowed = async () => {
+    const now = await call.asNow();
+    return now !== undefined && (action === undefined || now.allows(action, call.bucket));
+  };
+  return { ...answer, body: { kind: 'endless', pieces: whileAllowed(pieces, isAllowed) } };
 }
 
 /** Returns the operation of S3 Control that a request with the header `x-amz-account-id` asks for; undefined for one of a bucket. */
@@ -233,6 +249,15 @@ class Call implements S3Call, AuthorizationContext {
 
   checkHeaders(operation: string): void {
     checkRequest(operation, this);
+  }
+
+  /** Returns the call with its caller as the identities have it now. The audit has the decisions of the first call alone. */
+  async asNow(): Promise<Call | undefined> {
+    const principal = await currentPrincipal(this.#services.access, this.principal);
+    if (principal === undefined) return undefined;
+    const { query, bucket, key } = this;
+    const target = { query, bucket, key, createsObject: this.#createsObject };
+    return new Call(this.#services, { ...this.request, audit: undefined }, { ...this.auth, principal }, target);
   }
 
   get objects(): ExplicitObjectLayer {

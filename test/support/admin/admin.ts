@@ -110,7 +110,22 @@ export async function adminTest(
       value: jsonOf(encrypted ? await decryptPayload(secret, bytes) : bytes),
     };
   }
-  return { access, identities, call };
+  /** The answer as the handler makes it, for streams. */
+  async function answer(by: string, method: string, target: string): Promise<Answer> {
+    caller = by;
+    const [path = '', rawQuery = ''] = target.split('?');
+    return handle({
+      requestId: 'R',
+      method,
+      rawPath: `/minio/admin/v3/${path}`,
+      rawQuery,
+      headers: {},
+      body: bodyFrom(Readable.from([])),
+      secure: false,
+      remoteAddress: '127.0.0.1',
+    });
+  }
+  return { access, identities, call, answer };
 }
 
 /** Refusals that `http` turns into an answer. */
