@@ -23,8 +23,9 @@ interface DigestsPlace extends DigestOwner {
 
 /**
  * Seals the digests of an encrypted object for its record: in the clear, they would reveal short contents to a reader of the disk. A
- * random ETag is not sealed. Digests of an object under a client's key (SSE-C) are sealed under the object's own key, all others under
- * the key of the bucket.
+ * random ETag is not sealed. The checksum of an object under a client's key (SSE-C) is sealed under the object's own key, all others under
+ * the key of the bucket. With `everyEtag` the ETag is not random whatever the encryption: a replica has it from its source, where the object
+ * may be plain.
  *
  * @throws S3Error `ServiceUnavailable` while the backend is not sealed
  */
@@ -33,21 +34,27 @@ export function sealDigests(
   place: DigestsPlace,
   digests: Digests,
   keys: { readonly sealed: SealedKeys | undefined; readonly objectKey: Buffer | undefined },
+  everyEtag = false,
 ): StoredDigests | Promise<StoredDigests> {
   const { sealed, objectKey } = keys;
   const { etag, checksum } = digests;
-  if (sealed === undefined || (sealed.scheme !== 'SSE-S3' && checksum === undefined)) return digests;
-  if (sealed.scheme === 'SSE-C') {
-    if (checksum === undefined || objectKey === undefined) throw new Error('a digest of SSE-C needs its object key');
-    const seal = digestSealOfObject(objectKey, place.id);
-    return { etag, checksum: sealChecksum(seal, 'object', place, checksum) };
-  }
+  if (sealed === undefined) return digests;
+  const sealsEtag = everyEtag || sealed.scheme === 'SSE-S3';
+  if (!sealsEtag && checksum === undefined) return digests;
+  const ofClient = sealed.scheme === 'SSE-C' && checksum !== undefined;
+  const ownChecksum = ofClient ? sealChecksum(sealOfClient(objectKey, place), 'object', place, checksum) : undefined;
+  if (!sealsEtag && ownChecksum !== undefined) return { etag, checksum: ownChecksum };
   const withSeal = (seal: DigestSeal): StoredDigests => ({
-    etag: sealed.scheme === 'SSE-S3' ? sealEtag(seal, place, etag) : etag,
-    ...(checksum && { checksum: sealChecksum(seal, 'bucket', place, checksum) }),
+    etag: sealsEtag ? sealEtag(seal, place, etag) : etag,
+    ...(checksum && { checksum: ownChecksum ?? sealChecksum(seal, 'bucket', place, checksum) }),
   });
   const seal = bucketSeal(context, place.bucket);
   return seal instanceof Promise ? seal.then(withSeal) : withSeal(seal);
+}
+
+function sealOfClient(objectKey: Buffer | undefined, { id }: DigestsPlace): DigestSeal {
+  if (objectKey === undefined) throw new Error('a digest of SSE-C needs its object key');
+  return digestSealOfObject(objectKey, id);
 }
 
 /**

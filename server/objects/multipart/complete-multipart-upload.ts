@@ -38,6 +38,7 @@ import {
   type StoredUpload,
   type UploadRecord,
   uploadRecordKey,
+  sourceEtag,
 } from '../records/upload-record.ts';
 import {
   checkChecksumMode,
@@ -83,8 +84,11 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const manifest = manifestOf(parts);
   const etag = etagOfParts(parts.map((part) => part.digests.etag));
   const { replica: source } = upload.record;
-  const digests = { etag: source?.etag ?? etag, ...(checksum && { checksum }) };
-  const kept = await sealDigests(context, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
+  const owner = { bucket, id: uploadId, part: 0 };
+  const given = sourceEtag(source);
+  const ofSource = given === undefined ? undefined : await openDigests(context, owner, { etag: given });
+  const digests = { etag: ofSource?.etag ?? etag, ...(checksum && { checksum }) };
+  const kept = await sealDigests(context, owner, digests, { sealed, objectKey }, ofSource !== undefined);
   const placed = await placeUpload(context, place, source);
   if (placed.kind === 'there') return endReplica(context, request, upload, place, placed.record);
   const { version, order, changes: replaced } = placed;

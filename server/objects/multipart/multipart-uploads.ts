@@ -10,8 +10,9 @@ import type { ObjectContext } from '../context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
 import { uploadBytes } from '../quota/upload-bytes.ts';
 import { shownAbortion } from '../lifecycle/evaluate.ts';
+import { sealDigests } from '../encryption/digests.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
-import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectEncryption, Replica } from '../object-layer.ts';
 import { shownEncryption, storedLock } from '../records/object-record.ts';
 import { storedReplica, type UploadRecord, endUpload, getUpload, getUploadInBucket } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
@@ -40,6 +41,7 @@ export async function createMultipartUpload(
     defaultKey: context.keys.defaultKey,
   });
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id: uploadId }));
+  const replica = request.replica && (await replicaOfUpload(context, { bucket, id: uploadId }, request.replica, made));
   const record: UploadRecord = {
     initiated: context.clock(),
     headers,
@@ -48,7 +50,7 @@ export async function createMultipartUpload(
     ...(request.tags && { tags: request.tags }),
     ...(request.lock && { lock: storedLock(request.lock) }),
     ...(acl && { acl }),
-    ...(request.replica && { replica: storedReplica(request.replica) }),
+    ...(replica && { replica }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;
@@ -60,6 +62,18 @@ export async function createMultipartUpload(
   });
   const abortion = shownAbortion(bucketRecord, context.lifecycleDayMs, { key, initiated: record.initiated });
   return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }), ...(abortion && { abortion }) };
+}
+
+/** Seals the ETag of the source where the upload is encrypted. */
+async function replicaOfUpload(
+  context: ObjectContext,
+  { bucket, id }: { readonly bucket: string; readonly id: string },
+  replica: Replica,
+  made: Awaited<ReturnType<typeof makeObjectKey>> | undefined,
+): Promise<UploadRecord['replica']> {
+  const { etag } = replica;
+  if (etag === undefined || made === undefined) return storedReplica(replica, etag);
+  return storedReplica(replica, (await sealDigests(context, { bucket, id, part: 0 }, { etag }, made, true)).etag);
 }
 
 /**

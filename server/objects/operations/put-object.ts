@@ -53,7 +53,8 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
   const digests = withSourceEtag(digestsOf(context, received, chosen?.scheme), request.replica);
   try {
-    const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made) : digests;
+    const ofSource = request.replica?.etag !== undefined;
+    const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made, ofSource) : digests;
     const draft = {
       id,
       size: received.size,
@@ -227,7 +228,11 @@ function needsLock({ objectLock }: BucketRecord, { lock }: PutObject): boolean {
 }
 
 /** Returns undefined for a plain object. */
-function encryptionOf(context: ObjectContext, { encryption: bucketDefault }: BucketRecord, { encryption }: PutObject) {
+export function encryptionOf(
+  context: ObjectContext,
+  { encryption: bucketDefault }: BucketRecord,
+  { encryption }: Pick<PutObject, 'encryption'>,
+) {
   if (encryption === undefined && bucketDefault === undefined && !context.autoEncryption) return undefined;
   return decideEncryption({
     requested: encryption,

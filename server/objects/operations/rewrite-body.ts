@@ -41,7 +41,9 @@ export async function rewriteBody(
   };
   const made = await makeObjectKey(context, chosen, { bucket, key, id });
   const digests = await openDigests(context, { bucket, id: record.id, part: 0 }, record);
-  const kept = await sealDigests(context, { bucket, id, part: 0 }, digests, made);
+  // A sealed ETag of SSE-KMS is that of a source, and not random.
+  const isSealed = typeof record.etag !== 'string';
+  const kept = await sealDigests(context, { bucket, id, part: 0 }, digests, made, isSealed);
   const received = await receiveBody(context, {
     body: bodyFrom(keptPieces(read({ start: 0, end: size }))),
     size,

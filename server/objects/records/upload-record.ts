@@ -26,17 +26,27 @@ export interface UploadRecord {
 interface StoredReplica {
   readonly versionId: string;
   readonly modified: number;
+  /** The ETag of the source, of an upload that is not encrypted. */
   readonly etag?: string;
+  /** Base64: the sealed ETag of the source, as the record of the object has it. */
+  readonly sealedEtag?: string;
   readonly changed?: number;
 }
 
-export function storedReplica({ versionId, modified, etag, changed }: Replica): StoredReplica {
+export function storedReplica({ versionId, modified, changed }: Replica, etag: StoredEtag | undefined): StoredReplica {
   return {
     versionId,
     modified: modified.getTime(),
-    ...(etag !== undefined && { etag }),
+    ...(typeof etag === 'string' && { etag }),
+    ...(Buffer.isBuffer(etag) && { sealedEtag: etag.toString('base64') }),
     ...(changed && { changed: changed.getTime() }),
   };
+}
+
+/** Returns the ETag that the object of an upload has from its source. */
+export function sourceEtag(replica: StoredReplica | undefined): StoredEtag | undefined {
+  const sealed = replica?.sealedEtag;
+  return sealed === undefined ? replica?.etag : Buffer.from(sealed, 'base64');
 }
 
 /** Returns what listings show of an upload. */
