@@ -65,6 +65,18 @@ describe('a line of the access log', () => {
     expect(line).toContain(' v coffer SigV4 - QueryString ');
   });
 
+  it.each([
+    'x-amz-checksum-sha256=secret',
+    'Content-MD5=secret',
+    'X-Amz-Content-Sha256=secret',
+    'X-Amz-%53ignature=secret',
+  ])('shows no digest of a body, which may be encrypted, and no hidden name: %s', (rawQuery) => {
+    const referer = `https://app.example/?page=1&${rawQuery}`;
+    const line = accessLogLine({ ...base, request: { ...base.request, rawQuery, headers: { referer } } }, 'owner');
+    expect(line).not.toContain('secret');
+    expect(line).toContain('"https://app.example/?page=1&');
+  });
+
   it('has an error, and the size of a part of an object', () => {
     const refusal = { code: 'NoSuchKey', message: 'x' };
     expect(fieldsOf(accessLogLine({ ...base, status: 404, refusal }, 'o')).slice(9, 13)).toEqual([

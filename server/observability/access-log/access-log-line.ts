@@ -1,5 +1,6 @@
 import { canonicalIdOf } from '../../auth/principal.ts';
 import { signatureKind } from '../../auth/condition-keys.ts';
+import { rawQueryWithoutSecrets } from '../audit/without-secrets.ts';
 import type { FinishedRequest } from '../../http/contract/request.ts';
 
 /** The value of `x-amz-id-2`, which all servers send. */
@@ -18,6 +19,7 @@ export function accessLogLine(finished: FinishedRequest, owner: string): string 
   const signature = finished.signature ?? signatureKind(headers, query);
   const versionId = query.get('versionId') ?? textOf(finished.responseHeaders['x-amz-version-id']);
   const target = rawQuery === '' ? rawPath : `${rawPath}?${withoutSecrets(rawQuery)}`;
+  const referer = headers.referer?.includes('?') === true ? addressWithoutSecrets(headers.referer) : headers.referer;
   const fields = [
     owner,
     word(bucket),
@@ -34,7 +36,7 @@ export function accessLogLine(finished: FinishedRequest, owner: string): string 
     word(objectSize(finished)),
     String(Math.round(ms)),
     firstByteMs === undefined ? '-' : String(Math.round(firstByteMs)),
-    quoted(headers.referer),
+    quoted(referer),
     quoted(headers['user-agent']),
     word(versionId),
     hostId,
@@ -129,9 +131,18 @@ function parametersOf(rawQuery: string): URLSearchParams {
   return rawQuery === '' ? noParameters : new URLSearchParams(rawQuery);
 }
 
-/** A presigned URL is a right, and a session token a secret: readers of the logs must not get them. */
+/**
+ * A presigned URL is a right, and a session token a secret: readers of the logs must not get them. A digest in a presigned URL would stand
+ * readable beside a body that is encrypted.
+ */
 function withoutSecrets(rawQuery: string): string {
-  return rawQuery.replaceAll(/((?:^|&)(?:X-Amz-Signature|X-Amz-Security-Token|Signature)=)[^&]*/gi, '$1-');
+  return rawQueryWithoutSecrets(rawQuery, '-');
+}
+
+/** A page that was itself opened by a presigned URL sends it as the referer. */
+function addressWithoutSecrets(address: string): string {
+  const question = address.indexOf('?');
+  return `${address.slice(0, question)}?${withoutSecrets(address.slice(question + 1))}`;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { claimsWithoutSecrets, headersWithoutSecrets, queryWithoutSecrets, redacted } from './without-secrets.ts';
+import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
+import {
+  claimsWithoutSecrets,
+  headersWithoutSecrets,
+  queryWithoutSecrets,
+  rawQueryWithoutSecrets,
+  redacted,
+} from './without-secrets.ts';
 
 describe('headers in the audit log', () => {
   it.each([
@@ -104,8 +111,46 @@ describe('digests of bodies', () => {
     expect(query).toEqual({ 'X-Amz-Checksum-Crc32': redacted, prefix: 'a' });
   });
 
+  it.each([
+    ...checksumAlgorithms.map((algorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`),
+    'x-amz-copy-source-if-match',
+    'x-amz-copy-source-if-none-match',
+    'x-amz-rename-source-if-match',
+    'x-amz-rename-source-if-none-match',
+    'x-minio-source-etag',
+  ])('are taken out of %s', (name) => {
+    expect(Object.values(headersWithoutSecrets({ [name]: 'gdyb21LQTcIANtvYMT7QVQ==' }, { digests: false }))).toEqual([
+      redacted,
+    ]);
+  });
+
   it('never hide what is none', () => {
-    const none = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-amz-checksum-algorithm': 'CRC32' };
+    const none = {
+      'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+      'x-amz-checksum-algorithm': 'CRC32',
+      'x-amz-checksum-type': 'COMPOSITE',
+    };
     expect(Object.values(headersWithoutSecrets(none, { digests: false }))).toEqual(Object.values(none));
+  });
+});
+
+describe('a query as it was sent', () => {
+  it.each([
+    ['', ''],
+    ['list-type=2&prefix=a%20b&continuation-token=abc', 'list-type=2&prefix=a%20b&continuation-token=abc'],
+    ['uploads', 'uploads'],
+    ['X-Amz-Signature=ab&versionId=v', 'X-Amz-Signature=-&versionId=v'],
+    ['X-Amz-%53ignature=ab&%58-amz-security-token=c', 'X-Amz-%53ignature=-&%58-amz-security-token=-'],
+    ['AWSAccessKeyId=AK&Signature=ab', 'AWSAccessKeyId=AK&Signature=-'],
+    [
+      'x-amz-checksum-sha256=A6xnQh&x-amz-checksum-algorithm=SHA256',
+      'x-amz-checksum-sha256=-&x-amz-checksum-algorithm=SHA256',
+    ],
+    ['Content-MD5=gdyb21&x=1', 'Content-MD5=-&x=1'],
+    ['X-Amz-Content-Sha256=UNSIGNED-PAYLOAD', 'X-Amz-Content-Sha256=UNSIGNED-PAYLOAD'],
+    ['X-Amz-Content-Sha256=03ac67', 'X-Amz-Content-Sha256=-'],
+    ['a=%E0%A4%A&token', 'a=%E0%A4%A&token'],
+  ])('%j is written as %j', (query, written) => {
+    expect(rawQueryWithoutSecrets(query, '-')).toBe(written);
   });
 });

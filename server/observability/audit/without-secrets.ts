@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
 import { redactText } from '../../../platform/redact-secrets.ts';
 
 /** The replacement of a secret, as in MinIO's own log. */
@@ -15,8 +16,11 @@ const harmless = new Set(['continuation-token', 'next-continuation-token']);
 const secretParameters = new Set(['code', 'state']);
 
 /** Names whose values reveal a body by its digest, and values of `x-amz-content-sha256` that do. */
-const digestName =
-  /^(?:etag|(?:x-amz-copy-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-amz-checksum-(?:crc|sha).*)$/i;
+const digestName = new RegExp(
+  '^(?:etag|(?:x-amz-(?:copy|rename)-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-minio-source-etag|' +
+    `x-amz-checksum-(?:${checksumAlgorithms.join('|')}))$`,
+  'i',
+);
 const noDigest = /^(?:UNSIGNED|STREAMING)-/;
 
 /**
@@ -46,12 +50,41 @@ export function queryWithoutSecrets(
   const clean: Record<string, string> = {};
   if (rawQuery === '') return clean;
   for (const [name, value] of new URLSearchParams(rawQuery)) {
-    const secret = !harmless.has(name) && (secretName.test(name) || secretParameters.has(name.toLowerCase()));
-    const hidden = secret || (!digests && digestName.test(name) && !noDigest.test(value));
+    const hidden = isSecretParameter(name) || (!digests && digestName.test(name) && !noDigest.test(value));
     const text = hidden ? redacted : redactText(value);
     clean[name] = clean[name] === undefined || hidden ? text : `${clean[name]},${text}`;
   }
   return clean;
+}
+
+/** Names of parameters may be encoded, so that a query with `%` is looked through too. */
+const mayHaveSecret = /sign|token|pass|secret|key|assertion|private|cookie|auth|code=|state=|md5|sha256|checksum|%/i;
+
+/** Returns a query as it was sent, with `placeholder` for the values of secrets and of digests of bodies. */
+export function rawQueryWithoutSecrets(rawQuery: string, placeholder: string): string {
+  if (!mayHaveSecret.test(rawQuery)) return rawQuery;
+  return rawQuery
+    .split('&')
+    .map((parameter) => {
+      const equals = parameter.indexOf('=');
+      if (equals < 0) return parameter;
+      const [name, value] = [decoded(parameter.slice(0, equals)), parameter.slice(equals + 1)];
+      const isDigest = digestName.test(name) && !noDigest.test(value);
+      return isDigest || isSecretParameter(name) ? `${parameter.slice(0, equals)}=${placeholder}` : parameter;
+    })
+    .join('&');
+}
+
+function isSecretParameter(name: string): boolean {
+  return !harmless.has(name) && (secretName.test(name) || secretParameters.has(name.toLowerCase()));
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '));
+  } catch {
+    return name;
+  }
 }
 
 /** Removes secrets from claims by their names: policies compare their values. */
