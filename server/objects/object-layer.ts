@@ -184,6 +184,8 @@ export interface ObjectLayer {
    * `s3:PutObject` to everyone.
    */
   deliverObject(request: PutObject): Promise<ObjectInfo>;
+  /** Reports whether `deliverObject` encrypts what it writes there, by the request, the default of the bucket, or for everything. */
+  encryptsDelivery(bucket: string, encryption: PutObject['encryption']): Promise<boolean>;
   /** Throws `NoSuchKey` where the current version is a delete marker, `MethodNotAllowed` where the named version is one. */
   headObject(bucket: string, key: string, options?: ReadOptions): Promise<ObjectInfo>;
   /** Nothing of the body is read before the caller asks for it. Throws as `headObject`. */

@@ -41,7 +41,7 @@ import {
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';
-import { deliverObject } from './buckets/deliver-object.ts';
+import { deliverObject, encryptsDelivery } from './buckets/deliver-object.ts';
 import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
@@ -185,6 +185,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putObjectLockConfiguration: operation(context, putObjectLockConfiguration),
     putObject: operation(context, putObject),
     deliverObject: operation(context, deliverObject),
+    encryptsDelivery: operation(context, encryptsDelivery),
     headObject: operation(context, headIntactObject),
     getObject: operation(context, getIntactObject),
     copyObject: operation(context, copyObject),

@@ -17,16 +17,22 @@ export interface InventoryColumn {
 }
 
 /**
- * Returns the columns of a report, in AWS's order. Columns about versions are in reports about all versions alone.
+ * Returns the columns of a report, in AWS's order. Columns about versions are in reports about all versions alone. An ETag that is sealed
+ * in its record, as the MD5 of an object with SSE-S3, is only in a report that is encrypted itself.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-inventory.html
  */
-export function columnsOf(bucket: string, { versions, fields }: InventoryConfiguration): readonly InventoryColumn[] {
+export function columnsOf(
+  bucket: string,
+  { versions, fields }: InventoryConfiguration,
+  { isEncrypted }: { readonly isEncrypted: boolean },
+): readonly InventoryColumn[] {
+  const columns = isEncrypted ? fieldColumns : fieldColumns.map(withoutDigests);
   return [
     column('Bucket', 'bucket', 'text', () => bucket, true),
     column('Key', 'key', 'text', ({ key }) => key, true),
     ...(versions === 'All' ? versionColumns : []),
-    ...fieldColumns.filter(({ name }) => fields.some((field) => field === name)),
+    ...columns.filter(({ name }) => fields.some((field) => field === name)),
   ];
 }
 
@@ -84,6 +90,11 @@ const fieldColumns: readonly (InventoryColumn & { readonly name: InventoryField 
   field('ObjectAccessControlList', 'object_access_control_list', 'text', ({ details }) => aclText(details?.acl)),
   field('ObjectOwner', 'object_owner', 'text', ({ details }) => details?.acl?.owner ?? ownerId),
 ];
+
+function withoutDigests(given: (typeof fieldColumns)[number]): (typeof fieldColumns)[number] {
+  if (given.name !== 'ETag') return given;
+  return { ...given, read: (version) => (version.details?.hasSealedEtag === true ? undefined : given.read(version)) };
+}
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/objectacl.html */
 function aclText(acl: Acl = privateAcl): string {

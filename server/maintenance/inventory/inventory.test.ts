@@ -98,6 +98,52 @@ describe('a report', () => {
     expect(await rowsOf(layer)).toEqual([['source', 'a', '3', createHash('md5').update('123').digest('hex')]]);
   });
 
+  it('has the MD5 of encrypted objects only where it is encrypted itself', async () => {
+    const { layer, report } = await inventoryLayer();
+    const md5 = createHash('md5').update('0815').digest('hex');
+    const kinds = [undefined, 'SSE-S3', 'SSE-KMS'] as const;
+    for (const scheme of kinds)
+      await layer.putObject(put('source', `of ${scheme}`, '0815', scheme && { encryption: { scheme } }));
+    const random = (await layer.headObject('source', 'of SSE-KMS')).etag;
+    const etags = async (more: Partial<InventoryConfiguration>) => {
+      await layer.putBucketInventory('source', configuration({ fields: ['ETag'], ...more }));
+      await report();
+      return (await rowsOf(layer)).map((row) => row.at(-1));
+    };
+    // Sorted by key: SSE-KMS, SSE-S3, plain.
+    expect(await etags({ id: '1' })).toEqual([random, '', md5]);
+    const destination = { ...configuration().destination, encryption: { scheme: 'SSE-S3' } } as const;
+    expect(await etags({ id: '2', destination })).toEqual([random, md5, md5]);
+    await layer.putBucketEncryption('reports', { scheme: 'SSE-KMS' });
+    expect(await etags({ id: '3' })).toEqual([random, md5, md5]);
+    const { layer: encrypting } = testLayer({ autoEncryption: true });
+    await encrypting.createBucket('other', { location: '' });
+    expect(await encrypting.encryptsDelivery('other', undefined)).toBe(true);
+  });
+
+  it('keeps the digests of its encrypted files for the manifest alone', async () => {
+    const { layer } = await inventoryLayer();
+    await layer.putObject(put('source', 'a', '1'));
+    const options = {
+      objects: layer,
+      bucket: 'source',
+      began: start,
+      progress: { files: [], rows: 0 },
+      random: () => Buffer.alloc(16, 7),
+      passed: () => Promise.resolve(),
+      checkpoint: () => Promise.resolve(),
+    };
+    const destination = { ...configuration().destination, encryption: { scheme: 'SSE-S3' } } as const;
+    const { files } = await writeReport({ ...options, configuration: configuration({ destination }) });
+    const [{ key, size } = { key: '', size: 0 }] = files;
+    // A record has them while the report is written.
+    expect(files).toEqual([{ key, size }]);
+    const md5 = createHash('md5')
+      .update(await body(layer, 'reports', key))
+      .digest('hex');
+    expect((await newestManifest(layer)).files).toEqual([{ key, size, MD5checksum: md5 }]);
+  });
+
   it('has all fields, in the order of AWS', async () => {
     const { layer, report } = await inventoryLayer();
     await layer.createBucket('locked', { location: '', objectLock: true });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
 import { bodyFrom } from '../../objects/bodies/body-source.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { keptPieces } from '../../../platform/pieces.ts';
+import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import { columnsOf } from './inventory-columns.ts';
 import { beginFile, extensions, type ReportFile, schemaText } from './report-file.ts';
 
@@ -17,10 +18,14 @@ export interface ReportProgress {
 interface DataFile {
   readonly key: string;
   readonly size: number;
-  readonly md5: string;
+  /** Absent for an encrypted file: it would be readable in the record of an unfinished report. */
+  readonly md5?: string;
 }
 
-export type InventoryObjects = Pick<ObjectLayer, 'listObjectVersions' | 'deliverObject'>;
+export type InventoryObjects = Pick<
+  ObjectLayer,
+  'listObjectVersions' | 'deliverObject' | 'encryptsDelivery' | 'getObject'
+>;
 
 interface ReportOptions {
   readonly objects: InventoryObjects;
@@ -54,8 +59,10 @@ const fileLimits: FileLimits = { rows: 500_000, bytes: 16 * 1_024 * 1_024 };
  */
 export async function writeReport(options: ReportOptions): Promise<ReportProgress> {
   const { configuration, bucket, began, limits = fileLimits } = options;
-  const columns = columnsOf(bucket, configuration);
-  const { format } = configuration.destination;
+  const { destination } = configuration;
+  const isEncrypted = await options.objects.encryptsDelivery(destination.bucket, destination.encryption);
+  const columns = columnsOf(bucket, configuration, { isEncrypted });
+  const { format } = destination;
   let { progress } = options;
   let file: ReportFile | undefined;
   let rows = 0;
@@ -108,8 +115,8 @@ async function storeFile(options: ReportOptions, bytes: Buffer): Promise<DataFil
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   const key = `${folderOf(options)}/data/${name}.${extensions[format]}`;
   const type = format === 'CSV' ? 'application/gzip' : 'application/octet-stream';
-  await store(options, key, bytes, type);
-  return { key, size: bytes.length, md5: md5Of(bytes).toString('hex') };
+  const { encryption } = await store(options, key, bytes, type);
+  return { key, size: bytes.length, ...(encryption === undefined && { md5: md5Of(bytes).toString('hex') }) };
 }
 
 async function storeManifest(
@@ -118,8 +125,11 @@ async function storeManifest(
   fileSchema: string,
   time: Date,
 ): Promise<void> {
-  const { bucket, configuration } = options;
+  const { bucket, configuration, objects } = options;
   const { destination } = configuration;
+  const listed = [];
+  for (const { key, size, md5 } of files)
+    listed.push({ key, size, MD5checksum: md5 ?? (await md5OfObject(objects, destination.bucket, key)) });
   const minute = time.toISOString().slice(0, 16).replace(':', '-');
   const links = files.map(({ key }) => `s3://${destination.bucket}/${key}\n`).join('');
   const hive = `${folderOf(options)}/hive/dt=${minute.replace('T', '-')}/symlink.txt`;
@@ -133,7 +143,7 @@ async function storeManifest(
         creationTimestamp: String(time.getTime()),
         fileFormat: destination.format,
         fileSchema,
-        files: files.map(({ key, size, md5 }) => ({ key, size, MD5checksum: md5 })),
+        files: listed,
       },
       undefined,
       2,
@@ -156,9 +166,9 @@ async function store(
   key: string,
   bytes: Buffer,
   contentType: string,
-): Promise<void> {
+): Promise<ObjectInfo> {
   const md5 = md5Of(bytes).toString('base64');
-  await objects.deliverObject({
+  return objects.deliverObject({
     bucket: destination.bucket,
     key,
     body: bodyFrom(once(bytes)),
@@ -167,6 +177,13 @@ async function store(
     headers: { contentType, metadata: {} },
     ...(destination.encryption && { encryption: destination.encryption }),
   });
+}
+
+async function md5OfObject(objects: InventoryObjects, bucket: string, key: string): Promise<string> {
+  const { info, read } = await objects.getObject(bucket, key);
+  const hash = createHash('md5');
+  for await (const piece of keptPieces(read({ start: 0, end: info.size }))) hash.update(piece);
+  return hash.digest('hex');
 }
 
 function md5Of(bytes: Buffer): Buffer {

@@ -4,7 +4,7 @@ import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context.ts';
 import type { ObjectInfo, PutObject } from '../object-layer.ts';
-import { putObject } from '../operations/put-object.ts';
+import { encryptionOf, putObject } from '../operations/put-object.ts';
 import { getBucket } from '../records/bucket-record.ts';
 
 /**
@@ -31,6 +31,15 @@ export async function deliverObject(context: ObjectContext, request: PutObject):
     if (effect === 'deny') throw new S3Error('AccessDenied', undefined, { cause: reason });
   }
   return putObject(context, request);
+}
+
+/** Reports whether an object of the server is encrypted in a bucket. */
+export async function encryptsDelivery(
+  context: ObjectContext,
+  bucket: string,
+  encryption: PutObject['encryption'],
+): Promise<boolean> {
+  return encryptionOf(context, (await getBucket(context.records, bucket)).record, { encryption }) !== undefined;
 }
 
 /** A policy that denies requests without TLS does not mean the server itself. */

@@ -16,6 +16,8 @@ export interface ListObjects {
 export interface ListedDetails {
   /** Unique to the object. */
   readonly id: string;
+  /** The ETag is sealed in the record, because it tells something of an encrypted content. */
+  readonly hasSealedEtag: boolean;
   readonly headers: ObjectHeaders;
   readonly tags: ObjectTags;
   readonly scheme: ObjectEncryption['scheme'] | undefined;

@@ -37,9 +37,10 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
 
 /** Returns what `details` of a listing ask for. */
 export function detailsOf(value: Buffer, bucket: string, key: string): ListedDetails {
-  const { id, headers, tags = {}, sealed, lock, acl } = decodeObject(value, bucket, key);
+  const { id, etag, headers, tags = {}, sealed, lock, acl } = decodeObject(value, bucket, key);
+  const hasSealedEtag = typeof etag !== 'string';
   const bucketKey = sealed?.scheme === 'SSE-KMS' && sealed.bucketKey === true;
-  return { id, headers, tags, scheme: sealed?.scheme, bucketKey, lock: lock && shownLock(lock), acl };
+  return { id, hasSealedEtag, headers, tags, scheme: sealed?.scheme, bucketKey, lock: lock && shownLock(lock), acl };
 }
 
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */
