@@ -32,7 +32,9 @@ export function findRedirect(
   if (rule === undefined) return undefined;
   const path = replacedPath(rule, asked.key);
   const status = rule.redirectCode ?? 301;
-  if (rule.hostName === undefined && rule.protocol === undefined) return { status, location: `${asked.base}/${path}` };
+  if (rule.hostName === undefined && rule.protocol === undefined) {
+    return { status, location: `${asked.base}/${withoutHost(path)}` };
+  }
   // Another host has the bucket in its name.
   const [host, base] = rule.hostName === undefined ? [asked.host, asked.base] : [rule.hostName, ''];
   return { status, location: `${schemeOf(rule, asked)}://${host}${base}/${path}` };
@@ -55,9 +57,12 @@ function replacedPath({ prefix, replace }: RoutingRule, key: string): string {
   return replace.kind === 'key' ? text : text + key.slice(prefix.length).split('/').map(encodeURIComponent).join('/');
 }
 
-/** Encodes a key for a path. A slash at its beginning is encoded, or else a browser would take the first part for a host. */
 function pathOf(key: string): string {
-  const path = key.split('/').map(encodeURIComponent).join('/');
+  return withoutHost(key.split('/').map(encodeURIComponent).join('/'));
+}
+
+/** Encodes a slash at the beginning of a path. Behind the slash of the root, a browser would take the first part for a host. */
+function withoutHost(path: string): string {
   return path.startsWith('/') ? `%2F${path.slice(1)}` : path;
 }
 

@@ -186,6 +186,18 @@ describe('a redirect', () => {
   it.each([
     ['a prefix', { prefix: 'old/', replace: { kind: 'prefix', with: 'new/' } }, '/old/a b', [301, '/new/a%20b']],
     ['a prefix, by nothing', { prefix: 'old/', replace: { kind: 'prefix', with: '' } }, '/old/x', [301, '/x']],
+    [
+      'a prefix, by nothing, never to another host',
+      { prefix: 'old/', replace: { kind: 'prefix', with: '' } },
+      '/old//evil.example/x',
+      [301, '/%2Fevil.example/x'],
+    ],
+    [
+      'a prefix, by a slash, never to another host',
+      { prefix: 'old/', replace: { kind: 'prefix', with: '/' } },
+      '/old/evil.example/x',
+      [301, '/%2Fevil.example/x'],
+    ],
     ['a key', { prefix: 'old', replace: { kind: 'key', with: 'new#top' } }, '/old/x', [301, '/new#top']],
     ['a host', { prefix: 'old', hostName: 'other.test' }, '/old', [301, 'https://other.test/old']],
     ['a protocol', { prefix: 'old', protocol: 'http' }, '/old', [301, 'http://bucket.example.com:9001/old']],
