@@ -52,6 +52,19 @@ describe('mc batch', () => {
   });
 
   it.each([
+    [['admin:StartBatchJob'], 'arn:aws:s3:::*', 403],
+    [['admin:StartBatchJob', 's3:PutLifecycleConfiguration'], 'arn:aws:s3:::other', 403],
+    [['admin:StartBatchJob', 's3:PutLifecycleConfiguration'], 'arn:aws:s3:::logs', 200],
+  ])('expires no more than rules of the caller could: %j on %s: %i', async (Action, Resource, status) => {
+    const { call, identities } = await batchAdmin();
+    await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+    const Statement = [{ Effect: 'Allow', Action, Resource }];
+    await identities.putPolicy('some', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await identities.attach({ kind: 'user', name: 'ann' }, ['some']);
+    expect(await call('ann', 'POST', 'start-job', { plain: definition })).toMatchObject({ status });
+  });
+
+  it.each([
     ['POST', 'start-job'],
     ['GET', 'list-jobs'],
     ['GET', 'status-job?jobId=a'],

@@ -28,15 +28,18 @@ async function start(call: AdminCall): Promise<AdminAnswer> {
   const { principal } = call;
   const user = principal.kind === 'root' ? principal.accessKey : ownerOf(principal.subject);
   return explained(async () => {
-    await checkKeys(call, definition);
+    await checkRights(call, definition);
     return json(shown(await jobsOf(call).start(definition, user)));
   });
 }
 
-/** A job that changes keys needs the right to change each key that it names. */
-async function checkKeys(call: AdminCall, definition: string): Promise<void> {
+/**
+ * A job gives no more than single calls: one that expires objects needs the right to set rules that would expire them, and one that changes
+ * keys needs the right to change each key that it names.
+ */
+async function checkRights(call: AdminCall, definition: string): Promise<void> {
   const job = parseBatchDefinition(definition, nowOf(call.services).getTime());
-  if (job.type !== 'keyrotate') return;
+  if (job.type === 'expire') return call.require('s3:PutLifecycleConfiguration', job.bucket);
   const { source } = requireKeys(call);
   const to = job.keyName ?? source.defaultKey;
   for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
