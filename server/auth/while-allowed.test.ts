@@ -12,23 +12,28 @@ afterEach(() => {
 /** A stream that yields what is pushed, until its signal. */
 function pushed() {
   const items: number[] = [];
-  let wake = () => undefined as void;
+  let news = Promise.withResolvers<void>();
   async function* stream(gone: AbortSignal) {
-    gone.addEventListener('abort', () => wake());
+    gone.addEventListener('abort', () => news.resolve());
     while (!gone.aborted) {
       const item = items.shift();
-      if (item !== undefined) yield item;
-      else await new Promise<void>((resolve) => (wake = resolve));
+      if (item !== undefined) {
+        yield item;
+        continue;
+      }
+      await news.promise;
+      news = Promise.withResolvers<void>();
     }
   }
   const push = (item: number) => {
     items.push(item);
-    wake();
+    news.resolve();
   };
   return { stream, push };
 }
 
 const never = new AbortController().signal;
+const none = () => Promise.resolve(undefined);
 
 describe('a stream of a caller', () => {
   it('ends when the caller loses the right, though nothing comes', async () => {
@@ -96,7 +101,6 @@ describe('the principal of a stream', () => {
   });
 
   it.each([ann, former.principal])('is gone with its credentials: %j', async (principal) => {
-    const none = () => Promise.resolve(undefined);
     expect(await currentPrincipal({ credentials: none, formerRoot: none }, principal)).toBeUndefined();
     expect(await currentPrincipal({ credentials: none }, principal)).toBeUndefined();
   });

@@ -46,6 +46,16 @@ const reader = JSON.stringify({
 });
 
 describe('access keys', () => {
+  it('are not shown to their owner where a policy denies it', async () => {
+    const { accessKey } = await create(ann);
+    expect((await ann.send('GET', `/api/access-key?key=${accessKey}`)).status).toBe(200);
+    const Statement = [{ Effect: 'Deny', Action: 'admin:ListServiceAccounts', Resource: 'arn:aws:s3:::*' }];
+    await console.identities.putPolicy('hidden', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await console.identities.attach({ kind: 'user', name: 'ann' }, ['hidden']);
+    for (const path of ['access-keys', `access-key?key=${accessKey}`])
+      expect(await error(await ann.send('GET', `/api/${path}`))).toMatchObject({ status: 403, code: 'AccessDenied' });
+  });
+
   it('can be created by every user, with a secret key that is returned once', async () => {
     const expires = new Date(Date.now() + 86_400_000).toISOString();
     const made = await create(ann, { name: 'backup', description: 'nightly', expires });

@@ -107,15 +107,15 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
   });
 
   router.get('/access-key', async (request, response) => {
-    const caller = callerOf({ request, response }, authorizer, administration);
+    const exchange = { request, response };
+    const caller = callerOf(exchange, authorizer, administration);
     const viewer = viewerOf(response);
     const found = await find(queryText(request, 'key'));
     const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
-    await requireUnlessOwn(
-      caller,
-      subject,
-      found.kind === 'temporary' ? 'admin:ListTemporaryAccounts' : 'admin:ListServiceAccounts',
-    );
+    const action = found.kind === 'temporary' ? 'admin:ListTemporaryAccounts' : 'admin:ListServiceAccounts';
+    // A policy may deny it for the own ones too.
+    await authorizer.requireOwn(exchange, action);
+    await requireUnlessOwn(caller, subject, action);
     const narrowing = narrowingOf(found);
     response.json({
       ...(found.kind === 'temporary' ? rowOfTemporary(found.credentials, viewer) : rowOfAccount(found.account, viewer)),

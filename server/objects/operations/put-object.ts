@@ -53,8 +53,9 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
   const digests = withSourceEtag(digestsOf(context, received, chosen?.scheme), request.replica);
   try {
-    const ofSource = request.replica?.etag !== undefined;
-    const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made, ofSource) : digests;
+    const kept = made
+      ? await sealDigests(context, { bucket, id, part: 0 }, digests, made, hasSourceEtag(request))
+      : digests;
     const draft = {
       id,
       size: received.size,
@@ -83,6 +84,10 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
 /** The retention of a replica may have ended. */
 function checkLock(context: ObjectContext, { lock, replica }: PutObject, { stored }: Place): void {
   checkLockOfNew(stored.record, lock, replica === undefined ? context.lockClock.earliest() : 0);
+}
+
+function hasSourceEtag({ replica }: PutObject): boolean {
+  return replica?.etag !== undefined;
 }
 
 function withSourceEtag(digests: Digests, replica: PutObject['replica']): Digests {
