@@ -71,6 +71,7 @@ describe('an audit entry', () => {
     ['of an encrypted object', { responseHeaders: { 'x-amz-server-side-encryption': 'AES256' } }, false],
     ['of a refusal, which does not tell', { status: 412 }, false],
     ['of a copy, whose source may be encrypted', { operation: 'CopyObject' }, false],
+    ['of a removal, whose answer does not tell', { operation: 'DeleteObject', status: 204 }, false],
     ['of an upload that is completed while its answer is sent', { operation: 'CompleteMultipartUpload' }, false],
   ] as const)('has digests of bodies where nothing is encrypted: %s', (_, more, shown) => {
     const etag = '"81dc9bdb52d04dc20036dbd8313ed055"';

@@ -103,11 +103,12 @@ export interface AuditOrigin {
 
 /**
  * Reports if an answer shows that no encrypted object was concerned. Otherwise the entry has no digests: they reveal short contents,
- * and the log is readable. Answers of CompleteMultipartUpload may begin before that is known, and a copy's source may be encrypted
- * though the copy is not.
+ * and the log is readable. Answers of CompleteMultipartUpload may begin before that is known, those of DeleteObject and RenameObject
+ * do not tell, and a copy's source may be encrypted though the copy is not.
  */
 function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest): boolean {
-  if (operation === 'CompleteMultipartUpload' || operation?.includes('Copy') === true) return false;
+  if (operation !== undefined && /Copy|^(?:CompleteMultipartUpload|DeleteObject|RenameObject)$/.test(operation))
+    return false;
   const succeeded = status >= 200 && status < 300;
   return succeeded && !Object.keys(responseHeaders).some((name) => name.startsWith('x-amz-server-side-encryption'));
 }

@@ -48,6 +48,31 @@ describe('headers in the audit log', () => {
   });
 });
 
+describe('headers of an encrypted object in the audit log', () => {
+  it.each([
+    'etag',
+    'if-match',
+    'x-amz-copy-source-if-none-match',
+    'x-amz-rename-source-if-match',
+    'content-md5',
+    'x-amz-content-sha256',
+    'x-amz-checksum-crc64nvme',
+    'x-amz-checksum-sha512',
+    'x-amz-checksum-md5',
+    'x-amz-checksum-xxhash64',
+    'x-amz-checksum-xxhash128',
+  ])('have no value of %s', (name) => {
+    expect(Object.values(headersWithoutSecrets({ [name]: '0123' }, { digests: false }))).toEqual([redacted]);
+  });
+
+  it.each(['x-amz-checksum-type', 'x-amz-checksum-mode', 'x-amz-checksum-algorithm', 'x-amz-sdk-checksum-algorithm'])(
+    'have the value of %s',
+    (name) => {
+      expect(Object.values(headersWithoutSecrets({ [name]: 'SHA256' }, { digests: false }))).toEqual(['SHA256']);
+    },
+  );
+});
+
 describe('the query in the audit log', () => {
   it.each([
     'X-Amz-Signature',

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
 import { redactText } from '../../../platform/redact-secrets.ts';
 
 /** The replacement of a secret, as in MinIO's own log. */
@@ -16,11 +15,8 @@ const harmless = new Set(['continuation-token', 'next-continuation-token']);
 const secretParameters = new Set(['code', 'state']);
 
 /** Names whose values reveal a body by its digest, and values of `x-amz-content-sha256` that do. */
-const digestName = new RegExp(
-  '^(?:etag|(?:x-amz-(?:copy|rename)-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-minio-source-etag|' +
-    `x-amz-checksum-(?:${checksumAlgorithms.join('|')}))$`,
-  'i',
-);
+const digestName =
+  /^(?:etag|(?:x-amz-(?:copy|rename)-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-minio-source-etag|x-amz-checksum-(?!(?:type|mode|algorithm)$).*)$/i;
 const noDigest = /^(?:UNSIGNED|STREAMING)-/;
 
 /**
