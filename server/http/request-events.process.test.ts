@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -8,6 +8,7 @@ import { type Answer, type RequestHandler, RequestEvents, type FinishedRequest }
 import { createDispatch } from './dispatch.ts';
 import { createRequestListener, createS3Server } from './s3-server.ts';
 import { chunksOf } from '../objects/bodies/body-source.ts';
+import { ownPieces } from '../../platform/pieces.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));
@@ -97,6 +98,31 @@ describe('events of requests', () => {
       expect({ received: finished.received, sent: finished.sent }).toEqual({ received: sent.length, sent: answered });
     }
     socket.destroy();
+  });
+
+  it.each<[string, Answer['body'], string]>([
+    ['a text', { kind: 'bytes', bytes: Buffer.from('whole') }, '5'],
+    ['nothing', { kind: 'empty' }, '0'],
+    ['pieces', { kind: 'pieces', size: 3, pieces: ownPieces(Readable.from([Buffer.from('abc')])) }, '3'],
+  ])('have the headers of an answer with %s', async (_what, body, length) => {
+    const events = new RequestEvents();
+    const headers = { 'x-amz-server-side-encryption': 'AES256' };
+    const port = await serving(async () => ({ status: 200, headers, body }), events);
+    const next = nextOf(events);
+    await (await fetch(`http://127.0.0.1:${port}/b/k`)).text();
+    expect((await next).responseHeaders).toMatchObject({
+      ...headers,
+      'content-length': length,
+      'x-amz-request-id': '0123456789ABCDEF',
+    });
+  });
+
+  it('have the headers of a refusal', async () => {
+    const events = new RequestEvents();
+    const port = await serving(() => Promise.reject(new S3Error('NoSuchBucket')), events);
+    const next = nextOf(events);
+    await (await fetch(`http://127.0.0.1:${port}/b/k`)).text();
+    expect((await next).responseHeaders).toMatchObject({ 'content-type': 'application/xml' });
   });
 
   it('report why a request was refused', async () => {

@@ -155,9 +155,9 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     message: IncomingMessage,
     response: ServerResponse,
     request: IncomingRequest,
-    { measure, audit, body }: Observers & { readonly body: MessageBody },
+    { measure, audit, body }: Observers,
   ): Promise<void> {
-    const envelope: Envelope = { requestId: request.requestId, measure, headers: undefined };
+    const envelope: Envelope = { requestId: request.requestId, measure, headers: undefined, head: undefined };
     try {
       if (message.headers.origin !== undefined) envelope.headers = await options.crossOrigin?.(request);
       const answer = await answerOf(message, request);
@@ -165,7 +165,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
       if (audit !== undefined)
-        publish(request, response, { measure, audit }, response.writableEnded ? 'answered' : 'canceled');
+        publish(request, response, { audit, envelope }, response.writableEnded ? 'answered' : 'canceled');
     } catch (error) {
       const refusal = asS3Error(error);
       const canceled = clientDisconnected(message);
@@ -176,7 +176,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
       audit?.setError({ code: refusal.code, message: refusal.message });
       const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
-      if (audit !== undefined) publish(request, response, { measure, audit }, outcome);
+      if (audit !== undefined) publish(request, response, { audit, envelope }, outcome);
     } finally {
       body.release();
     }
@@ -185,11 +185,12 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   function publish(
     request: IncomingRequest,
     response: ServerResponse,
-    { measure, audit }: Observers & { readonly audit: RequestAudit },
+    { audit, envelope: { measure, head } }: { readonly audit: RequestAudit; readonly envelope: Envelope },
     outcome: FinishedRequest['outcome'],
   ): void {
     const status = response.headersSent ? response.statusCode : 0;
-    events?.emit(audit.finish(request, response, { status, outcome, firstByteMs: measure?.firstByteMs }));
+    const responseHeaders = response.headersSent ? headersOf(head) : {};
+    events?.emit(audit.finish(request, { status, outcome, firstByteMs: measure?.firstByteMs, responseHeaders }));
   }
 
   function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
@@ -264,12 +265,21 @@ interface Envelope {
   readonly requestId: string;
   readonly measure: RequestMeasure | undefined;
   headers: Readonly<Record<string, string>> | undefined;
+  /** The headers of the answer, once they are known: names and values alternate. */
+  head: string[] | undefined;
 }
 
-/** The observers of a request. */
+/** The observers and the body of a request. */
 interface Observers {
   readonly measure: RequestMeasure | undefined;
   readonly audit: RequestAudit | undefined;
+  readonly body: MessageBody;
+}
+
+function headersOf(head: readonly string[] = []): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < head.length; at += 2) headers[head[at] ?? ''] = head[at + 1] ?? '';
+  return headers;
 }
 
 /** Returns the declared size of the request's body in bytes; 0 without one. */

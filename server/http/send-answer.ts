@@ -14,7 +14,7 @@ const slowAnswerIntervalMs = 10_000;
  */
 const maxJoinedBytes = 12 * 1024;
 
-/** Names and values alternate, as `writeHead` accepts them without creating an object. */
+/** Names in lower case and values alternate, as `writeHead` accepts them without creating an object. Node does not keep them. */
 type Headers = string[];
 const noBytes = Buffer.alloc(0);
 
@@ -25,6 +25,8 @@ interface Envelope {
   readonly measure?: FirstByteListener | undefined;
   /** Further headers, for a page on another origin. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Set to the headers of the answer, without those that Node adds. */
+  head?: Headers | undefined;
 }
 
 /** Gets a call when an answer begins. */
@@ -78,7 +80,8 @@ export async function sendAnswer(
   }
 }
 
-function headOf({ headers }: Answer, length: number | undefined, { requestId, headers: further }: Envelope): Headers {
+function headOf({ headers }: Answer, length: number | undefined, envelope: Envelope): Headers {
+  const { requestId, headers: further } = envelope;
   const head = [
     'server',
     'Coffer',
@@ -96,6 +99,7 @@ function headOf({ headers }: Answer, length: number | undefined, { requestId, he
   if (further !== undefined) {
     for (const name of Object.keys(further)) if (headers[name] === undefined) head.push(name, further[name] ?? '');
   }
+  envelope.head = head;
   return head;
 }
 

@@ -58,6 +58,7 @@ it('delivers a line for each request of all threads, and none for its own delive
   for (let at = 0; at < REQUESTS; at += 20) {
     await Promise.all(Array.from({ length: 20 }, () => s3.send(new HeadObjectCommand({ Bucket, Key: 'k' }))));
   }
+  await (await s3.send(new GetObjectCommand({ Bucket, Key: 'k', Range: 'bytes=1-3' }))).Body?.transformToString();
   let found: string[] = [];
   for (let tries = 0; tries < 50 && found.length < REQUESTS; tries += 1) {
     await sleep(200);
@@ -66,6 +67,13 @@ it('delivers a line for each request of all threads, and none for its own delive
   expect(found).toHaveLength(REQUESTS);
   expect(new Set(found.map((line) => line.match(/"[^"]*"|\[[^\]]*\]|[^ ]+/g)?.length))).toEqual(new Set([26]));
   expect(new Set(found.map((line) => line.split(' ')[6])).size).toBe(REQUESTS);
+  // The status, the error, the bytes of the body that were sent, and the size of the object.
+  expect(new Set(found.map((line) => / HTTP\/1\.1" (\S+ \S+ \S+ \S+)/.exec(line)?.[1]))).toEqual(
+    new Set(['200 - - 7']),
+  );
+  await expect
+    .poll(async () => (await lines()).join(''), { timeout: 30_000 })
+    .toMatch(/ REST\.GET\.OBJECT k [^"]*"[^"]*" 206 - 3 7 /);
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'logs', Prefix: 'own/' }));
   for (const { Key } of Contents) {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'logs', Key }));

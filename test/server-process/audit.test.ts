@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -240,6 +241,35 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     await s3.send(new CreateBucketCommand({ Bucket: 'second' }));
     await server.stop();
     expect(await readFile(path, 'utf8')).toContain('"bucket":"second"');
+  });
+
+  it('has the headers of answers, and no digest of an encrypted object', async () => {
+    const path = join(folder, 'audit.log');
+    const key = `my-key:${randomBytes(32).toString('base64')}`;
+    const server = await start({ SVC_AUDIT_FILE: path, SVC_KMS_SECRET_KEY: key });
+    const s3 = s3Client(server);
+    await s3.send(new CreateBucketCommand({ Bucket: 'photos' }));
+    const put = (Key: string, ServerSideEncryption?: 'AES256') =>
+      s3.send(new PutObjectCommand({ Bucket: 'photos', Key, Body: Key, ServerSideEncryption }));
+    const { ETag: plain } = await put('plain');
+    const { ETag: hidden } = await put('hidden', 'AES256');
+    await (await s3.send(new GetObjectCommand({ Bucket: 'photos', Key: 'hidden' }))).Body?.transformToString();
+    await server.stop();
+    const text = await readFile(path, 'utf8');
+    const entries = text.trim().split('\n');
+    const headersOf = (name: string, object: string) =>
+      entries
+        .map((line) => JSON.parse(line) as AuditEntry)
+        .find(({ api }) => api.name === name && api.object === object)?.responseHeader;
+    expect(headersOf('PutObject', 'plain')).toMatchObject({ Etag: plain });
+    expect(headersOf('GetObject', 'hidden')).toMatchObject({
+      'Content-Length': '6',
+      'X-Amz-Server-Side-Encryption': 'AES256',
+      Etag: '*REDACTED*',
+    });
+    const sha256 = createHash('sha256').update('hidden').digest();
+    const digests = [hidden, sha256.toString('hex'), sha256.toString('base64')];
+    for (const digest of digests) expect(text).not.toContain(digest?.replaceAll('"', ''));
   });
 
   it('keeps a server from starting where it cannot be written', async () => {

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -105,8 +105,8 @@ beforeEach(async () => {
     audit.setApi('sts');
     const sent = { ...request, audit };
     const answer = told(await handle(sent));
-    const end = { status: answer.status, outcome: 'answered' as const };
-    const finished = audit.finish(sent, new ServerResponse(message), end);
+    const end = { status: answer.status, outcome: 'answered' as const, responseHeaders: {} };
+    const finished = audit.finish(sent, end);
     return { answer, entry: auditEntry(finished, { deploymentId: 'D', rootUser: rootKeys.accessKey }) };
   };
 });

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type {
   IncomingRequest,
   FinishedRequest,
@@ -76,8 +76,7 @@ export class RequestAudit implements AuditContext {
   /** Call it after the answer was handed to the connection, or if there will be none. */
   finish(
     request: FinishedRequest['request'],
-    response: ServerResponse,
-    end: Pick<FinishedRequest, 'status' | 'outcome' | 'firstByteMs'>,
+    end: Pick<FinishedRequest, 'status' | 'outcome' | 'firstByteMs' | 'responseHeaders'>,
   ): FinishedRequest {
     return {
       request,
@@ -93,7 +92,6 @@ export class RequestAudit implements AuditContext {
       decisionsLeftOut: this.#decided - this.#decisions.length,
       refusal: this.#refusal,
       ...end,
-      responseHeaders: response.getHeaders(),
       startedAt: this.#startedAt,
       ms: performance.now() - this.#began,
       received: this.#received(request),

@@ -201,6 +201,7 @@ export interface FinishedRequest {
   /** 0 without an answer. */
   readonly status: number;
   readonly outcome: 'answered' | 'canceled' | 'broken';
+  /** Names in lower case. Headers that Node adds may be absent, such as `date`. */
   readonly responseHeaders: OutgoingHttpHeaders;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
