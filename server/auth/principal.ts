@@ -119,7 +119,20 @@ export function displayNameOf(principal: Exclude<Principal, { readonly kind: 'an
 export function canonicalIdOf(principal: Principal): string | undefined {
   const subject = subjectOf(principal);
   if (subject === undefined) return undefined;
-  return subject.kind === 'root' ? ownerId : createHash('sha256').update(ownerOf(subject)).digest('hex');
+  return subject.kind === 'root' ? ownerId : idOfOwner(ownerOf(subject));
+}
+
+/** IDs that were computed: ACLs and access logs need that of every request. Above the maximum it begins again. */
+const ownerIds = new Map<string, string>();
+const maxOwnerIds = 1_000;
+
+function idOfOwner(owner: string): string {
+  const known = ownerIds.get(owner);
+  if (known !== undefined) return known;
+  const id = createHash('sha256').update(owner).digest('hex');
+  if (ownerIds.size >= maxOwnerIds) ownerIds.clear();
+  ownerIds.set(owner, id);
+  return id;
 }
 
 /** Coffer has no accounts, but clients expect twelve digits. */

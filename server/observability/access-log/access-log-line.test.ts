@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FinishedRequest } from '../../http/contract/request.ts';
@@ -22,7 +23,7 @@ const base: FinishedRequest = {
   decisionsLeftOut: 0,
   status: 200,
   outcome: 'answered',
-  responseHeaders: { 'content-length': 5 },
+  responseHeaders: { 'content-length': '5' },
   startedAt: Date.UTC(2026, 10, 23, 1, 2, 3),
   firstByteMs: 4.2,
   ms: 7.6,
@@ -87,6 +88,37 @@ describe('a line of the access log', () => {
     ]);
     const responseHeaders = { 'content-length': '5', 'content-range': 'bytes 0-4/100' };
     expect(fieldsOf(accessLogLine({ ...base, status: 206, responseHeaders }, 'o'))[12]).toBe('100');
+  });
+
+  it('has the fields of its own request where clients alternate', () => {
+    const lineOf = (name: string) => {
+      const headers = { host: `${name}.test`, referer: `https://${name}.test/`, 'user-agent': name };
+      const request = { ...base.request, headers, remoteAddress: `host-of-${name}` };
+      const principal = { kind: 'user', accessKey: name, subject: { kind: 'user', name } } as const;
+      return fieldsOf(accessLogLine({ ...base, request, principal, bucket: name }, 'o'));
+    };
+    for (const name of ['ann', 'bob', 'ann']) {
+      const fields = lineOf(name);
+      const id = createHash('sha256').update(`user:${name}`).digest('hex');
+      expect([fields[1], fields[3], fields[4], fields[15], fields[16], fields[22]]).toEqual([
+        name,
+        `host-of-${name}`,
+        id,
+        `"https://${name}.test/"`,
+        `"${name}"`,
+        `${name}.test`,
+      ]);
+    }
+  });
+
+  it('has the encoded key', () => {
+    assert(
+      property(string({ unit: 'binary', minLength: 1 }), (text) => {
+        const key = text.toWellFormed();
+        const encoded = key.split('/').map(encodeURIComponent).join('/').slice(0, 4_096);
+        expect(fieldsOf(accessLogLine({ ...base, key }, 'o'))[7]).toBe(encoded);
+      }),
+    );
   });
 
   it('has its fields in one line, whatever callers send', () => {

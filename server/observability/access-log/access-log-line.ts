@@ -13,43 +13,23 @@ const hostId = 'coffer';
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
  */
 export function accessLogLine(finished: FinishedRequest, owner: string): string {
-  const { request, bucket, key, status, refusal, startedAt, ms, firstByteMs } = finished;
+  const { request, bucket, key, status, refusal, startedAt, ms, firstByteMs, responseHeaders, principal } = finished;
   const { headers, method, rawPath, rawQuery } = request;
-  const query = parametersOf(rawQuery);
+  const query = rawQuery === '' ? noParameters : new URLSearchParams(rawQuery);
   const signature = finished.signature ?? signatureKind(headers, query);
-  const versionId = query.get('versionId') ?? textOf(finished.responseHeaders['x-amz-version-id']);
+  const versionId = query.get('versionId') ?? textOf(responseHeaders['x-amz-version-id']);
   const target = rawQuery === '' ? rawPath : `${rawPath}?${withoutSecrets(rawQuery)}`;
-  const referer = headers.referer?.includes('?') === true ? addressWithoutSecrets(headers.referer) : headers.referer;
-  const fields = [
-    owner,
-    word(bucket),
-    `[${timeOf(startedAt)}]`,
-    word(request.remoteAddress),
-    word(finished.principal && canonicalIdOf(finished.principal)),
-    request.requestId,
-    operationOf(finished),
-    word(key === undefined || key === '' ? undefined : key.split('/').map(encodeURIComponent).join('/')),
-    quoted(`${method} ${target} HTTP/1.1`),
-    status === 0 ? '-' : String(status),
-    word(refusal?.code),
-    word(bytesSent(finished)),
-    word(objectSize(finished)),
-    String(Math.round(ms)),
-    firstByteMs === undefined ? '-' : String(Math.round(firstByteMs)),
-    quoted(referer),
-    quoted(headers['user-agent']),
-    word(versionId),
-    hostId,
-    word(signature?.version),
+  // One template: joining a list of its fields took a third of the time.
+  return (
+    `${owner} ${bucketField(bucket)} [${timeOf(startedAt)}] ${addressField(request.remoteAddress)} ` +
+    `${(principal && canonicalIdOf(principal)) ?? '-'} ${request.requestId} ${operationOf(finished)} ${keyOf(key)} ` +
+    `${quoted(`${method} ${target} HTTP/1.1`)} ${status === 0 ? '-' : status} ${refusal?.code ?? '-'} ` +
+    `${bytesSent(finished) ?? '-'} ${objectSize(finished) ?? '-'} ${Math.round(ms)} ` +
+    `${firstByteMs === undefined ? '-' : Math.round(firstByteMs)} ${refererField(headers.referer)} ` +
+    `${agentField(headers['user-agent'])} ${word(versionId)} ${hostId} ${signature?.version ?? '-'} ` +
     // The cipher and the version of TLS are of the connection, which a finished request does not have.
-    '-',
-    word(signature?.method),
-    word(headers.host),
-    '-',
-    '-',
-    '-',
-  ];
-  return `${fields.join(' ')}\n`;
+    `- ${signature?.method ?? '-'} ${hostField(headers.host)} - - -\n`
+  );
 }
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -91,9 +71,23 @@ const operations: Readonly<Record<string, string>> = {
   SelectObjectContent: 'REST.SELECT.OBJECT',
 };
 
-/** `REST.METHOD.RESOURCE`: GetBucketVersioning is REST.GET.VERSIONING, PutObjectTagging is REST.PUT.OBJECT_TAGGING. */
+/** The names of operations that were logged, by the method of the request. The server names the operations. */
+const names = new Map<string, Map<string, string>>();
+
 function operationOf({ operation, request: { method } }: FinishedRequest): string {
   if (operation === undefined) return '-';
+  const ofMethod = names.get(method);
+  const known = ofMethod?.get(operation);
+  if (known !== undefined) return known;
+  const name = operationName(operation, method);
+  if (ofMethod !== undefined) ofMethod.set(operation, name);
+  // Node takes no other methods than those that it knows.
+  else names.set(method, new Map([[operation, name]]));
+  return name;
+}
+
+/** `REST.METHOD.RESOURCE`: GetBucketVersioning is REST.GET.VERSIONING, PutObjectTagging is REST.PUT.OBJECT_TAGGING. */
+function operationName(operation: string, method: string): string {
   const known = operations[operation];
   if (known !== undefined) return known;
   const resource = operation
@@ -127,10 +121,6 @@ function objectSize({ operation, request, responseHeaders, status }: FinishedReq
 
 const noParameters = new URLSearchParams();
 
-function parametersOf(rawQuery: string): URLSearchParams {
-  return rawQuery === '' ? noParameters : new URLSearchParams(rawQuery);
-}
-
 /**
  * A presigned URL is a right, and a session token a secret: readers of the logs must not get them. A digest in a presigned URL would stand
  * readable beside a body that is encrypted.
@@ -140,14 +130,40 @@ function withoutSecrets(rawQuery: string): string {
 }
 
 /** A page that was itself opened by a presigned URL sends it as the referer. */
-function addressWithoutSecrets(address: string): string {
-  const question = address.indexOf('?');
+function addressWithoutSecrets(address: string | undefined): string | undefined {
+  const question = address?.indexOf('?') ?? -1;
+  if (address === undefined || question < 0) return address;
   return `${address.slice(0, question)}?${withoutSecrets(address.slice(question + 1))}`;
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
+
+function keyOf(key: string | undefined): string {
+  if (key === undefined || key === '') return '-';
+  // `encodeURIComponent` keeps the characters of most keys.
+  return /[^\w!'()*\-./~]/.test(key) ? word(key.split('/').map(encodeURIComponent).join('/')) : key;
+}
+
+/** Returns a function that remembers the last text and its field: most requests of a thread have the same address, host and client. */
+function remembering(field: (text: string | undefined) => string): (text: string | undefined) => string {
+  let last: string | undefined;
+  let result = field(last);
+  return (text) => {
+    if (text !== last) {
+      result = field(text);
+      last = text;
+    }
+    return result;
+  };
+}
+
+const bucketField = remembering(word);
+const addressField = remembering(word);
+const hostField = remembering(word);
+const refererField = remembering((address) => quoted(addressWithoutSecrets(address)));
+const agentField = remembering(quoted);
 
 /** A field without spaces. */
 function word(text: string | undefined): string {

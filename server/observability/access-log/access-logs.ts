@@ -6,6 +6,7 @@ import type { FinishedRequest, RequestEvents } from '../../http/contract/request
 import { bodyFrom } from '../../objects/bodies/body-source.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { accessLogLine } from './access-log-line.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 interface AccessLogsOptions {
   readonly events: RequestEvents;
@@ -32,8 +33,7 @@ const LOOK_INTERVAL = 5_000;
 interface Batch {
   readonly bucket: string;
   readonly day: string;
-  readonly lines: string[];
-  bytes: number;
+  readonly lines: LineBuffer;
 }
 
 /**
@@ -48,6 +48,8 @@ export class AccessLogs {
   #loggings: ReadonlyMap<string, BucketLogging> = new Map();
   #unsubscribe: (() => void) | undefined;
   #bytes = 0;
+  /** The batch of the last line. */
+  #last: Batch | undefined;
   #day = { days: NaN, text: '' };
   #leftOut = 0;
   #delivering: Promise<void> = Promise.resolve();
@@ -100,14 +102,19 @@ export class AccessLogs {
       this.#leftOut += 1;
       return;
     }
-    const day = this.#dayOf(finished.startedAt);
-    const name = `${day} ${bucket}`;
-    const batch = this.#batches.get(name) ?? { bucket, day, lines: [], bytes: 0 };
-    if (batch.lines.length === 0) this.#batches.set(name, batch);
-    batch.lines.push(line);
-    batch.bytes += line.length;
+    const { lines } = this.#batchOf(bucket, this.#dayOf(finished.startedAt));
+    lines.append(line);
     this.#bytes += line.length;
-    if (batch.bytes >= OBJECT_BYTES) void this.deliver();
+    if (lines.size >= OBJECT_BYTES) void this.deliver();
+  }
+
+  #batchOf(bucket: string, day: string): Batch {
+    if (this.#last?.bucket === bucket && this.#last.day === day) return this.#last;
+    const name = `${day} ${bucket}`;
+    const batch = this.#batches.get(name) ?? { bucket, day, lines: new LineBuffer() };
+    this.#batches.set(name, batch);
+    this.#last = batch;
+    return batch;
   }
 
   /** The date of most requests is that of the last one. */
@@ -128,10 +135,11 @@ export class AccessLogs {
     // A batch that is put back belongs to the next delivery, and so do the lines that come meanwhile.
     const waiting = new Map(this.#batches);
     this.#batches.clear();
+    this.#last = undefined;
     for (const [name, batch] of waiting) {
       const logging = this.#loggings.get(batch.bucket);
       const delivered = logging === undefined || (await this.#deliverBatch(logging, batch));
-      if (delivered) this.#bytes -= batch.bytes;
+      if (delivered) this.#bytes -= batch.lines.size;
       else this.#restore(name, batch);
     }
   }
@@ -139,7 +147,8 @@ export class AccessLogs {
   /** Returns false for a failure that may pass. */
   async #deliverBatch(logging: BucketLogging, batch: Batch): Promise<boolean> {
     const { objects, log } = this.#options;
-    const bytes = Buffer.from(batch.lines.join(''), 'latin1');
+    // A copy: the object layer may write over it, and a failed delivery is repeated.
+    const bytes = batch.lines.toBytes();
     const key = this.#keyOf(logging, batch);
     try {
       await objects.deliverObject({
@@ -166,9 +175,9 @@ export class AccessLogs {
   /** Puts a batch back, before the lines that came meanwhile. */
   #restore(name: string, batch: Batch): void {
     const since = this.#batches.get(name);
-    for (const line of since?.lines ?? []) batch.lines.push(line);
-    batch.bytes += since?.bytes ?? 0;
+    if (since !== undefined) batch.lines.appendAll(since.lines);
     this.#batches.set(name, batch);
+    this.#last = undefined;
   }
 
   #keyOf({ targetPrefix, partitionBy }: BucketLogging, { bucket, day }: Batch): string {
