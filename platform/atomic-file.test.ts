@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFileAtomically, isTemporaryName, writeFileAtomically } from './atomic-file.ts';
+import { createFileAtomically, isTemporaryName, removeUnfinished, writeFileAtomically } from './atomic-file.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -38,6 +38,23 @@ describe('an atomic file', () => {
 
   it('leaves nothing behind where it cannot be written', async () => {
     await expect(writeFileAtomically(join(folder, 'none', 'x'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it.each([
+    ['replaced', writeFileAtomically],
+    ['created', createFileAtomically],
+  ])('removes what killed processes left of it, and nothing else, when it is %s', async (name, write) => {
+    const leftover = `.${name}.0123456789abcdef.tmp`;
+    const others = [`.${name}.fedcba9876543210.tmp`, `.${name}.1.0123456789abcdef.tmp`, `.${name}.tmp`];
+    for (const file of [leftover, ...others]) await writeFile(join(folder, file), 'a secret');
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    for (const file of [leftover, ...others.slice(1)]) await utimes(join(folder, file), hourAgo, hourAgo);
+    await write(join(folder, name), 'x');
+    const names = await readdir(folder);
+    expect(names).not.toContain(leftover);
+    expect(names).toEqual(expect.arrayContaining(others));
+    await removeUnfinished(join(folder, name), 0);
+    expect(await readdir(folder)).not.toContain(others[0]);
   });
 
   it('knows its own half-written files', () => {

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+
+/** Milliseconds. No process writes one of these small files for as long, however slow the disk is. */
+const staleMs = 10 * 60_000;
 
 export interface AtomicFileOptions {
   /** Permission bits, 0600 by default, because most of these files hold secrets. */
@@ -16,9 +19,10 @@ export interface AtomicFileOptions {
  */
 export async function writeFileAtomically(
   path: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | AsyncIterable<Uint8Array>,
   options: AtomicFileOptions = {},
 ): Promise<void> {
+  await removeUnfinished(path, staleMs);
   const temporary = await writeTemporary(path, data, options);
   try {
     await rename(temporary, path);
@@ -35,6 +39,7 @@ export async function createFileAtomically(
   data: string | Uint8Array,
   options: AtomicFileOptions = {},
 ): Promise<void> {
+  await removeUnfinished(path, staleMs);
   const temporary = await writeTemporary(path, data, options);
   try {
     await link(temporary, path);
@@ -63,13 +68,35 @@ export function isTemporaryName(name: string): boolean {
   return /^\..+\.[0-9a-f]{16}\.tmp$/.test(name);
 }
 
-async function writeTemporary(path: string, data: string | Uint8Array, options: AtomicFileOptions): Promise<string> {
+/**
+ * Removes the temporary files for `path` that are older than `minAgeMs`: those of processes that were killed before they renamed them. They may
+ * hold secrets. A failure is ignored, since the next call tries it again.
+ */
+export async function removeUnfinished(path: string, minAgeMs: number): Promise<void> {
+  const prefix = `.${basename(path)}.`;
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    if (!name.startsWith(prefix) || !/^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length))) continue;
+    const found = join(dirname(path), name);
+    const made = (await stat(found).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - made >= minAgeMs) await rm(found, { force: true }).catch(() => undefined);
+  }
+}
+
+async function writeTemporary(
+  path: string,
+  data: string | Uint8Array | AsyncIterable<Uint8Array>,
+  options: AtomicFileOptions,
+): Promise<string> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
   await writeNew(temporary, data, options);
   return temporary;
 }
 
-async function writeNew(path: string, data: string | Uint8Array, options: AtomicFileOptions): Promise<void> {
+async function writeNew(
+  path: string,
+  data: string | Uint8Array | AsyncIterable<Uint8Array>,
+  options: AtomicFileOptions,
+): Promise<void> {
   const mode = options.mode ?? 0o600;
   const handle = await open(path, 'wx', mode);
   try {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { CliError } from './cli-error.ts';
 
 /** The state of a single sign-on: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
@@ -67,9 +67,10 @@ export async function writeLogin(configFolder: string, alias: string, login: Log
   }
 }
 
-/** Removes the login of an alias. Returns false if there is none. */
+/** Removes the login of an alias, and what a killed command left of one. Returns false if there is none. */
 export async function removeLogin(configFolder: string, alias: string): Promise<boolean> {
   try {
+    await removeUnfinished(pathOf(configFolder, alias), 0);
     await rm(pathOf(configFolder, alias));
     return true;
   } catch (error) {

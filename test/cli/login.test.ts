@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -170,7 +170,10 @@ describe('coffer login', () => {
 
   it('is forgotten by a logout, and the alias stays', async () => {
     await byDevice([server.s3]);
+    // A command that was killed while it wrote the login leaves such a file.
+    await writeFile(join(folder, 'logins', '.mine.json.0123456789abcdef.tmp'), await readFile(loginFile()));
     expect(await coffer('logout', 'mine')).toMatchObject({ code: 0 });
+    expect(await readdir(join(folder, 'logins'))).toEqual([]);
     const { code, stderr } = await coffer('credentials', 'mine');
     expect([code, stderr]).toEqual([1, expect.stringContaining('has no keys')]);
     expect((await coffer('logout', 'mine')).stderr).toContain('Nobody is signed in');

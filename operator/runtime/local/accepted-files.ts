@@ -1,4 +1,4 @@
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../../platform/atomic-file.ts';
 import type { AcceptanceStore } from '../../reconcile/identity-provider/accepted-providers.ts';
 import type { StateFolder } from './state-folder.ts';
 import { rm } from 'node:fs/promises';
@@ -75,7 +75,9 @@ export class AcceptedRootFiles implements AcceptedRootStore {
   }
 
   async remove(tenant: string): Promise<void> {
-    await rm(this.#state.at('root-accepted', fileOf(tenant)), { force: true });
+    const path = this.#state.at('root-accepted', fileOf(tenant));
+    await removeUnfinished(path, 0);
+    await rm(path, { force: true });
   }
 }
 

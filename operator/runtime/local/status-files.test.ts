@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -42,6 +42,12 @@ describe('a status file', () => {
       status: { servers: '1/1', conditions: [{ type: 'Ready', status: 'True' }] },
       events: [{ reason: 'Starting', count: 1 }],
     });
+  });
+  it('that a killed operator has not finished is removed', () => {
+    const unfinished = join(state.folder('status'), '.tenant-demo.yaml.0123456789abcdef.tmp');
+    writeFileSync(unfinished, 'kind: Tenant');
+    expect(new StatusFiles(state, now).objects()).toEqual([]);
+    expect(existsSync(unfinished)).toBe(false);
   });
   it('is not written when nothing changed', async () => {
     const files = new StatusFiles(state, now);

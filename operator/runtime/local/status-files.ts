@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { isTemporaryName, writeFileAtomically } from '../../../platform/atomic-file.ts';
 import { apiVersion, type CofferObject } from '../../api/object.ts';
 import { validate } from '../../api/validate.ts';
 import { mergeConditions, notReady, type ResourceStatus } from '../../reconcile/conditions.ts';
@@ -38,7 +38,9 @@ export class StatusFiles implements StatusStore {
     this.#state = state;
     this.#now = now;
     for (const file of readdirSync(state.folder('status'))) {
-      if (file.endsWith('.yaml')) this.#load(file);
+      // An operator that was killed left it, and this one holds the lock of the folder.
+      if (isTemporaryName(file)) rmSync(state.at('status', file), { force: true });
+      else if (file.endsWith('.yaml')) this.#load(file);
     }
   }
 
