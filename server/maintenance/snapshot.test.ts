@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
@@ -63,6 +63,27 @@ describe('a snapshot', () => {
     expect(await verified(out)).toEqual([]);
     expect((await stat(join(out, 'records', 'data.mdb'))).mode & 0o777).toBe(0o600);
     expect(await readdir(base.path)).toEqual(['data', 'out']);
+  });
+
+  it('removes what killed snapshots left behind, and nothing else', async () => {
+    const places = join(base.path, 'snapshots');
+    const named = (name: string, digit: number): string =>
+      join(places, `${name}.partial-${digit}0000000-0000-4000-8000-000000000000`);
+    const [abandoned, alive, foreign] = [named('monday', 1), named('tuesday', 2), named('wednesday', 3)];
+    for (const [path, entry] of [
+      [abandoned, 'blobs'],
+      [alive, 'blobs'],
+      [foreign, 'photos'],
+    ] as const) {
+      await mkdir(join(path, entry), { recursive: true });
+      await writeFile(join(path, entry, 'x'), 'x');
+    }
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(abandoned, hourAgo, hourAgo);
+    await utimes(foreign, hourAgo, hourAgo);
+    await takeSnapshot({ records, folder, out: join(places, 'thursday') });
+    const left = (await readdir(places)).map((name) => join(places, name)).sort();
+    expect(left).toEqual([join(places, 'thursday'), alive, foreign]);
   });
 
   it('has every version and delete marker, and a data folder that is made of it has them too', async () => {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, link, mkdir, readFile, rename, rm, stat, opendir, readdir, rmdir } from 'node:fs/promises';
-import { syncFile, makeDurableFolder, syncFolder, writeDurably } from '../store/durable-file.ts';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, copyFile, link, mkdir, readFile, stat, opendir, readdir, rmdir } from 'node:fs/promises';
+import { syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
+import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { holdGarbageCollection } from '../objects/garbage-collection.ts';
 import type { BlobId, SegmentId } from '../store/blob-store.ts';
@@ -11,6 +11,7 @@ import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
 import { MaintenanceError } from './maintenance-error.ts';
+import { writeFolderAtomically } from './partial-folder.ts';
 
 /** Error codes of file systems that have no links, or none to the target. */
 const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
@@ -58,26 +59,21 @@ export interface SnapshotSummary {
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSummary> {
   const { records, folder, out, clock = Date.now, random = randomBytes } = options;
-  if (records.backup === undefined)
-    throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
+  const backup = records.backup?.bind(records);
+  if (backup === undefined) throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
   if (await exists(out)) throw new MaintenanceError('exists', `${out} exists already: name a folder that does not`);
-  await makeDurableFolder(dirname(out));
-  const partial = `${out}.partial-${randomUUID()}`;
   const hold = await holdGarbageCollection(records, { clock, random });
   try {
-    await mkdir(partial, { mode: 0o700 });
-    await records.backup(join(partial, 'records'));
-    const summary = await linkBlobs(options, partial);
-    const { deploymentId } = await copySmallFiles(folder, partial);
-    const about = { taken: new Date(clock()).toISOString(), deploymentId, ...summary };
-    await writeDurably(join(partial, 'snapshot.json'), `${JSON.stringify(about, undefined, 2)}\n`);
-    await syncFolder(partial);
-    await rename(partial, out);
-    await syncFolder(dirname(out));
-    return summary;
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
+    return await writeFolderAtomically(out, async (partial) => {
+      await mkdir(partial, { mode: 0o700 });
+      await backup(join(partial, 'records'));
+      const summary = await linkBlobs(options, partial);
+      const { deploymentId } = await copySmallFiles(folder, partial);
+      const about = { taken: new Date(clock()).toISOString(), deploymentId, ...summary };
+      await writeDurably(join(partial, 'snapshot.json'), `${JSON.stringify(about, undefined, 2)}\n`);
+      await syncFolder(partial);
+      return summary;
+    });
   } finally {
     await hold.release();
   }
@@ -170,17 +166,10 @@ const leftOut = new Set(['lock', 'lock.mdb', 'snapshot.json']);
 export async function restoreSnapshot(snapshot: string, folder: string): Promise<void> {
   const target = resolve(folder);
   await refuseUnlessEmpty(target);
-  await makeDurableFolder(dirname(target));
-  const partial = `${target}.partial-${randomUUID()}`;
-  try {
+  await writeFolderAtomically(target, async (partial) => {
     await copyFolder(resolve(snapshot), partial);
     await rmdir(target).catch(() => undefined);
-    await rename(partial, target);
-    await syncFolder(dirname(target));
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 async function copyFolder(from: string, to: string): Promise<void> {
