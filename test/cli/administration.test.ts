@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
@@ -236,6 +236,9 @@ describe('coffer admin config', () => {
 describe('coffer admin cluster iam', () => {
   it('brings identities into an archive and back', async () => {
     const file = join(folder, 'identities.zip');
+    // It replaces a file that others could read.
+    await writeFile(file, 'an older archive');
+    await chmod(file, 0o644);
     await coffer('admin', 'cluster', 'iam', 'export', 's', '--output', file);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await coffer('admin', 'user', 'remove', 's', 'ann');

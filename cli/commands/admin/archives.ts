@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { adminOf } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
+import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
 
 /** Writes the configuration of all buckets, or of one, to an archive: policies, tags, encryption. The archive has no objects. */
@@ -15,7 +16,7 @@ export async function exportBuckets(
   const query = bucket === '' ? {} : { bucket };
   const { bytes } = await admin.bytes({ method: 'GET', call: 'export-bucket-metadata', query });
   const file = options.output ?? `${aliasName}-${bucket === '' ? 'bucket' : bucket}-metadata.zip`;
-  await writeFile(file, bytes);
+  await writeOutputFile(file, bytes, 0o600);
   const what = bucket === '' ? `the buckets of ${aliasName}` : `the bucket ${bucket} of ${aliasName}`;
   context.output.message(`Wrote what is set for ${what} to \`${file}\`; objects are not in it.`, { file });
 }
@@ -73,7 +74,7 @@ export async function exportIdentities(
   const admin = await adminOf(context, alias);
   const { bytes } = await admin.bytes({ method: 'GET', call: 'export-iam' });
   const file = options.output ?? `${alias.replace(/\/+$/, '')}-iam-info.zip`;
-  await writeFile(file, bytes, { mode: 0o600 });
+  await writeOutputFile(file, bytes, 0o600);
   context.output.message(`Wrote the identities of ${alias} to \`${file}\`. It holds secret keys: keep it safe.`, {
     file,
   });

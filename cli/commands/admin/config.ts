@@ -2,10 +2,11 @@ import { formatKeyValues, parseConfigLines } from '../../../protocol/settings/ke
 import { settings } from '../../../protocol/settings/table.ts';
 import type { Setting } from '../../../protocol/settings/setting.ts';
 import { CliError } from '../../config/cli-error.ts';
+import { writeOutputFile } from '../../config/output-file.ts';
 import type { Context } from '../context.ts';
 import { secrets, warnOfArguments } from '../../terminal/prompt.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { adminOf } from '../admin-client.ts';
 import { printable } from '../../terminal/format.ts';
 import { readAll } from '../../terminal/io.ts';
@@ -179,7 +180,7 @@ export async function exportConfig(
     context.output.message(multiline(value.trimEnd()), { value });
     return;
   }
-  await writeFile(options.output, value, { mode: 0o600 });
+  await writeOutputFile(options.output, value, 0o600);
   context.output.message(`Wrote the settings to \`${options.output}\`.`, { file: options.output });
 }
 

@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { CliError } from '../../config/cli-error.ts';
+import { writeOutputFile } from '../../config/output-file.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { printable, textFields } from '../../terminal/format.ts';
@@ -55,7 +56,7 @@ export async function showPolicy(
     query: { name, v: '2' },
   });
   const document = JSON.stringify(policyInfo.Policy, null, 2);
-  if (options.policyFile !== undefined) await writeFile(options.policyFile, `${document}\n`);
+  if (options.policyFile !== undefined) await writeOutputFile(options.policyFile, `${document}\n`, 0o644);
   const head = textFields({ Policy: name, Created: policyInfo.CreateDate, Changed: policyInfo.UpdateDate });
   const human = options.policyFile === undefined ? `${head}\n${document}` : `${head}\nWritten to ${options.policyFile}`;
   context.output.message(human, { policy: name, policyInfo, isGroup: false });

@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { addAbortSignal } from 'node:stream';
 import { CliError } from '../../config/cli-error.ts';
+import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf, jsonLines, pathPart, type AdminRequest } from '../admin-client.ts';
 import type { Context } from '../context.ts';
@@ -78,7 +78,7 @@ export async function inspect(
 async function save(context: Context, alias: string, request: AdminRequest, file: string): Promise<void> {
   const admin = await adminOf(context, alias);
   const { body } = await admin.stream(request);
-  await pipeline(body, createWriteStream(file, { mode: 0o600 }), { signal: context.signal });
+  await writeOutputFile(file, addAbortSignal(context.signal, body), 0o600);
   context.output.message(`Wrote \`${file}\`; only you can read it.`, { file });
 }
 

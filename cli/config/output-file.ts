@@ -1,0 +1,17 @@
+import { realpath, stat, writeFile } from 'node:fs/promises';
+import { writeFileAtomically } from '../../platform/atomic-file.ts';
+
+/**
+ * Writes the answer of a server to a file that the caller named. The file gets its name when it is complete, and its mode also if another file
+ * had the name. A pipe or a device, such as `/dev/stdout`, is written directly.
+ */
+export async function writeOutputFile(
+  path: string,
+  data: string | Uint8Array | AsyncIterable<Uint8Array>,
+  mode: number,
+): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  if (existing === undefined) await writeFileAtomically(path, data, { mode });
+  else if (existing.isFile()) await writeFileAtomically(await realpath(path), data, { mode });
+  else await writeFile(path, data);
+}
