@@ -46,6 +46,10 @@ export const consoleActions = [
   'admin:RevokeSession',
   'admin:ExportIAM',
   'admin:ImportIAM',
+  'admin:GetBucketQuota',
+  'admin:SetBucketQuota',
+  'admin:GetBucketTarget',
+  'admin:SetBucketTarget',
 ] as const;
 
 export type ConsoleAction = (typeof consoleActions)[number];

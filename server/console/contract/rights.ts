@@ -20,6 +20,16 @@ export const bucketActions = [
   's3:DeleteBucketPolicy',
   's3:GetBucketPublicAccessBlock',
   's3:PutBucketPublicAccessBlock',
+  's3:GetBucketWebsite',
+  's3:PutBucketWebsite',
+  's3:DeleteBucketWebsite',
+  's3:GetBucketLogging',
+  's3:PutBucketLogging',
+  's3:GetBucketNotification',
+  's3:PutBucketNotification',
+  's3:GetReplicationConfiguration',
+  's3:PutReplicationConfiguration',
+  's3:ResetBucketReplicationState',
 ] as const;
 
 /** The actions on objects that the pages ask about. */

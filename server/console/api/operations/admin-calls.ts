@@ -41,6 +41,12 @@ const callNames: ReadonlySet<string> = new Set([
   'coffer/scrub',
   'coffer/quarantine',
   'coffer/read-only',
+  'coffer/bucket-quota',
+  'set-bucket-quota',
+  'coffer/notifications',
+  'list-remote-targets',
+  'set-remote-target',
+  'remove-remote-target',
 ]);
 
 /**

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
 import { useBucketRights, type FolderRights } from '../api/rights.ts';
+import { useRights } from '../api/session.ts';
 import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
 import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
 import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
@@ -13,7 +14,12 @@ import { formatBytes, formatExactTime } from '../text/format.ts';
 import { AccessSections } from './access-sections.tsx';
 import { CorsSection } from './cors-section.tsx';
 import { LifecycleSection } from './lifecycle-section.tsx';
+import { LoggingSection } from './logging-section.tsx';
+import { NotificationSection } from './notification-section.tsx';
+import { QuotaSection } from './quota-section.tsx';
+import { ReplicationSection } from './replication-section.tsx';
 import { DefaultRetention, VersioningSection } from './versioning-section.tsx';
+import { WebsiteSection } from './website-section.tsx';
 
 /** The settings of a bucket: those that the user may read, with the buttons that the user may press. */
 export function BucketSettingsPage() {
@@ -65,6 +71,7 @@ export function BucketSettingsPage() {
 }
 
 function Settings({ bucket, rights }: { readonly bucket: string; readonly rights: FolderRights }) {
+  const { may: mayAdmin } = useRights();
   const may = rights.bucket;
   const shown = [
     may('s3:GetBucketVersioning') && (
@@ -73,6 +80,9 @@ function Settings({ bucket, rights }: { readonly bucket: string; readonly rights
     may('s3:GetBucketObjectLockConfiguration') && (
       <DefaultRetention key="lock" bucket={bucket} mayEdit={may('s3:PutBucketObjectLockConfiguration')} />
     ),
+    mayAdmin('admin:GetBucketQuota') && (
+      <QuotaSection key="quota" bucket={bucket} mayEdit={mayAdmin('admin:SetBucketQuota')} />
+    ),
     may('s3:GetBucketTagging') && <TagSection key="tags" bucket={bucket} mayEdit={may('s3:PutBucketTagging')} />,
     may('s3:GetLifecycleConfiguration') && (
       <LifecycleSection key="lifecycle" bucket={bucket} mayEdit={may('s3:PutLifecycleConfiguration')} />
@@ -80,7 +90,26 @@ function Settings({ bucket, rights }: { readonly bucket: string; readonly rights
     (may('s3:GetBucketPolicy') || may('s3:GetBucketPublicAccessBlock')) && (
       <AccessSections key="access" bucket={bucket} rights={rights} />
     ),
+    may('s3:GetBucketNotification') && (
+      <NotificationSection key="notifications" bucket={bucket} mayEdit={may('s3:PutBucketNotification')} />
+    ),
+    may('s3:GetReplicationConfiguration') && (
+      <ReplicationSection
+        key="replication"
+        bucket={bucket}
+        mayEdit={may('s3:PutReplicationConfiguration')}
+        mayResync={may('s3:ResetBucketReplicationState')}
+      />
+    ),
     may('s3:GetBucketCORS') && <CorsSection key="cors" bucket={bucket} mayEdit={may('s3:PutBucketCORS')} />,
+    may('s3:GetBucketWebsite') && (
+      <WebsiteSection
+        key="website"
+        bucket={bucket}
+        mayEdit={may('s3:PutBucketWebsite') && may('s3:DeleteBucketWebsite')}
+      />
+    ),
+    may('s3:GetBucketLogging') && <LoggingSection key="logging" bucket={bucket} mayEdit={may('s3:PutBucketLogging')} />,
   ].filter(Boolean);
   if (!rights.known) return null;
   if (shown.length > 0) return shown;

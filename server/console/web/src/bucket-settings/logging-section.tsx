@@ -1,0 +1,190 @@
+import { Anchor, Select, Switch, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { useBuckets } from '../api/buckets.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
+import { Loaded, Section } from '../components/detail-page.tsx';
+import { EditButton } from '../components/edit-buttons.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { folderUrl } from '../components/urls.ts';
+import { xml, xmlDocument } from '../text/xml.ts';
+
+interface LoggingSectionProps {
+  readonly bucket: string;
+  readonly mayEdit: boolean;
+}
+
+interface Logging {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Empty: names without folders by date. */
+  readonly partitionBy: string;
+}
+
+/** Null while no log is written. */
+function useLogging(bucket: string) {
+  return useQuery({
+    queryKey: ['logging', bucket],
+    queryFn: async (): Promise<Logging | null> => {
+      const root = await s3Document('GET', bucket, { query: { logging: '' } });
+      const enabled = childrenOf(root, 'LoggingEnabled')[0];
+      if (enabled === undefined) return null;
+      return {
+        bucket: textIn(enabled, 'TargetBucket') ?? '',
+        prefix: textIn(enabled, 'TargetPrefix') ?? '',
+        partitionBy: enabled.getElementsByTagNameNS('*', 'PartitionDateSource')[0]?.textContent ?? '',
+      };
+    },
+  });
+}
+
+function useSetLogging(bucket: string) {
+  return useApiMutation(
+    async (logging: Logging | null) => {
+      await s3('PUT', bucket, { query: { logging: '' }, body: loggingDocument(logging) });
+    },
+    ['logging'],
+  );
+}
+
+function loggingDocument(logging: Logging | null): string {
+  if (logging === null) return xmlDocument('BucketLoggingStatus', []);
+  const { bucket, prefix, partitionBy } = logging;
+  const format =
+    partitionBy === '' ? xml('SimplePrefix', []) : xml('PartitionedPrefix', [xml('PartitionDateSource', partitionBy)]);
+  const fields = [xml('TargetBucket', bucket), xml('TargetPrefix', prefix), xml('TargetObjectKeyFormat', [format])];
+  return xmlDocument('BucketLoggingStatus', [xml('LoggingEnabled', fields)]);
+}
+
+/** Where the requests to the bucket are logged. */
+export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
+  const logging = useLogging(bucket);
+  const set = useSetLogging(bucket);
+  const [editing, setEditing] = useState(false);
+
+  function save(next: Logging | null): void {
+    set.mutate(next, {
+      onSuccess: () => {
+        setEditing(false);
+        notifyDone(next === null ? 'No access log is written any more.' : 'The access log is saved.');
+      },
+    });
+  }
+
+  return (
+    <Section
+      title="Access log"
+      words="Objects with one line for each request to this bucket, in the form of AWS."
+      action={
+        mayEdit && logging.isSuccess && <EditButton label="Edit the access log" onClick={() => setEditing(true)} />
+      }
+    >
+      <Loaded name="The access log" query={logging}>
+        {(shown) => (
+          <>
+            {shown === null ? (
+              <Text size="sm" c="dimmed">
+                No log is written.
+              </Text>
+            ) : (
+              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                Written to{' '}
+                <Anchor component={Link} to={folderUrl(shown.bucket, folderOf(shown.prefix))}>
+                  {shown.bucket}/{shown.prefix}
+                </Anchor>
+                {partitionWords[shown.partitionBy] ?? ''}.
+              </Text>
+            )}
+            {editing && (
+              <LoggingDialog
+                logging={shown}
+                own={bucket}
+                pending={set.isPending}
+                error={set.error}
+                onSave={save}
+                onClose={() => setEditing(false)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const partitionWords: Readonly<Record<string, string>> = {
+  EventTime: ', in folders by the day of the requests',
+  DeliveryTime: ', in folders by the day of the delivery',
+};
+
+function folderOf(prefix: string): string {
+  return prefix.slice(0, prefix.lastIndexOf('/') + 1);
+}
+
+interface LoggingDialogProps {
+  readonly logging: Logging | null;
+  readonly own: string;
+  readonly pending: boolean;
+  readonly error: Error | null;
+  readonly onSave: (logging: Logging | null) => void;
+  readonly onClose: () => void;
+}
+
+function LoggingDialog({ logging, own, pending, error, onSave, onClose }: LoggingDialogProps) {
+  const [on, setOn] = useState(true);
+  const [edited, setEdited] = useState(logging ?? { bucket: '', prefix: `${own}/`, partitionBy: '' });
+  const buckets = useBuckets('').data ?? [];
+  const names = buckets.map(({ name }) => name);
+  return (
+    <FormDialog
+      title="The access log of the bucket"
+      submit="Save access log"
+      pending={pending}
+      error={error}
+      onSubmit={() => onSave(on ? edited : null)}
+      onClose={onClose}
+    >
+      <Switch
+        label="Write an access log"
+        checked={on}
+        onChange={(event) => setOn(event.currentTarget.checked)}
+        data-autofocus
+      />
+      {on && (
+        <>
+          <Select
+            label="Bucket of the log"
+            description="You need the right to write there. A bucket of its own keeps the log from logging itself."
+            searchable
+            required
+            withAsterisk={false}
+            data={edited.bucket === '' || names.includes(edited.bucket) ? names : [edited.bucket, ...names]}
+            value={edited.bucket === '' ? null : edited.bucket}
+            onChange={(bucket) => setEdited({ ...edited, bucket: bucket ?? '' })}
+          />
+          <TextInput
+            label="Names begin with"
+            spellCheck={false}
+            maxLength={800}
+            value={edited.prefix}
+            onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
+          />
+          <Select
+            label="Folders"
+            allowDeselect={false}
+            data={[
+              { value: '', label: 'None: the time is in the name' },
+              { value: 'EventTime', label: 'By the day of the requests' },
+              { value: 'DeliveryTime', label: 'By the day of the delivery' },
+            ]}
+            value={edited.partitionBy}
+            onChange={(partitionBy) => setEdited({ ...edited, partitionBy: partitionBy ?? '' })}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

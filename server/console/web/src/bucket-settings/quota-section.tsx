@@ -1,0 +1,139 @@
+import { Group, Progress, Select, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { admin } from '../api/admin.ts';
+import { useApiMutation } from '../api/queries.ts';
+import { Loaded, Section } from '../components/detail-page.tsx';
+import { EditButton } from '../components/edit-buttons.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { formatBytes } from '../text/format.ts';
+import { bytesOf, splitBytes, units } from './quota-size.ts';
+
+interface QuotaSectionProps {
+  readonly bucket: string;
+  readonly mayEdit: boolean;
+}
+
+interface QuotaAnswer {
+  readonly quota: { readonly bytes: number; readonly used?: number } | null;
+}
+
+/** The most that the bucket may hold. */
+export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
+  const quota = useQuery({
+    queryKey: ['quota', bucket],
+    queryFn: async () => (await admin<QuotaAnswer>('GET', 'coffer/bucket-quota', { query: { bucket } })).quota,
+  });
+  const set = useApiMutation(
+    (bytes: number) =>
+      admin('PUT', 'set-bucket-quota', {
+        query: { bucket },
+        body: JSON.stringify({ quota: bytes, quotatype: 'hard' }),
+      }),
+    ['quota'],
+  );
+  const [editing, setEditing] = useState(false);
+
+  function save(bytes: number): void {
+    set.mutate(bytes, {
+      onSuccess: () => {
+        setEditing(false);
+        notifyDone(bytes === 0 ? 'The bucket has no quota any more.' : 'The quota is saved.');
+      },
+    });
+  }
+
+  return (
+    <Section
+      title="Quota"
+      words="The most that all versions of the bucket may take. Uploads above it are refused."
+      action={mayEdit && quota.isSuccess && <EditButton label="Edit the quota" onClick={() => setEditing(true)} />}
+    >
+      <Loaded name="The quota" query={quota}>
+        {(shown) => (
+          <>
+            {shown === null ? (
+              <Text size="sm" c="dimmed">
+                The bucket has no quota.
+              </Text>
+            ) : (
+              <Usage bytes={shown.bytes} used={shown.used} />
+            )}
+            {editing && (
+              <QuotaDialog
+                bytes={shown?.bytes ?? 0}
+                pending={set.isPending}
+                error={set.error}
+                onSave={save}
+                onClose={() => setEditing(false)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Usage({ bytes, used }: { readonly bytes: number; readonly used?: number | undefined }) {
+  if (used === undefined) return <Text size="sm">{formatBytes(bytes)}</Text>;
+  const share = Math.min(100, (100 * used) / bytes);
+  return (
+    <>
+      <Text size="sm" mb={6}>
+        {formatBytes(used)} of {formatBytes(bytes)} used
+      </Text>
+      <Progress
+        value={share}
+        color={share >= 90 ? 'red' : undefined}
+        aria-label={`${Math.round(share)} percent of the quota is used`}
+        maw={320}
+      />
+    </>
+  );
+}
+
+interface QuotaDialogProps {
+  readonly bytes: number;
+  readonly pending: boolean;
+  readonly error: Error | null;
+  readonly onSave: (bytes: number) => void;
+  readonly onClose: () => void;
+}
+
+function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProps) {
+  const [edited, setEdited] = useState(splitBytes(bytes));
+  return (
+    <FormDialog
+      title="The quota of the bucket"
+      submit="Save quota"
+      pending={pending}
+      error={error}
+      onSubmit={() => onSave(bytesOf(edited))}
+      onClose={onClose}
+    >
+      <Group gap="xs" align="flex-end">
+        <TextInput
+          label="At most"
+          description="Empty or 0: no quota."
+          type="number"
+          min={0}
+          step="any"
+          w={180}
+          data-autofocus
+          value={edited.count}
+          onChange={(event) => setEdited({ ...edited, count: event.currentTarget.value })}
+        />
+        <Select
+          aria-label="Unit"
+          w={100}
+          allowDeselect={false}
+          data={[...units]}
+          value={edited.unit}
+          onChange={(unit) => setEdited({ ...edited, unit: unit ?? 'GiB' })}
+        />
+      </Group>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,187 @@
+import { ActionIcon, Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useRights } from '../api/session.ts';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { FormDialog, RemoveDialog } from '../components/form-dialog.tsx';
+import { formatBytes, formatTime } from '../text/format.ts';
+import { useAddTarget, useProgress, useRemoteTargets, useRemoveTarget, useResync } from './replication-queries.ts';
+import type { RemoteTarget } from './replication-queries.ts';
+import { endpointOf } from './replication-rules.ts';
+
+interface RemoteTargetsProps {
+  readonly bucket: string;
+  /** The targets that rules name. They cannot be removed. */
+  readonly inUse: readonly string[];
+  readonly mayResync: boolean;
+}
+
+/** The servers to which the bucket is replicated, with what waits for each. */
+export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) {
+  const { may } = useRights();
+  const targets = useRemoteTargets(bucket, true);
+  const [adding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState<RemoteTarget>();
+  const remove = useRemoveTarget(bucket);
+  const shown = targets.data ?? [];
+  const mayEdit = may('admin:SetBucketTarget');
+  return (
+    <>
+      <Group justify="space-between" mt="sm">
+        <Title order={3} fz="sm">
+          Targets
+        </Title>
+        {mayEdit && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => setAdding(true)}
+          >
+            Add a target
+          </Button>
+        )}
+      </Group>
+      {shown.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {targets.isError ? targets.error.message : 'none'}
+        </Text>
+      )}
+      {shown.map((target) => (
+        <Group key={target.arn} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
+          <TargetFacts bucket={bucket} target={target} mayResync={mayResync && inUse.includes(target.arn)} />
+          {mayEdit && !inUse.includes(target.arn) && (
+            <ActionIcon
+              size="sm"
+              aria-label={`Remove the target ${placeOf(target)}`}
+              onClick={() => setRemoved(target)}
+            >
+              <IconTrash size={15} />
+            </ActionIcon>
+          )}
+        </Group>
+      ))}
+      {adding && <TargetDialog bucket={bucket} onClose={() => setAdding(false)} />}
+      {removed !== undefined && (
+        <RemoveDialog
+          title={`Remove the target ${placeOf(removed)}?`}
+          submit="Remove target"
+          remove={remove}
+          what={removed.arn}
+          done="The target is removed."
+          onDone={() => setRemoved(undefined)}
+          onClose={() => setRemoved(undefined)}
+        >
+          What waits for it is dropped. What was sent stays there.
+        </RemoveDialog>
+      )}
+    </>
+  );
+}
+
+function placeOf({ endpoint, targetbucket }: RemoteTarget): string {
+  return `${endpoint}/${targetbucket}`;
+}
+
+interface TargetFactsProps {
+  readonly bucket: string;
+  readonly target: RemoteTarget;
+  readonly mayResync: boolean;
+}
+
+function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
+  const progress = useProgress(bucket, true).data?.[target.arn];
+  const resync = useResync(bucket);
+
+  function start(): void {
+    resync.mutate(target.arn, {
+      onSuccess: () => notifyDone('The resync has begun.'),
+      onError: (error) => notifyFailure('The resync did not begin', error),
+    });
+  }
+
+  return (
+    <Stack gap={4} miw={0} style={{ overflowWrap: 'anywhere' }}>
+      <Group gap="xs">
+        <Text size="sm" fw={550}>
+          {target.secure ? 'https' : 'http'}://{placeOf(target)}
+        </Text>
+        <Badge color={target.isOnline ? 'patina' : 'red'}>{target.isOnline ? 'online' : 'offline'}</Badge>
+      </Group>
+      {progress !== undefined && (
+        <Text size="sm" role="status">
+          {progress.pendingReplicationCount === 0
+            ? 'Nothing waits.'
+            : `${progress.pendingReplicationCount.toLocaleString()} versions (${formatBytes(progress.pendingReplicationSize)}) wait${progress.waitingSince === undefined ? '' : `, the oldest since ${formatTime(progress.waitingSince)}`}.`}{' '}
+          {progress.replicationCount.toLocaleString()} sent ({formatBytes(progress.completedReplicationSize)}),{' '}
+          {progress.failedReplicationCount.toLocaleString()} failed.
+        </Text>
+      )}
+      {progress?.failure && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {progress.failure.error}
+        </Text>
+      )}
+      {mayResync && (
+        <Group>
+          <Button size="compact-xs" variant="default" loading={resync.isPending} onClick={start}>
+            Send everything again
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function TargetDialog({ bucket, onClose }: { readonly bucket: string; readonly onClose: () => void }) {
+  const add = useAddTarget(bucket);
+  const [form, setForm] = useState({ address: '', targetBucket: bucket, accessKey: '', secretKey: '' });
+  const [tried, setTried] = useState(false);
+  const place = endpointOf(form.address);
+  const field = (name: keyof typeof form) => ({
+    required: true,
+    withAsterisk: false,
+    spellCheck: false,
+    autoCapitalize: 'none',
+    autoComplete: 'off',
+    value: form[name],
+    onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
+      setForm({ ...form, [name]: event.currentTarget.value }),
+  });
+
+  function submit(): void {
+    setTried(true);
+    if (place === undefined) return;
+    const { targetBucket, accessKey, secretKey } = form;
+    add.mutate(
+      { ...place, targetBucket, accessKey, secretKey },
+      {
+        onSuccess: () => {
+          notifyDone('The target is added.');
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title="Add a target of replication"
+      submit="Add target"
+      pending={add.isPending}
+      error={tried && place === undefined ? new Error('Write an address such as https://s3.example.com.') : add.error}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Address of the other server"
+        placeholder="https://s3.example.com"
+        data-autofocus
+        {...field('address')}
+      />
+      <TextInput label="Bucket there" description="It must be there and keep versions." {...field('targetBucket')} />
+      <TextInput label="Access key" {...field('accessKey')} />
+      <PasswordInput label="Secret key" {...field('secretKey')} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { xml, xmlDocument } from '../text/xml.ts';
+
+/** A rule of the replication of a bucket as the editor has it. */
+export interface ReplicationRule {
+  readonly id: string;
+  readonly enabled: boolean;
+  readonly priority: number;
+  /** The ARN of the remote target. */
+  readonly target: string;
+  readonly prefix: string;
+  readonly deleteMarkers: boolean;
+  readonly deletes: boolean;
+  readonly existingObjects: boolean;
+  /** Elements that the editor has no field for, which it keeps as they are. */
+  readonly kept: readonly string[];
+  /** The markup of a filter by tags, which the editor cannot show. */
+  readonly otherFilter?: string | undefined;
+}
+
+export const emptyReplication: ReplicationRule = {
+  id: '',
+  enabled: true,
+  priority: 1,
+  target: '',
+  prefix: '',
+  deleteMarkers: true,
+  deletes: false,
+  existingObjects: true,
+  kept: [],
+};
+
+/** Describes a rule in sentences; `place` names a target. */
+export function describeReplication(rule: ReplicationRule, place: (arn: string) => string): readonly string[] {
+  const { prefix, target, deleteMarkers, deletes, existingObjects, otherFilter } = rule;
+  const which =
+    otherFilter !== undefined
+      ? 'New versions of the objects of its filter'
+      : prefix === ''
+        ? 'New versions of all objects'
+        : `New versions of objects whose key begins with “${prefix}”`;
+  const also = [
+    ...(deleteMarkers ? ['delete markers'] : []),
+    ...(deletes ? ['removals of versions'] : []),
+    ...(existingObjects ? ['on a resync, what was there before'] : []),
+  ];
+  return [`${which} are sent to ${place(target)}.`, ...(also.length === 0 ? [] : [`Sent too: ${also.join('; ')}.`])];
+}
+
+/** What is wrong with a rule; undefined if it can be saved. */
+export function replicationProblem(rule: ReplicationRule, others: readonly ReplicationRule[]): string | undefined {
+  if (rule.target === '') return 'Choose a target. Add one first if there is none.';
+  if (!Number.isInteger(rule.priority) || rule.priority < 0) return 'The priority is a whole number from 0 on.';
+  if (others.some(({ priority }) => priority === rule.priority)) return 'Another rule has this priority.';
+  if (rule.deleteMarkers && rule.otherFilter !== undefined) return 'A rule with tags cannot send delete markers.';
+  return undefined;
+}
+
+/** The first priority that no rule has. */
+export function freePriority(rules: readonly ReplicationRule[]): number {
+  return Math.max(0, ...rules.map(({ priority }) => priority)) + 1;
+}
+
+/** Writes the document of PutBucketReplication. */
+export function replicationDocument(rules: readonly ReplicationRule[], role: string): string {
+  return xmlDocument('ReplicationConfiguration', [
+    ...rules.map((rule) =>
+      xml('Rule', [
+        ...(rule.id === '' ? [] : [xml('ID', rule.id)]),
+        status(rule.enabled),
+        xml('Priority', rule.priority),
+        xml('DeleteMarkerReplication', [status(rule.deleteMarkers)]),
+        xml('DeleteReplication', [status(rule.deletes)]),
+        xml('Destination', [xml('Bucket', rule.target)]),
+        rule.otherFilter === undefined ? xml('Filter', [xml('Prefix', rule.prefix)]) : { markup: rule.otherFilter },
+        xml('ExistingObjectReplication', [status(rule.existingObjects)]),
+        ...rule.kept.map((markup) => ({ markup })),
+      ]),
+    ),
+    xml('Role', role),
+  ]);
+}
+
+function status(enabled: boolean) {
+  return xml('Status', enabled ? 'Enabled' : 'Disabled');
+}
+
+/** Splits the address of an S3 server into what a target has; undefined for a text that is none. */
+export function endpointOf(address: string): { readonly endpoint: string; readonly secure: boolean } | undefined {
+  const text = address.trim();
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  if (url === null || url.host === '' || url.pathname !== '/' || url.search !== '' || url.username !== '') {
+    return undefined;
+  }
+  return { endpoint: url.host, secure: url.protocol === 'https:' };
+}
