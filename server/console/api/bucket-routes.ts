@@ -124,7 +124,7 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
 }
 
 /** Returns all buckets, or those that the user may list or locate. */
-async function visibleBuckets(
+export async function visibleBuckets(
   exchange: Exchange,
   authorizer: Authorizer,
   buckets: readonly Bucket[],

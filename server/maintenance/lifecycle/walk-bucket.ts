@@ -279,7 +279,7 @@ async function abortUploads(options: WalkOptions): Promise<void> {
 }
 
 /** Returns the longest text that all of the texts begin with. */
-function commonPrefix([first = '', ...others]: readonly string[]): string {
+export function commonPrefix([first = '', ...others]: readonly string[]): string {
   let length = first.length;
   for (const other of others) while (!other.startsWith(first.slice(0, length))) length -= 1;
   return first.slice(0, length);

@@ -18,6 +18,7 @@ import {
   storedProviders,
 } from '../../../server/federation/configurations/openid-configurations.ts';
 import { storedConfigurations } from '../../../server/federation/configurations/stored-configurations.ts';
+import { bucketAccess } from '../../../server/objects/buckets/bucket-access.ts';
 import { sealedRecords } from '../../../server/encryption/sealed-records.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createAssumeRoleWithLdapIdentity } from '../../../server/sts/assume-role-with-ldap-identity.ts';
@@ -87,7 +88,7 @@ export class TestConsole {
     const access = createAccess({
       records,
       identities,
-      bucketAccess: () => Promise.resolve(undefined),
+      bucketAccess: bucketAccess(stores.records),
       objectTags: () => Promise.resolve(undefined),
       objectAcl: () => Promise.resolve(undefined),
       clock,

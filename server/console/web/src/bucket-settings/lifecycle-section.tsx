@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog, FormError } from '../components/form-dialog.tsx';
+import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from './lifecycle-rules.ts';
 import { useLifecycle, useSetLifecycle } from './settings-queries.ts';
 
@@ -66,6 +67,7 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
             {edited === undefined && <FormError error={set.error} />}
             {edited !== undefined && (
               <RuleDialog
+                bucket={bucket}
                 rule={simpleRule(shown[edited])}
                 isNew={edited === shown.length}
                 pending={set.isPending}
@@ -128,6 +130,7 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
 }
 
 interface RuleDialogProps {
+  readonly bucket: string;
   readonly rule: SimpleRule;
   readonly isNew: boolean;
   readonly pending: boolean;
@@ -143,7 +146,7 @@ const numbers = [
   ['abortDays', 'Remove unfinished uploads after', 'days'],
 ] as const;
 
-function RuleDialog({ rule, isNew, pending, error, onSave, onClose }: RuleDialogProps) {
+function RuleDialog({ bucket, rule, isNew, pending, error, onSave, onClose }: RuleDialogProps) {
   const [edited, setEdited] = useState(rule);
   const [tried, setTried] = useState(false);
   const problem = ruleProblem(edited);
@@ -211,6 +214,7 @@ function RuleDialog({ rule, isNew, pending, error, onSave, onClose }: RuleDialog
           {describeRule(edited).join(' ')}
         </Text>
       )}
+      <LifecyclePreviewBox bucket={bucket} rule={edited} problem={problem} />
     </FormDialog>
   );
 }

@@ -43,7 +43,6 @@ function ruleOf(element: Element): ReplicationRule {
   const filter = childrenOf(element, 'Filter')[0];
   const destination = childrenOf(element, 'Destination')[0];
   const hasTags = filter !== undefined && filter.getElementsByTagNameNS('*', 'Tag').length > 0;
-  const markupOf = (one: Element) => new XMLSerializer().serializeToString(one);
   return {
     id: textIn(element, 'ID') ?? '',
     enabled: textIn(element, 'Status') === 'Enabled',
@@ -56,6 +55,10 @@ function ruleOf(element: Element): ReplicationRule {
     kept: [...element.children].filter(({ localName }) => !edited.has(localName)).map(markupOf),
     ...(hasTags && { otherFilter: markupOf(filter) }),
   };
+}
+
+function markupOf(element: Element): string {
+  return new XMLSerializer().serializeToString(element);
 }
 
 export function useSetReplication(bucket: string) {

@@ -17,6 +17,7 @@ import { LifecycleSection } from './lifecycle-section.tsx';
 import { LoggingSection } from './logging-section.tsx';
 import { NotificationSection } from './notification-section.tsx';
 import { QuotaSection } from './quota-section.tsx';
+import { ReachSection } from './reach-section.tsx';
 import { ReplicationSection } from './replication-section.tsx';
 import { DefaultRetention, VersioningSection } from './versioning-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
@@ -90,6 +91,7 @@ function Settings({ bucket, rights }: { readonly bucket: string; readonly rights
     (may('s3:GetBucketPolicy') || may('s3:GetBucketPublicAccessBlock')) && (
       <AccessSections key="access" bucket={bucket} rights={rights} />
     ),
+    mayAdmin('admin:ExplainPolicy') && <ReachSection key="reach" bucket={bucket} />,
     may('s3:GetBucketNotification') && (
       <NotificationSection key="notifications" bucket={bucket} mayEdit={may('s3:PutBucketNotification')} />
     ),

@@ -12,6 +12,7 @@ import { DetailPage, Fact, Facts, Loaded, MoreMenu, Section } from '../component
 import { Names, StatusBadge } from '../components/row-table.tsx';
 import { explainUrl, groupUrl, policyUrl } from '../components/urls.ts';
 import { formatTime } from '../text/format.ts';
+import { ReachedBucketsSection } from './reached-buckets.tsx';
 import { ReplaceSecretDialog } from './secret-key.tsx';
 import { GroupPicker } from '../components/name-picker.tsx';
 import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
@@ -62,6 +63,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
           </Stack>
         )}
       </Section>
+      {may('admin:ExplainPolicy') && user.status === 'enabled' && <ReachedBucketsSection name={user.name} />}
       {user.accessKeys !== undefined && (
         <Section
           title="Access keys"

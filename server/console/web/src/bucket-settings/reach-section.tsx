@@ -1,0 +1,76 @@
+import { Anchor, Text } from '@mantine/core';
+import { Link } from 'react-router';
+import type { ReachList } from '../../../contract/reach-answers.ts';
+import { useReach } from '../api/reach.ts';
+import { useRights } from '../api/session.ts';
+import { Section } from '../components/detail-page.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { LoadingRows, MoreRows } from '../components/list-page.tsx';
+import { reachColumns, reachSentence } from '../components/reach-cells.tsx';
+import { RowTable } from '../components/row-table.tsx';
+import { policyUrl, userUrl } from '../components/urls.ts';
+
+type Row = ReachList['rows'][number];
+
+/** Who can reach the bucket, as the policy engine decides it. */
+export function ReachSection({ bucket }: { readonly bucket: string }) {
+  const reach = useReach(bucket);
+  const rows = reach.data ?? [];
+  return (
+    <Section
+      title="Who can reach this bucket"
+      words="By the policies of users and of the bucket. The root user may do everything, and an access key at most what its owner may."
+    >
+      {reach.isPending && <LoadingRows />}
+      {reach.isLoadingError && (
+        <Failure what="Who can reach this bucket cannot be shown" error={reach.error} retry={reach.refetch} />
+      )}
+      {reach.isSuccess && rows.length === 0 && (
+        <Text size="sm" c="dimmed">
+          The root user alone{reach.hasNextPage ? ', as far as this page was read' : ''}.
+        </Text>
+      )}
+      {rows.length > 0 && (
+        <RowTable
+          rows={rows}
+          rowKey={({ who }) => JSON.stringify(who)}
+          columns={[{ head: 'Who', cell: (row) => <Who row={row} /> }, ...reachColumns<Row>()]}
+        />
+      )}
+      <MoreRows list={reach} shown={Math.max(1, rows.length)} />
+    </Section>
+  );
+}
+
+function Who({ row: { who, rights } }: { readonly row: Row }) {
+  const { may } = useRights();
+  return (
+    <>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {who.kind === 'user' && <Name name={who.name} to={may('admin:GetUser') ? userUrl(who.name) : undefined} />}
+        {who.kind === 'anonymous' && 'Everyone, without an account'}
+        {who.kind === 'ldap-user' && `The directory’s user ${who.name}`}
+        {who.kind === 'ldap-group' && `Members of the directory’s group ${who.name}`}
+        {who.kind === 'claim' && `Users of ${who.provider} whose ${who.claim} is ${who.value}`}
+        {who.kind === 'policy' && (
+          <>
+            Users for whom a provider names the policy{' '}
+            <Name name={who.name} to={may('admin:GetPolicy') ? policyUrl(who.name) : undefined} />
+          </>
+        )}
+      </Text>
+      <Text size="xs" c="dimmed" className="narrow-only">
+        {reachSentence(rights)}
+      </Text>
+    </>
+  );
+}
+
+function Name({ name, to }: { readonly name: string; readonly to: string | undefined }) {
+  if (to === undefined) return name;
+  return (
+    <Anchor component={Link} to={to} size="sm">
+      {name}
+    </Anchor>
+  );
+}
