@@ -23,20 +23,21 @@ export interface WebsiteServices {
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteHosting.html
  */
 export function createWebsiteHandler({ objects, s3, domains }: WebsiteServices): RequestHandler {
-  const isBucket = async (name: string) => {
+  /** Strangers do not learn which buckets exist: one without a website is as one that is absent. */
+  const websiteOf = async (name: string) => {
     try {
-      await objects.getBucketWebsite(name);
-      return true;
+      return await objects.getBucketWebsite(name);
     } catch (error) {
-      if (error instanceof S3Error && error.code === 'NoSuchBucket') return false;
+      if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
       throw error;
     }
   };
+  const isSite = async (name: string) => (await websiteOf(name)) !== undefined;
   return async (request) => {
     const { method } = request;
-    const place = await findSite(request, domains, isBucket);
+    const place = await findSite(request, domains, isSite);
     request.audit?.setOperation('WebsiteRequest', place);
-    const website = await objects.getBucketWebsite(place.bucket);
+    const website = await websiteOf(place.bucket);
     if (website === undefined) {
       throw new S3Error('NoSuchWebsiteConfiguration', undefined, { details: { BucketName: place.bucket } });
     }

@@ -14,21 +14,21 @@ export interface SitePlace {
 
 /**
  * Finds the bucket and the key. A host below one of `domains`, or below `localhost`, names the bucket, and so does a host that is the name of
- * a bucket (`www.example.com`), which `isBucket` tells. Otherwise the first part of the path names it.
+ * a bucket with a website (`www.example.com`), which `isSite` tells. Otherwise the first part of the path names it.
  *
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidRequest for a path without a bucket
  */
 export async function findSite(
   { headers: { host = '' }, rawPath }: Pick<IncomingRequest, 'headers' | 'rawPath'>,
   domains: readonly string[],
-  isBucket: (name: string) => Promise<boolean>,
+  isSite: (name: string) => Promise<boolean>,
 ): Promise<SitePlace> {
   const name = host.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
   const all = [...domains.map((domain) => domain.toLowerCase().replace(/:\d*$/, '')), 'localhost'];
   const domain = all.toSorted((a, b) => b.length - a.length).find((one) => name.endsWith(`.${one}`));
   const hosted = domain === undefined ? name : name.slice(0, -domain.length - 1);
   const own = all.includes(name) || isIP(name) !== 0 || !/^[a-z0-9.-]{3,63}$/.test(hosted);
-  if (!own && (domain !== undefined || (await isBucket(hosted)))) {
+  if (!own && (domain !== undefined || (await isSite(hosted)))) {
     const { bucket, key = '' } = parseHostedPath(hosted, rawPath);
     return { bucket, key, base: '' };
   }

@@ -133,17 +133,26 @@ describe('an error', () => {
     expect(body).toContain('<li>Key: gone.html</li>');
   });
 
-  it('says that there is no website, or no bucket', async () => {
+  it('says that there is no website, and not if there is a bucket', async () => {
     const { layer, get } = await websiteTest();
-    await layer.putBucketWebsite('bucket', undefined);
-    expect(await get('/')).toMatchObject({
-      status: 404,
-      headers: { 'x-amz-error-code': 'NoSuchWebsiteConfiguration' },
-    });
-    expect(await get('/', { host: 'none.example.com' })).toMatchObject({
-      status: 404,
-      headers: { 'x-amz-error-code': 'NoSuchBucket' },
-    });
+    await layer.createBucket('photos', { location: '' });
+    for (const [host, target] of [
+      ['NAME.example.com', '/'],
+      ['NAME.localhost', '/x'],
+      ['NAME', '/other/x'],
+      ['127.0.0.1', '/NAME/x'],
+    ] as const) {
+      const answerOf = async (name: string) => {
+        const answer = await get(target.replace('NAME', name), { host: host.replace('NAME', name) });
+        return JSON.parse(JSON.stringify(answer).replaceAll(name, 'NAME')) as typeof answer;
+      };
+      const ofPrivate = await answerOf('photos');
+      expect(ofPrivate, host).toMatchObject({
+        status: 404,
+        headers: { 'x-amz-error-code': 'NoSuchWebsiteConfiguration' },
+      });
+      expect(await answerOf('absent'), host).toEqual(ofPrivate);
+    }
     expect(await get('/', { host: '127.0.0.1' })).toMatchObject({ status: 400 });
   });
 });
