@@ -160,14 +160,18 @@ export function hasUnreadBody(message: IncomingMessage): boolean {
  * resets it, and the client may lose the answer. The head must contain `connection: close`.
  */
 export async function finishUnread(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
-  if (bytes.length > 0) response.write(bytes);
-  else response.flushHeaders();
-  if (draining < maxDraining) {
-    draining += 1;
-    await discard(message).finally(() => {
-      draining -= 1;
-    });
+  // One string goes out with its head: refusals are short.
+  const text = bytes.toString('latin1');
+  if (draining >= maxDraining) {
+    response.end(text, 'latin1');
+    return;
   }
+  if (text === '') response.flushHeaders();
+  else response.write(text, 'latin1');
+  draining += 1;
+  await discard(message).finally(() => {
+    draining -= 1;
+  });
   response.end();
 }
 
