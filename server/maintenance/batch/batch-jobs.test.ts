@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { createBatchJobs } from './batch-jobs.ts';
@@ -41,6 +41,24 @@ async function batchTest({ versioned = false, objectLock = false } = {}) {
 }
 
 describe('a batch job that expires', () => {
+  it('ends with the failure where a record is damaged, so that the next one goes on', async () => {
+    const made = await batchTest();
+    const { layer, time, start, startJob, run, keys, jobs } = made;
+    await layer.createBucket('aaa', { location: '' });
+    await layer.putObject(put('aaa', 'key', '1'));
+    await damageRecord(made, 'aaa', 'key');
+    await startJob('expire: {apiVersion: v1, bucket: aaa, rules: [{type: object}]}');
+    await layer.putObject(put('bucket', 'key', '1'));
+    time.now += 1;
+    await start('[{type: object}]');
+    await run();
+    expect(await keys()).toEqual([]);
+    expect(await jobs.list()).toMatchObject([
+      { failed: 1, failure: { key: '', message: expect.stringContaining('the record of object aaa/key') as string } },
+      { failed: 0, objects: 1 },
+    ]);
+  });
+
   it('removes the objects that match, and reports them', async () => {
     const { layer, time, start, run, keys, jobs } = await batchTest();
     await layer.putObject(put('bucket', 'a.log', '1'));

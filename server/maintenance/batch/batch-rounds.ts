@@ -5,6 +5,8 @@ import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
 import { isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
 import { rotateVersion } from './rotate-version.ts';
@@ -43,22 +45,24 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const { job } = running;
       const reads = pace(recordsPerSecond, { signal });
       const changes = pace(changesPerSecond, { signal });
-      const definition = parseBatchDefinition(job.definition, job.started);
-      const run = runBatchJob({
-        objects,
-        job,
-        definition,
-        rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
-        signal,
-        passed: async (read, changed) => {
-          await (read > 0 ? reads(read) : changes(changed));
-        },
-        checkpoint: (progress) => running.save({ ...progress, updated: clock() }),
-      });
-      const isDone = await run.catch((error: unknown) => {
-        if (!(error instanceof S3Error) || error.code !== 'NoSuchBucket') throw error;
-        const failure = { key: '', message: `NoSuchBucket: the bucket ${job.bucket} was removed` };
-        return running.save({ failed: running.job.failed + 1, failure });
+      const run = async () => {
+        const definition = parseBatchDefinition(job.definition, job.started);
+        return runBatchJob({
+          objects,
+          job,
+          definition,
+          rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
+          signal,
+          passed: async (read, changed) => {
+            await (read > 0 ? reads(read) : changes(changed));
+          },
+          checkpoint: (progress) => running.save({ ...progress, updated: clock() }),
+        });
+      };
+      const isDone = await run().catch((error: unknown) => {
+        const message = endOf(error, job.bucket);
+        if (message === undefined) throw error;
+        return running.save({ failed: running.job.failed + 1, failure: { key: '', message } });
       });
       if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
         log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);
@@ -70,4 +74,12 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       else log.warn(fields, `the batch job ${id} has ended, and ${failed} versions failed`);
     }
   };
+}
+
+/** Returns why a job ends before its last version; undefined for an error after which it goes on in another round. */
+function endOf(error: unknown, bucket: string): string | undefined {
+  if (error instanceof S3Error && error.code === 'NoSuchBucket')
+    return `NoSuchBucket: the bucket ${bucket} was removed`;
+  // The jobs behind it would wait for good.
+  return isUnreadable(error) || error instanceof MaintenanceError ? error.message : undefined;
 }

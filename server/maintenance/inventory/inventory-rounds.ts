@@ -7,6 +7,7 @@ import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
+import { UnreadableBuckets } from '../unreadable-buckets.ts';
 import { type InventoryObjects, type ReportProgress, writeReport } from './write-report.ts';
 
 /** The last report of a configuration. Times are milliseconds since 1970. */
@@ -49,7 +50,8 @@ const stateKey = (bucket: string, id: string): Key => key('inventory-state', buc
 
 /**
  * Returns a function that writes every report that is due: the first one at once, and then one a day, or one a week on Sunday (UTC). A
- * changed configuration gives another report. A report that was interrupted goes on after its last file.
+ * changed configuration gives another report. A report that was interrupted goes on after its last file. It throws at the end where a
+ * damaged record stopped a report.
  */
 export function inventoryRounds(options: InventoryRoundsOptions): (round: InventoryRound) => Promise<void> {
   return async (round) => {
@@ -57,17 +59,20 @@ export function inventoryRounds(options: InventoryRoundsOptions): (round: Invent
     const inventories = await readAllInventories(records);
     const states = await readStates(records);
     if ((inventories.size === 0 && states.size === 0) || (await isReadOnly(records))) return;
+    const unreadable = new UnreadableBuckets();
     for (const [bucket, configurations] of inventories) {
       for (const configuration of configurations) {
         signal.throwIfAborted();
         const name = stateName(bucket, configuration.id);
         const state = states.get(name);
         states.delete(name);
-        if (configuration.enabled) await reportIfDue(options, round, { bucket, configuration, state });
+        if (!configuration.enabled) continue;
+        await unreadable.goOnAfter(() => reportIfDue(options, round, { bucket, configuration, state }));
       }
     }
     const gone = [...states.keys()].map((name) => stateKey(...splitName(name)));
     if (gone.length > 0) await commitOnce(records, { delete: gone }, options.random ?? randomBytes);
+    unreadable.throwFirst();
   };
 }
 

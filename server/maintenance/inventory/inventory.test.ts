@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
 import { inventoryFields } from '../../../protocol/s3/bucket-inventory.ts';
 import { ownerId } from '../../../protocol/s3/acl.ts';
-import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { body, damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { inventoryRounds } from './inventory-rounds.ts';
 import { writeReport } from './write-report.ts';
@@ -142,6 +142,19 @@ describe('a report', () => {
       .update(await body(layer, 'reports', key))
       .digest('hex');
     expect((await newestManifest(layer)).files).toEqual([{ key, size, MD5checksum: md5 }]);
+  });
+
+  it('does not keep those of other buckets waiting where a record is damaged, and fails at the end', async () => {
+    const made = await inventoryLayer();
+    const { layer, report } = made;
+    await layer.createBucket('aaa', { location: '' });
+    for (const bucket of ['aaa', 'source']) {
+      await layer.putObject(put(bucket, 'key', '1'));
+      await layer.putBucketInventory(bucket, configuration());
+    }
+    await damageRecord(made, 'aaa', 'key');
+    await expect(report()).rejects.toMatchObject({ code: 'unreadable-record' });
+    expect((await rowsOf(layer)).map(([bucket, key]) => [bucket, key])).toEqual([['source', 'key']]);
   });
 
   it('has all fields, in the order of AWS', async () => {

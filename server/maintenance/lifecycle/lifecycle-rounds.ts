@@ -7,6 +7,7 @@ import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
+import { UnreadableBuckets } from '../unreadable-buckets.ts';
 import { type LifecycleCounts, type LifecycleObjects, walkBucket } from './walk-bucket.ts';
 
 /** The last walk of a bucket. Times are milliseconds since 1970. */
@@ -48,7 +49,8 @@ const stateKey = (bucket: string) => key('lifecycle', bucket);
 
 /**
  * Returns a function that walks every bucket whose walk is due: rules are due at midnight UTC alone, so that a bucket is walked once a
- * day, and once more when its rules change. A walk that was interrupted goes on where it was.
+ * day, and once more when its rules change. A walk that was interrupted goes on where it was. It throws at the end where a damaged record
+ * stopped a walk.
  */
 export function lifecycleRounds(options: LifecycleRoundsOptions): (round: LifecycleRound) => Promise<void> {
   const { dayMs, clock = Date.now } = options;
@@ -57,19 +59,26 @@ export function lifecycleRounds(options: LifecycleRoundsOptions): (round: Lifecy
     const states = await readLifecycleStates(records);
     // Nothing can be removed from a read-only store.
     if (await isReadOnly(records)) return;
+    const unreadable = new UnreadableBuckets();
     for (const { name } of await objects.listBuckets()) {
       signal.throwIfAborted();
-      const rules = await rulesOf(objects, name);
-      if (rules === undefined) continue;
       const state = states.get(name);
       states.delete(name);
-      const due = { rules: digestOf(rules), day: Math.floor(clock() / dayMs) };
-      const same = state?.rules === due.rules && state.day === due.day;
-      if (same && state.ended !== undefined) continue;
-      await walk(options, round, { bucket: name, rules, begin: same ? state : { ...due, ...none, began: clock() } });
+      await unreadable.goOnAfter(async () => {
+        const rules = await rulesOf(objects, name);
+        if (rules === undefined) {
+          if (state !== undefined) states.set(name, state);
+          return;
+        }
+        const due = { rules: digestOf(rules), day: Math.floor(clock() / dayMs) };
+        const same = state?.rules === due.rules && state.day === due.day;
+        if (same && state.ended !== undefined) return;
+        await walk(options, round, { bucket: name, rules, begin: same ? state : { ...due, ...none, began: clock() } });
+      });
     }
     const gone = [...states.keys()].map(stateKey);
     if (gone.length > 0) await commitOnce(records, { delete: gone }, options.random ?? randomBytes);
+    unreadable.throwFirst();
   };
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
-import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';
 
@@ -36,6 +36,20 @@ async function listAll(layer: ObjectLayer): Promise<readonly ListedVersion[]> {
 const keysOf = async (layer: ObjectLayer) => (await listAll(layer)).map(({ key }) => key);
 
 describe('a walk of a bucket', () => {
+  it('does not keep other buckets waiting where a record is damaged, and fails at the end', async () => {
+    const made = await lifecycleLayer();
+    const { layer, time, apply } = made;
+    await layer.createBucket('aaa', { location: '' });
+    for (const bucket of ['aaa', 'bucket']) {
+      await layer.putObject(put(bucket, 'key', '1'));
+      await layer.putBucketLifecycle(bucket, [rule({ expiration: { days: 1 } })]);
+    }
+    await damageRecord(made, 'aaa', 'key');
+    time.now += 2 * dayMs;
+    await expect(apply()).rejects.toMatchObject({ code: 'unreadable-record' });
+    expect(await keysOf(layer)).toEqual([]);
+  });
+
   it('removes what is due and nothing else', async () => {
     const { layer, time, apply } = await lifecycleLayer();
     await layer.putObject(put('bucket', 'old/a', '1'));

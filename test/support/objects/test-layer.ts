@@ -3,6 +3,8 @@ import { digestKeys, type DigestKeys } from '../../../server/encryption/digest-k
 import { keyServiceKeys } from '../../../server/encryption/key-service-keys.ts';
 import type { KeySource } from '../../../server/encryption/key-source.ts';
 import { FakeKeyService } from '../encryption/fake-key-service.ts';
+import { recordKeys } from '../../../server/objects/records/record-format.ts';
+import { commitOnce } from '../../../server/store/commits.ts';
 import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
@@ -36,6 +38,16 @@ export function testLayer(
     keyService,
     keys,
   };
+}
+
+/** Makes the record of the current version of an object unreadable, as damage of the disk would. */
+export async function damageRecord(
+  { records }: Pick<TestLayer, 'records'>,
+  bucket: string,
+  key: string,
+): Promise<void> {
+  const damaged = { key: recordKeys.object(bucket, key), value: Buffer.from('damaged') };
+  await commitOnce(records, { put: [damaged] }, randomBytes);
 }
 
 /** A put of these bytes, in chunks. */
