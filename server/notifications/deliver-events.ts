@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import type { DigestKeys } from '../encryption/digest-keys.ts';
+import { DamagedCiphertext } from '../encryption/package-format.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
+import { isUnreadable } from '../objects/stored-data-error.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
@@ -74,7 +76,11 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
       const details = { sequencer: sequencerOf(entry.revision), etag: await etagOfEvent(event, digests) };
       await target.send(eventMessage(event, source(), details));
     },
-    isOfEvent: (error) => error instanceof TargetError && error.code === 'rejected',
+    // A damaged event waits, and those of other objects go on.
+    isOfEvent: (error) =>
+      (error instanceof TargetError && error.code === 'rejected') ||
+      isUnreadable(error) ||
+      error instanceof DamagedCiphertext,
   };
 }
 

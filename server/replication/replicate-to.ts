@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { decodeReplication, type QueuedReplication } from '../objects/replication/queue-replication.ts';
 import type { Delivery } from '../outbox/deliver-queue.ts';
 import { Bandwidth } from './bandwidth.ts';
+import { isStoreError } from '../store/store-error.ts';
 import type { StoredTarget } from './remote-targets.ts';
 import { ReplicationError } from './replication-error.ts';
 import type { TargetStats } from './replication-stats.ts';
@@ -56,13 +58,22 @@ export class ReplicationDelivery implements Delivery {
       // The first failure of a version counts.
       if (known === undefined) {
         stats.count('failed', queued.size, queued.resync);
-        await this.#setStatus(queued, 'FAILED', undefined);
+        await this.#setFailed(queued);
       }
       if (error instanceof ReplicationError && error.code === 'impossible') return;
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
       throw error;
+    }
+  }
+
+  /** The state of a damaged record cannot be set. */
+  async #setFailed(queued: QueuedReplication): Promise<void> {
+    try {
+      await this.#setStatus(queued, 'FAILED', undefined);
+    } catch (error) {
+      if (!this.isOfEvent(error)) throw error;
     }
   }
 
@@ -81,9 +92,14 @@ export class ReplicationDelivery implements Delivery {
     }
   }
 
+  /** What is damaged here is of one version too: else it would stop the replication of all others for good. */
   isOfEvent(error: unknown): boolean {
     if (error instanceof ReplicationError) return error.code !== 'unavailable';
-    return error instanceof S3Error && error.code !== 'SlowDown' && error.code !== 'ServiceUnavailable';
+    const failure = translateFailure(error);
+    if (failure instanceof S3Error) return failure.code !== 'SlowDown' && failure.code !== 'ServiceUnavailable';
+    return (
+      !isStoreError(failure, 'connection-lost', 'lease-lost', 'record-file-failed') && !this.#options.signal.aborted
+    );
   }
 
   /** Asks the target for a sign of life again and again, until the signal. */

@@ -47,11 +47,14 @@ export class TargetClient {
     this.#agent.destroy();
   }
 
-  /** Resolves with any answer. Rejects with a `ReplicationError` where there is none. */
+  /** Resolves with any answer. Rejects with a `ReplicationError` where there is none, and with the error of a body that cannot be read. */
   async send(asked: TargetRequest): Promise<TargetAnswer> {
+    const { body } = asked;
+    const sent = body === undefined || Buffer.isBuffer(body) ? undefined : new WatchedBody(body);
     try {
-      return await this.#exchange(asked);
+      return await this.#exchange(sent === undefined ? asked : { ...asked, body: sent });
     } catch (error) {
+      if (sent?.failure !== undefined) throw sent.failure.error;
       if (error instanceof ReplicationError) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw new ReplicationError('unavailable', `${this.#target.endpoint}: ${why}`, { cause: error });
@@ -102,6 +105,27 @@ export class TargetClient {
     } finally {
       // A body that is not sent whole leaves a connection that cannot be used again.
       if (!request.writableFinished) request.destroy();
+    }
+  }
+}
+
+/** Remembers that reading a body has failed: the request then fails too, and the target is not to blame. */
+class WatchedBody {
+  readonly size: number;
+  readonly chunks: AsyncIterable<Buffer>;
+  failure: { readonly error: unknown } | undefined;
+
+  constructor({ size, chunks }: Exclude<TargetRequest['body'], Buffer | undefined>) {
+    this.size = size;
+    this.chunks = this.#watched(chunks);
+  }
+
+  async *#watched(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      this.failure = { error };
+      throw error;
     }
   }
 }
