@@ -124,7 +124,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
       log,
       ...(idleMs !== undefined && { idleMs }),
     }),
-    walkForResync({ records, objects, stored, stats, signal: either }),
+    walkForResync({ records, objects, stored, stats, signal: either, log }),
     delivery.watchHealth(),
     saveAll(stats, either),
   ];

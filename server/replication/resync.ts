@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
+import { isUnreadable } from '../objects/stored-data-error.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -14,6 +15,7 @@ interface ResyncOptions {
   readonly stored: StoredTarget;
   readonly stats: TargetStats;
   readonly signal: AbortSignal;
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 const pageSize = 500;
@@ -33,7 +35,7 @@ export async function walkForResync(options: ResyncOptions): Promise<void> {
   stats.setResync(state);
   while (!state.walked && !signal.aborted) {
     await untilQueueIsShort(options);
-    state = await queuePage(options, state);
+    state = await queueNext(options, state);
   }
   // The deliveries of the last page are counted as they end.
   while (!signal.aborted) {
@@ -54,6 +56,23 @@ async function untilQueueIsShort({ records, stored, signal }: ResyncOptions): Pr
     const state = await readState(records, replicationQueue(stored.id));
     if ((state?.events ?? 0) < maxQueued) return;
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** A damaged record ends the walk: it would meet the record each time, and end the delivery of the queue with it. */
+async function queueNext(options: ResyncOptions, state: ResyncState): Promise<ResyncState> {
+  try {
+    return await queuePage(options, state);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const { stats, stored, log } = options;
+    const bucket = stored.target.sourceBucket;
+    const { next: _next, ...rest } = stats.current.resync ?? state;
+    const failed = { ...rest.failed, count: rest.failed.count + 1 };
+    const ended: ResyncState = { ...rest, walked: true, queued: rest.queued + 1, failed };
+    stats.setResync(ended);
+    log.warn({ err: error, bucket, resync: state.id }, 'a resync ends before its last version, at a damaged record');
+    return ended;
   }
 }
 

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { StoredDataError } from '../objects/stored-data-error.ts';
+import { targetArn } from '../../protocol/s3/bucket-replication.ts';
+import { TargetStats } from './replication-stats.ts';
+import { walkForResync } from './resync.ts';
+
+const id = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
+
+it('a resync that meets a damaged record ends as failed, so that the delivery of the queue is not begun again and again', async () => {
+  const records = new MemoryRecordStore();
+  const stats = await TargetStats.open(records, id);
+  const logged: object[] = [];
+  await walkForResync({
+    records,
+    objects: {
+      listObjectVersions: () => Promise.reject(new StoredDataError('unreadable-record', 'a record is damaged')),
+      queueResync: () => Promise.resolve(true),
+    },
+    stored: {
+      id,
+      revision: 1,
+      target: {
+        arn: targetArn(id, 'other'),
+        sourceBucket: 'bucket',
+        endpoint: '127.0.0.1:1',
+        secure: false,
+        targetBucket: 'other',
+        path: 'on',
+        region: '',
+        accessKey: 'access',
+        secretKey: 'secret',
+        bandwidthLimit: 0,
+        healthCheckMs: 60_000,
+        disableProxy: false,
+        resync: { id: 'resync', before: 1 },
+      },
+    },
+    stats,
+    signal: new AbortController().signal,
+    log: { warn: (fields) => void logged.push(fields) },
+  });
+  expect(stats.current.resync).toMatchObject({ id: 'resync', walked: true, failed: { count: 1 }, queued: 1 });
+  expect(stats.current.resync?.ended).toBeGreaterThan(0);
+  expect(logged).toMatchObject([{ bucket: 'bucket', resync: 'resync' }]);
+});
