@@ -27,6 +27,9 @@ export function setHearing(
   events.listen(on ? (event) => writeHeard(ring, event) : undefined);
 }
 
+/** Clients that listen to one thread. Each of them costs the thread a look at every event of the server. */
+export const maxListeners = 100;
+
 /** Returns the function that streams events to a client of this thread. The events of other servers cannot be heard. */
 export function hearEvents(
   { live }: Pick<ThreadOptions, 'live'>,
@@ -41,7 +44,12 @@ export function hearEvents(
     );
   };
   const etagOf = (event: Parameters<typeof etagOfEvent>[0]) => etagOfEvent(event, digests);
-  return (asked, gone) => {
+  let listening = 0;
+  const onListen = (change: 1 | -1) => {
+    listening += change;
+    send({ kind: 'listening-events', listeners: change });
+  };
+  return (asked) => {
     const servers = replicas().live.length;
     if (servers > 1) {
       throw new S3Error(
@@ -49,19 +57,24 @@ export function hearEvents(
         `Listening hears the events of one server, and ${servers} servers share this store: configure a notification target.`,
       );
     }
-    const signal = AbortSignal.any([gone, stopping]);
-    return counted(listenedEvents(asked, { ring, source, etagOf, signal, onLost }), send);
+    if (listening >= maxListeners) {
+      throw new S3Error('SlowDown', `${listening} clients listen to events already; try again later.`);
+    }
+    return (gone) => {
+      const signal = AbortSignal.any([gone, stopping]);
+      return counted(listenedEvents(asked, { ring, source, etagOf, signal, onLost }), onListen);
+    };
   };
 }
 
 async function* counted(
   events: AsyncIterable<readonly object[]>,
-  send: SendMessage,
+  onListen: (change: 1 | -1) => void,
 ): AsyncGenerator<readonly object[]> {
-  send({ kind: 'listening-events', listeners: 1 });
+  onListen(1);
   try {
     yield* events;
   } finally {
-    send({ kind: 'listening-events', listeners: -1 });
+    onListen(-1);
   }
 }

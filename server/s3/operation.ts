@@ -40,17 +40,17 @@ export interface Operation {
   handle(call: S3Call): Promise<Answer>;
 }
 
-/** Streams records of events from now on until the client is gone. Throws `NotImplemented` where it cannot hear all of them. */
-export type ListenedEvents = (
-  asked: {
-    /** Undefined for all buckets. */
-    readonly bucket: string | undefined;
-    readonly names: readonly string[];
-    readonly prefix: string;
-    readonly suffix: string;
-  },
-  gone: AbortSignal,
-) => AsyncIterable<readonly object[]>;
+/**
+ * Returns the stream of the records of events from its start on, until the client is gone. Throws `NotImplemented` where it cannot hear all
+ * of them, and `SlowDown` where too many clients listen: before the answer begins.
+ */
+export type ListenedEvents = (asked: {
+  /** Undefined for all buckets. */
+  readonly bucket: string | undefined;
+  readonly names: readonly string[];
+  readonly prefix: string;
+  readonly suffix: string;
+}) => (gone: AbortSignal) => AsyncIterable<readonly object[]>;
 
 /** The replication of buckets, with its remote targets. Each call throws `S3Error`s. */
 export interface Replications {

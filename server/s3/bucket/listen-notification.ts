@@ -54,11 +54,12 @@ function askedEvents({ request, query, bucket }: S3Call): AskedEvents & { readon
 function listen(call: S3Call, { pingMs, ...asked }: ReturnType<typeof askedEvents>): Answer {
   const { listenedEvents } = call;
   if (listenedEvents === undefined) throw new S3Error('NotImplemented', 'This server has no listeners.');
+  const events = listenedEvents(asked);
   return {
     status: 200,
     // Proxies must not hold events back.
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-    body: { kind: 'endless', pieces: (gone) => lines(listenedEvents(asked, gone), pingMs, gone) },
+    body: { kind: 'endless', pieces: (gone) => lines(events(gone), pingMs, gone) },
   };
 }
 

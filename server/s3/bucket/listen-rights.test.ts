@@ -36,10 +36,11 @@ async function listening(target: string, principal: Principal = ann) {
         return Promise.resolve({ kind: state.allowed ? 'allow' : 'deny', reason: 'the test says so' });
       },
     },
-    async *listenedEvents(_asked, gone) {
-      await new Promise<void>((resolve) => gone.addEventListener('abort', () => resolve()));
-      yield* [];
-    },
+    listenedEvents: () =>
+      async function* (gone) {
+        await new Promise<void>((resolve) => gone.addEventListener('abort', () => resolve()));
+        yield* [];
+      },
   });
   const { body } = await api(incomingRequest('GET', target, { headers: { 'user-agent': 'listener' } }));
   return { state, asked, next: piecesOf(body).next() };
