@@ -47,7 +47,8 @@ export function modelRename<T extends ModelObject>(
   const { from, to, clientToken, fromConditions, toConditions } = request;
   if (from === to) return { expected: 'InvalidRequest' };
   if (hasVersions) return { expected: 'InvalidBucketState' };
-  const receipt = JSON.stringify([from, fromConditions, toConditions]);
+  // ETags do not count.
+  const receipt = JSON.stringify([from, Object.keys(fromConditions), Object.keys(toConditions)]);
   if (clientToken !== undefined && target?.renamed?.token === clientToken) {
     return { expected: target.renamed.request === receipt ? 'renamed' : 'IdempotencyParameterMismatch' };
   }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { CustomerKey } from '../../encryption/object-key.ts';
+import { decodeObject } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-format.ts';
 import type { RequestedEncryption } from '../object-layer.ts';
 
 const bucket = 'bucket';
@@ -32,6 +34,25 @@ async function isReadable({ records }: Awaited<ReturnType<typeof versioned>>, et
   }
   return false;
 }
+
+describe('the receipt of a rename', () => {
+  it('tells nothing of the ETag that was a condition: short contents could be tried', async () => {
+    const { layer, records } = testLayer();
+    await layer.createBucket(bucket, { location: '' });
+    const receipts = [];
+    for (const pin of ['0815', '0816']) {
+      const { etag } = await layer.putObject(put(bucket, 'from', pin, { encryption: { scheme: 'SSE-S3' } }));
+      const fromConditions = { ifMatch: [etag] };
+      const names = { bucket, from: 'from', to: `to-${pin}`, onlyIds: [], onlyTargetId: undefined };
+      const conditions = { fromConditions, toConditions: {}, clientToken: 'token' };
+      await layer.renameObject({ ...names, ...conditions, by: undefined, allowTags: () => Promise.resolve() });
+      const entry = await records.get(recordKeys.object(bucket, `to-${pin}`));
+      receipts.push(entry && decodeObject(entry.value, bucket, `to-${pin}`).renamed);
+    }
+    expect(receipts[0]).toMatchObject({ token: 'token' });
+    expect(receipts[0]).toEqual(receipts[1]);
+  });
+});
 
 describe('the ETag that a replica has from its source', () => {
   it('is in the record of a plain object', async () => {
