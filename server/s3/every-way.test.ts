@@ -53,8 +53,8 @@ describe('every operation', () => {
   });
 
   it.each(everyRequest.filter(([, { path }]) => path !== '/'))(
-    'is for an anonymous caller where the policy of the bucket allows it: %s',
-    async (_, request) => {
+    'is for an anonymous caller where the policy of the bucket allows it, but for queries: %s',
+    async (name, request) => {
       const reference = sign('header V4', request, root);
       const expected = outcome(
         await (await calls()).call(request.method, reference.target, { headers: reference.headers }),
@@ -86,7 +86,8 @@ describe('every operation', () => {
         const query = Object.entries(request.query).map(([name, value]) => (value === '' ? name : `${name}=${value}`));
         const target = query.length === 0 ? request.path : `${request.path}?${query.join('&')}`;
         const answer = outcome(await call(request.method, target, { headers: request.headers }));
-        expect(answer, target).toEqual(allowed ? expected : { status: 403, code: 'AccessDenied' });
+        const isTaken = allowed && !name.startsWith('SelectObjectContent');
+        expect(answer, target).toEqual(isTaken ? expected : { status: 403, code: 'AccessDenied' });
       }
     },
   );
