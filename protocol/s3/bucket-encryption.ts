@@ -1,5 +1,6 @@
 import { S3Error } from './s3-error.ts';
 import { child, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { maxTaggingDocument, readTagSet, type Tags } from './tagging.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** A bucket may block writes of objects with a key of the client. `NONE` says that the bucket blocks nothing. */
@@ -97,18 +98,26 @@ export function writeBucketEncryption(rule: BucketEncryptionRule): string {
 }
 
 /**
- * Reads the location from the body of CreateBucket. The location is '' if the body is empty or names none. Throws NotImplemented for every
- * other element.
+ * Reads the location and the tags from the body of CreateBucket. The location is '' if the body is empty or names none.
+ *
+ * @throws S3Error MalformedXML, InvalidTag, BadRequest for too many tags, NotImplemented for every other element
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html
  */
-export function parseCreateBucketConfiguration(body: string | Buffer): { readonly location: string } {
+export function parseCreateBucketConfiguration(body: string | Buffer): {
+  readonly location: string;
+  readonly tags?: Tags;
+} {
   if (body.length === 0) return { location: '' };
-  const root = readXml(body, { maxBytes: 65_536, root: 'CreateBucketConfiguration' });
-  const other = root.children.find(({ name }) => name !== 'LocationConstraint');
+  const root = readXml(body, { maxBytes: maxTaggingDocument, root: 'CreateBucketConfiguration' });
+  const other = root.children.find(({ name }) => name !== 'LocationConstraint' && name !== 'Tags');
   if (other !== undefined) {
     throw new S3Error(
       'NotImplemented',
       `"${other.name.slice(0, 100)}" of CreateBucketConfiguration is not implemented.`,
     );
   }
-  return { location: textOf(root, 'LocationConstraint')?.trim() ?? '' };
+  const location = textOf(root, 'LocationConstraint')?.trim() ?? '';
+  const set = child(root, 'Tags');
+  const tags = set === undefined ? {} : readTagSet(set);
+  return Object.keys(tags).length === 0 ? { location } : { location, tags };
 }

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, requiredText, malformed, readXml } from './xml-reader.ts';
+import { child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** Values by key. */
@@ -28,6 +28,11 @@ export function parseTagging(body: string | Buffer, of: Tagged = 'bucket'): Tags
   const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'Tagging' });
   const set = child(root, 'TagSet');
   if (set === undefined) throw malformed('"Tagging" lacks "TagSet"');
+  return readTagSet(set, of);
+}
+
+/** Reads the elements `Tag` of an element. The tags are in the order of their keys. */
+export function readTagSet(set: XmlNode, of: Tagged = 'bucket'): Tags {
   const tags = new Map<string, string>();
   for (const tag of childrenOf(set, 'Tag')) {
     const key = requiredText(tag, 'Key');
@@ -51,7 +56,7 @@ export function parseTaggingHeader(text: string): Tags {
     if (pair === '') continue;
     const [name = '', value = '', ...more] = pair.split('=');
     const key = decoded(name);
-    if (more.length > 0 || tags.has(key)) throw invalidHeader(text);
+    if (key === '' || more.length > 0 || tags.has(key)) throw invalidHeader(text);
     tags.set(key, decoded(value));
   }
   return checkedTags(tags, 'object');

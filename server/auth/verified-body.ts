@@ -142,12 +142,15 @@ function streaming(
     const body = decodeChunkedBody(chunksOf(request.body), { ...signed, trailer: false, decodedLength: size });
     return { body: countedAt(body, request.body), size };
   }
-  const { name, algorithm, bytes } = announcedChecksum(headers);
-  const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
+  const checksum = announcedChecksum(headers);
+  const announcedTrailers = checksum === undefined ? [] : [checksum.name];
+  const announced = { trailer: true, announcedTrailers, decodedLength: size };
   const body = decodeChunkedBody(chunksOf(request.body), { ...signed, ...announced });
+  const decoded = { body: countedAt(body, request.body), size };
+  if (checksum === undefined) return decoded;
+  const { name, algorithm, bytes } = checksum;
   return {
-    body: countedAt(body, request.body),
-    size,
+    ...decoded,
     trailing: { algorithm, value: () => checksumIn(body.trailers, name, bytes) },
   };
 }
@@ -160,13 +163,11 @@ function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySour
   };
 }
 
-/** Returns the checksum that `x-amz-trailer` announces. A body with a trailer must announce exactly one. */
+/** Returns the checksum that `x-amz-trailer` announces. Without the header, as in S3, the body must end without a trailing header. */
 function announcedChecksum(headers: IncomingHttpHeaders) {
   const announced = announcedTrailers(headers) ?? [];
   const [name] = announced;
-  if (name === undefined) {
-    throw new S3Error('MalformedTrailerError', 'A body with a trailer needs the header x-amz-trailer, which names it.');
-  }
+  if (name === undefined) return undefined;
   const checksum = announced.length === 1 ? trailingChecksums.get(name) : undefined;
   if (checksum !== undefined) return { name, ...checksum };
   const taken = [...trailingChecksums.keys()].join(', ');

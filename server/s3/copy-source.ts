@@ -1,4 +1,4 @@
-import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
+import { bucketNameProblem, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange, CopySource } from '../objects/object-layer.ts';
 import { parseRange } from '../objects/operations/byte-range.ts';
@@ -27,11 +27,9 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   const bucket = decoded.slice(0, slash);
   const key = decoded.slice(slash + 1);
   if (slash < 1 || key === '') {
-    throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey', {
-      details: { ArgumentName: name, ArgumentValue: text.slice(0, 100) },
-    });
+    throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey', text);
   }
-  checkBucketName(bucket);
+  if (bucketNameProblem(bucket) !== undefined) throw invalid('Invalid copy source bucket name', text);
   checkObjectKey(key);
   const customerKey = customerKeyOf(call, 'source');
   const conditions = readConditions(headers, `${name}-`);
@@ -53,12 +51,14 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    throw invalid('is not valid percent-encoded UTF-8');
+    throw invalid('Invalid copy source encoding', path);
   }
 }
 
-function invalid(problem: string): S3Error {
-  return new S3Error('InvalidArgument', `${name} ${problem}.`, { details: { ArgumentName: name } });
+function invalid(message: string, value: string): S3Error {
+  return new S3Error('InvalidArgument', message, {
+    details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },
+  });
 }
 
 /** Parses `x-amz-copy-source-range`, which must have both ends. */
@@ -68,7 +68,7 @@ export function parseCopyRange(text: string | undefined): (ByteRange & { readonl
   if (range?.kind === 'from' && range.endInclusive !== undefined) return range;
   throw new S3Error(
     'InvalidArgument',
-    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy.',
+    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
     { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: text.slice(0, 100) } },
   );
 }

@@ -133,14 +133,26 @@ describe('the encryption of an upload, repeated when it is completed', () => {
   });
 });
 
-it('CreateBucket refuses what it would drop of its body', async () => {
-  const document =
-    '<CreateBucketConfiguration><Tags><Tag><Key>a</Key><Value>b</Value></Tag></Tags></CreateBucketConfiguration>';
-  expect(await calls.call('PUT', '/tagged', { body: document })).toMatchObject({
-    code: 'NotImplemented',
-    body: expect.stringContaining('Tags') as string,
+describe('the body of CreateBucket', () => {
+  const tags = (...keys: string[]) =>
+    `<CreateBucketConfiguration><Tags>${keys.map((key) => `<Tag><Key>${key}</Key><Value>b</Value></Tag>`).join('')}</Tags></CreateBucketConfiguration>`;
+  const many = tags(...Array.from({ length: 51 }, (_, index) => `key-${index}`));
+
+  it('gives the bucket tags, and the answer names its ARN', async () => {
+    const created = await calls.call('PUT', '/tagged', { body: tags('a') });
+    expect(created).toMatchObject({ status: 200, headers: { 'x-amz-bucket-arn': 'arn:aws:s3:::tagged' } });
+    expect((await calls.call('GET', '/tagged?tagging')).body).toContain('<Tag><Key>a</Key><Value>b</Value></Tag>');
   });
-  expect(await code('HEAD', '/tagged')).toBe('NoSuchBucket');
+
+  it.each([
+    ['a tag twice', tags('a', 'a'), 'InvalidTag'],
+    ['a tag of AWS', tags('aws:a'), 'InvalidTag'],
+    ['too many tags', many, 'BadRequest'],
+    ['what would be dropped', '<CreateBucketConfiguration><Bucket/></CreateBucketConfiguration>', 'NotImplemented'],
+  ])('is refused with %s', async (_, document, expected) => {
+    expect(await code('PUT', '/tagged', { body: document })).toBe(expected);
+    expect(await code('HEAD', '/tagged')).toBe('NoSuchBucket');
+  });
 });
 
 it('a copy keeps the storage class that it asks for, and may change that alone', async () => {

@@ -41,6 +41,7 @@ export async function createBucket(
     created: context.clock(),
     location: options.location,
     ownership,
+    ...(options.tags && { tags: options.tags }),
     ...(options.objectLock === true && { versioning: { status: 'Enabled' }, objectLock: {} }),
   };
   const value = encodeBucket(options.acl === undefined ? record : withGrants(record, resolveAcl(options.acl, ownerId)));

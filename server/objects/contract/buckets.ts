@@ -9,6 +9,7 @@ export interface CreateBucket {
   /** `BucketOwnerEnforced` by default. */
   readonly ownership?: ObjectOwnership | undefined;
   readonly acl?: RequestedAcl | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Bucket {

@@ -6,7 +6,7 @@ import type { ByteRange } from '../object-layer.ts';
  * requires.
  */
 export function parseRange(text: string | undefined): ByteRange | undefined {
-  const match = text === undefined ? null : /^bytes=\s*([0-9]{0,16})-([0-9]{0,16})\s*$/.exec(text);
+  const match = text === undefined ? null : /^bytes=([0-9]{0,16})-([0-9]{0,16})$/.exec(text);
   const [, first = '', last = ''] = match ?? [];
   if (first === '') return last === '' ? undefined : { kind: 'last', bytes: Number(last) };
   const start = Number(first);

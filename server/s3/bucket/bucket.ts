@@ -3,6 +3,7 @@ import { aclOfNewBucket } from '../acl/acl-request.ts';
 import { ownershipOfNewBucket } from '../configuration/ownership-controls.ts';
 import { hasAclHeaders } from '../object-headers.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { maxTaggingDocument, type Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
 import { possibleBucketOf, header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
@@ -10,7 +11,7 @@ import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 
-const maxDocument = 64 * 1024;
+const maxDocument = maxTaggingDocument;
 
 /** `eu-central-1`, `us-gov-west-1`, and `EU`, the oldest. */
 const looksLikeRegion = /^(?:EU|[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2})$/;
@@ -21,7 +22,8 @@ export const createBucket: Operation = {
   // The operation authorizes the caller itself, because the location is in the body.
   action: undefined,
   async handle(call) {
-    const location = await authorizedLocation(call);
+    const { location, tags } = await authorizedConfiguration(call);
+    if (tags !== undefined) await call.require('s3:TagResource', call.bucket);
     const objectLock = wantsObjectLock(call);
     if (objectLock) {
       await call.require('s3:PutBucketObjectLockConfiguration', call.bucket);
@@ -41,8 +43,8 @@ export const createBucket: Operation = {
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
       );
     }
-    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl }, call);
-    return emptyAnswer(200, { location: `/${call.bucket}` });
+    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl, tags }, call);
+    return emptyAnswer(200, { location: `/${call.bucket}`, 'x-amz-bucket-arn': `arn:aws:s3:::${call.bucket}` });
   },
 };
 
@@ -57,22 +59,23 @@ function wantsObjectLock({ request }: S3Call): boolean {
 }
 
 /**
- * Reads the location from the body. It first checks that a policy could allow the caller to create the bucket, so that the body of any
+ * Reads the location and the tags from the body. It first checks that a policy could allow the caller to create the bucket, so that the body of any
  * other caller stays unread.
  */
-async function authorizedLocation(call: S3Call): Promise<string> {
+async function authorizedConfiguration(call: S3Call): Promise<{ readonly location: string; readonly tags?: Tags }> {
   await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
   const authorize = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
-  let location: string;
+  let configuration: ReturnType<typeof parseCreateBucketConfiguration>;
   try {
-    location = parseCreateBucketConfiguration(await readDocument(call, maxDocument)).location;
+    configuration = parseCreateBucketConfiguration(await readDocument(call, maxDocument));
   } catch (error) {
     await authorize();
     throw error;
   }
   // Without a location constraint the bucket gets the region of this server.
+  const { location } = configuration;
   await authorize({ 's3:locationconstraint': [location === '' ? call.region : location] });
-  return location;
+  return configuration;
 }
 
 /**
