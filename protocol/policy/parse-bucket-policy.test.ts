@@ -28,7 +28,9 @@ describe('a bucket policy', () => {
     ['a Principal with an ARN of no user', { Principal: { AWS: 'arn:aws:s3:::x' } }, /arn:aws:iam:::user/],
     ['a NotPrincipal', { Principal: undefined, NotPrincipal: '*' }, /NotPrincipal/],
     ['another bucket', { Resource: 'arn:aws:s3:::photos2/*' }, /not of this bucket/],
-    ['every bucket', { Resource: '*' }, /not of this bucket/],
+    ['anything', { Resource: '*' }, /not of this bucket/],
+    ['other buckets by a wildcard', { Resource: 'arn:aws:s3:::videos*' }, /not of this bucket/],
+    ['buckets by a variable', { Resource: 'arn:aws:s3:::${aws:username}*' }, /not of this bucket/],
     ['an action that is not of S3', { Action: 'admin:*' }, /no action on a bucket/],
     ['no Resource', { Resource: undefined }, /Resource/],
   ])('is refused with %s', (_, changes, message) => {
@@ -36,6 +38,13 @@ describe('a bucket policy', () => {
       expect.objectContaining({ code: 'MalformedPolicy', message: expect.stringMatching(message) }),
     );
   });
+
+  it.each(['arn:aws:s3:::*', 'arn:aws:s3:::*/*', 'arn:aws:s3:::phot?s', 'arn:aws:s3:::photos*'])(
+    'may name its bucket as %s, so that one document serves several buckets',
+    (Resource) => {
+      expect(parse(statement({ Resource })).statements).toHaveLength(1);
+    },
+  );
 
   it('is refused beyond 20 KiB, and where it is no JSON', () => {
     const large = { Statement: [statement({ Sid: 'x'.repeat(20_480) })] };

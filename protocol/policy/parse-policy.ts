@@ -1,3 +1,4 @@
+import { matches, parsePattern } from './glob.ts';
 import { S3Error } from '../s3/s3-error.ts';
 import { checkPolicyNames } from './check-policy-names.ts';
 import type { PolicyDocument, PolicyStatement } from './document.ts';
@@ -161,6 +162,12 @@ function parsePrincipals(statement: PolicyObject, path: string): readonly string
   return patterns;
 }
 
+/** Reports if a pattern names the bucket or objects of it. One document may serve several buckets, as with MinIO: `arn:aws:s3:::*`. */
+function coversBucket(pattern: string, bucket: string): boolean {
+  const [name = ''] = pattern.split('/', 1);
+  return name === bucket || (!name.includes('$') && matches(parsePattern(name), bucket));
+}
+
 function checkStatement({ actions, resources }: PolicyStatement, path: string, bucket: string): void {
   for (const pattern of actions.patterns) {
     if (!/^(\*$|s3:)/i.test(pattern)) refuse(`${path}.Action`, pattern, 'is no action on a bucket or its objects');
@@ -169,7 +176,7 @@ function checkStatement({ actions, resources }: PolicyStatement, path: string, b
     refuse(`${path}.Resource`, undefined, `is missing: write "${arn}${bucket}/*" for the objects`);
   for (const pattern of resources.patterns) {
     const bare = pattern.startsWith(arn) ? pattern.slice(arn.length) : undefined;
-    if (bare !== bucket && bare?.startsWith(`${bucket}/`) !== true) {
+    if (bare === undefined || !coversBucket(bare, bucket)) {
       refuse(`${path}.Resource`, pattern, `is not of this bucket: write "${arn}${bucket}" or "${arn}${bucket}/*"`);
     }
   }

@@ -137,12 +137,12 @@ describe('by header', () => {
     expect(byHeader(good.replace('=user/', '=team/a/user/'))?.accessKey).toBe('team/a/user');
   });
 
-  it('reads the Date header where x-amz-date is absent', () => {
+  it.each(['GMT', '+0000', '-0000'])('reads the Date header where x-amz-date is absent, with the zone %s', (zone) => {
     const claim = parseAuthorization({
       method: 'GET',
       rawPath: '/',
       rawQuery: '',
-      headers: { date: 'Thu, 29 Feb 2024 12:00:00 GMT', authorization: good },
+      headers: { date: `Thu, 29 Feb 2024 12:00:00 ${zone}`, authorization: good },
     });
     expect(version4(claim)?.timestamp).toEqual(new Date('2024-02-29T12:00:00Z'));
   });

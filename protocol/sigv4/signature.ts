@@ -292,9 +292,9 @@ function twoAt(text: string, at: number): number {
   return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
 }
 
-/** Parses a `Date` header, `Fri, 24 May 2013 00:00:00 GMT`. */
+/** Parses a `Date` header, `Fri, 24 May 2013 00:00:00 GMT`. boto3 writes `-0000` for GMT. */
 export function parseHttpDate(text: string): Date | undefined {
-  if (!/^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (GMT|UTC|\+0000)$/.test(text)) return undefined;
+  if (!/^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (GMT|UTC|[+-]0000)$/.test(text)) return undefined;
   const date = new Date(text);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -59,7 +59,9 @@ export async function decideByAcl(
     caller: canonicalIdOf(request.principal),
     ignorePublic: ignorePublicAcls,
   });
-  const ofBucket = onBucket.get(action);
+  // The caller owns what it creates, and who owns an object sets its ACL.
+  const setsNewAcl = request.ofNewObject === true && action === 's3:putobjectacl';
+  const ofBucket = setsNewAcl ? 'WRITE' : onBucket.get(action);
   if (ofBucket !== undefined) return grantedBy(acl, ask(ofBucket), `the bucket ${bucket}`);
   const ofObject = onObject.get(action);
   const deletes = deletions.test(action);

@@ -126,6 +126,7 @@ export interface Right {
   /** Condition keys in addition to those of the request. */
   readonly conditions?: AccessRequest['context'] | undefined;
   readonly allowedByDefault?: boolean | undefined;
+  readonly ofNewObject?: boolean | undefined;
   readonly unknown?: AccessRequest['unknown'];
 }
 
@@ -204,6 +205,7 @@ class Question implements AccessRequest {
   readonly action: string;
   readonly resource: string;
   readonly allowedByDefault: boolean | undefined;
+  readonly ofNewObject: boolean | undefined;
   readonly unknown: AccessRequest['unknown'];
   readonly #context: AuthorizationContext;
   readonly #conditions: Right['conditions'];
@@ -213,6 +215,7 @@ class Question implements AccessRequest {
     this.action = action;
     this.resource = right.resource;
     this.allowedByDefault = right.allowedByDefault;
+    this.ofNewObject = right.ofNewObject;
     this.unknown = right.unknown;
     this.#context = context;
     this.#conditions = right.conditions;

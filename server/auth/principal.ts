@@ -43,6 +43,8 @@ export interface AccessRequest {
   readonly context: Readonly<Record<string, readonly string[]>>;
   /** Allowed by default: a caller may do this for themselves unless a policy denies it, e.g. create an own access key. */
   readonly allowedByDefault?: boolean | undefined;
+  /** Asks for the attributes of an object that the request creates: the ACL of the object that it replaces does not count. */
+  readonly ofNewObject?: boolean | undefined;
   /** Asks whether the request could be allowed after the body is read. A caller without any right then sends no body. */
   readonly unknown?: StillUnknown | undefined;
 }

@@ -102,6 +102,12 @@ export interface S3Call extends ObjectWriter {
    */
   require(action: string, resource: string, context?: PolicyContext): Promise<void>;
   /**
+   * Authorizes the caller to set the ACL of the object that the request creates.
+   *
+   * @throws S3Error AccessDenied
+   */
+  requireAclOfNewObject(): Promise<void>;
+  /**
    * Authorizes the caller for an object or, with `versionId`, for one of its versions. A statement that denies `action` denies the version
    * too, as in MinIO: a Deny that was written for a bucket without versions holds when the bucket gets versions. Resolves with the id of the
    * object whose ACL or tags the decision depends on.

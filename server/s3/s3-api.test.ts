@@ -133,20 +133,21 @@ describe('the encryption of an upload, repeated when it is completed', () => {
   });
 });
 
+const newBucketTags = (...keys: string[]) =>
+  `<CreateBucketConfiguration><Tags>${keys.map((key) => `<Tag><Key>${key}</Key><Value>b</Value></Tag>`).join('')}</Tags></CreateBucketConfiguration>`;
+
 describe('the body of CreateBucket', () => {
-  const tags = (...keys: string[]) =>
-    `<CreateBucketConfiguration><Tags>${keys.map((key) => `<Tag><Key>${key}</Key><Value>b</Value></Tag>`).join('')}</Tags></CreateBucketConfiguration>`;
-  const many = tags(...Array.from({ length: 51 }, (_, index) => `key-${index}`));
+  const many = newBucketTags(...Array.from({ length: 51 }, (_, index) => `key-${index}`));
 
   it('gives the bucket tags, and the answer names its ARN', async () => {
-    const created = await calls.call('PUT', '/tagged', { body: tags('a') });
+    const created = await calls.call('PUT', '/tagged', { body: newBucketTags('a') });
     expect(created).toMatchObject({ status: 200, headers: { 'x-amz-bucket-arn': 'arn:aws:s3:::tagged' } });
     expect((await calls.call('GET', '/tagged?tagging')).body).toContain('<Tag><Key>a</Key><Value>b</Value></Tag>');
   });
 
   it.each([
-    ['a tag twice', tags('a', 'a'), 'InvalidTag'],
-    ['a tag of AWS', tags('aws:a'), 'InvalidTag'],
+    ['a tag twice', newBucketTags('a', 'a'), 'InvalidTag'],
+    ['a tag of AWS', newBucketTags('aws:a'), 'InvalidTag'],
     ['too many tags', many, 'BadRequest'],
     ['what would be dropped', '<CreateBucketConfiguration><Bucket/></CreateBucketConfiguration>', 'NotImplemented'],
   ])('is refused with %s', async (_, document, expected) => {

@@ -345,6 +345,12 @@ class Call implements S3Call, AuthorizationContext {
     this.#bind(await requireObjectRight(this.#services.access, this, { action, resource, conditions }), resource);
   }
 
+  async requireAclOfNewObject(): Promise<void> {
+    const resource = `${this.bucket}/${this.key}`;
+    const right = { action: 's3:PutObjectAcl', resource, ofNewObject: true };
+    this.#bind(await requireObjectRight(this.#services.access, this, right), resource);
+  }
+
   async requireVersion(
     actions: VersionActions,
     resource: string,

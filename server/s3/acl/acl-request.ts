@@ -19,7 +19,7 @@ import { header } from '../request.ts';
  */
 export async function aclOfNewObject(call: S3Call): Promise<RequestedAcl | undefined> {
   const acl = aclHeaders(call, 'object');
-  if (acl !== undefined && !changesNothing(acl)) await call.require('s3:PutObjectAcl', `${call.bucket}/${call.key}`);
+  if (acl !== undefined && !changesNothing(acl)) await call.requireAclOfNewObject();
   return acl;
 }
 

@@ -108,6 +108,22 @@ describe('the owner of an object', () => {
     expect(await as('bob', 'GET', '/bucket/key?acl')).toMatchObject({ status: 403 });
   });
 
+  it('sets its ACL with the upload, where the ACL of the bucket lets the caller write', async () => {
+    const { as, aclReads } = await withAcls();
+    await as('root', 'PUT', '/bucket/of-root', { body: 'x' });
+    const put = (key: string) => as('stranger', 'PUT', `/bucket/${key}`, { ...canned('public-read'), body: 'y' });
+    expect(await put('key')).toMatchObject({ status: 403 });
+    await as('root', 'PUT', '/bucket?acl', canned('public-read'));
+    expect(await put('key')).toMatchObject({ status: 403, code: 'AccessDenied' });
+    await as('root', 'PUT', '/bucket?acl', canned('public-read-write'));
+    aclReads.length = 0;
+    expect(await put('key')).toMatchObject({ status: 200 });
+    expect(await put('of-root')).toMatchObject({ status: 200 });
+    expect(aclReads).toEqual([]);
+    expect(grantsOf((await as('root', 'GET', '/bucket/key?acl')).body)).toContain(`${allUsers} READ`);
+    expect(await as('stranger', 'PUT', '/bucket/key?acl', canned('public-read'))).toMatchObject({ status: 403 });
+  });
+
   it('of a copy and of a multipart upload is the caller, and the ACL is that of the request', async () => {
     const { as } = await withAcls('ObjectWriter', {
       ann: [{ Effect: 'Allow', Action: 's3:*', Resource: 'arn:aws:s3:::*' }],

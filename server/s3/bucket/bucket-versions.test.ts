@@ -166,6 +166,11 @@ describe('ListObjectVersions', () => {
     expect(body).toContain('<EncodingType>url</EncodingType>');
   });
 
+  it('begins with the first key for two empty markers', async () => {
+    await write('a');
+    expect((await list('&key-marker=&version-id-marker=')).entries).toEqual(['a null*']);
+  });
+
   it('lists nothing, and ends, for max-keys=0', async () => {
     await write('a');
     const { entries, text } = await list('&max-keys=0');

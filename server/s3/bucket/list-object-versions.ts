@@ -67,7 +67,9 @@ export const listObjectVersions: Operation = {
 function markers(query: Query): { readonly keyMarker: string; readonly versionIdMarker: string | undefined } {
   const keyMarker = query.get('key-marker') ?? '';
   const versionIdMarker = query.get('version-id-marker');
-  if (versionIdMarker === undefined) return { keyMarker, versionIdMarker };
+  // Programs that page by both markers send them empty for the first page.
+  const isFirst = versionIdMarker === '' && query.get('key-marker') === '';
+  if (versionIdMarker === undefined || isFirst) return { keyMarker, versionIdMarker: undefined };
   if (keyMarker === '') throw invalid('A version-id marker cannot be specified without a key marker.', versionIdMarker);
   if (versionIdMarker === '') throw invalid('A version-id marker cannot be empty.', versionIdMarker);
   if (!isVersionId(versionIdMarker)) throw invalid('Invalid version id specified', versionIdMarker);
