@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { commandWords, helpWords } from './command-words.ts';
 import { CliError } from './config/cli-error.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import { type CommandGroup, commandsOf, laterGroups, type Runner, type Task } from './commands/command-group.ts';
@@ -13,33 +14,19 @@ import { Output } from './terminal/output.ts';
 
 /** Runs one command line and returns its exit code: 0, 1 for a failure, 130 after an interruption. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const arguments_ = argv.map((word, at) => spelling(word, argv.slice(0, at)));
   if (argv[0] === '__complete') return complete(argv.slice(1), io);
+  let program: Command | undefined;
   try {
-    const program = await buildProgram(io, arguments_);
-    await program.parseAsync(arguments_, { from: 'user' });
+    const { words, hint } = commandWords(argv);
+    if (hint !== undefined && !words.includes('--quiet') && !words.includes('-q'))
+      io.stderr.write(`coffer: <WARNING> \`${hint.was}\` is an old name of \`${hint.now}\`.\n`);
+    program = await buildProgram(io, words);
+    await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
-    return fail(error, io, arguments_.includes('--json') || isSet(io.env['MC_JSON']));
+    const json = argv.includes('--json') || argv.includes('--JSON') || isSet(io.env['MC_JSON']);
+    return fail(error, io, json, program === undefined ? 'coffer' : helpWords(program, argv));
   }
-}
-
-/** The options of the program that have a value. */
-const withValue = new Set([
-  '-C',
-  '--config-dir',
-  '-H',
-  '--custom-header',
-  '--resolve',
-  '--limit-upload',
-  '--limit-download',
-]);
-
-/** After the name of a command `-v` is not the version, as in `admin trace -v`. */
-function spelling(word: string, before: readonly string[]): string {
-  if (word === '--JSON') return '--json';
-  const isCommand = (one: string, at: number) => !one.startsWith('-') && !withValue.has(before[at - 1] ?? '');
-  return word === '-v' && before.some(isCommand) ? '--verbose' : word;
 }
 
 /** Prints what may follow the words after `--`, one on each line. It is called by the scripts of the command `completion`. */
@@ -63,14 +50,15 @@ async function complete(argv: readonly string[], io: Io): Promise<number> {
 /** Milliseconds. A person at a terminal waits no longer for a server. */
 const completionMs = 2_000;
 
-function fail(error: unknown, io: Io, json: boolean): number {
+/** `command` has the help for a wrong use. */
+function fail(error: unknown, io: Io, json: boolean, command: string): number {
   if (io.signal.aborted) return 130;
   const output = new Output(io, { json });
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // Without a command commander prints the help.
     if (error.code === 'commander.help') return 0;
-    output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`coffer --help\``), 'fatal');
+    output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`${command} --help\``), 'fatal');
     return 1;
   }
   if (!isReported(error)) output.error(error, 'fatal');

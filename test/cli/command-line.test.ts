@@ -115,6 +115,22 @@ describe('old names', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('`--fake` is an old name of `--dry-run`')]);
     expect(stdout.toString()).toContain('Would copy');
   });
+
+  it('of commands work with a hint, which --quiet leaves out', async () => {
+    const list = ['--config-dir', join(folder, 'none'), 'config', 'host', 'list'];
+    const { code, stdout, stderr } = await inProcess(...list);
+    expect([code, stderr]).toEqual([0, 'coffer: <WARNING> `config host list` is an old name of `alias list`.\n']);
+    expect(stdout.toString()).toContain('http://localhost:9000');
+    expect((await inProcess('--quiet', ...list)).stderr).toBe('');
+  });
+
+  it('of commands that there are not are refused with the reason', async () => {
+    const { code, stdout } = await inProcess('--json', 'admin', 'heal', 'mine');
+    expect([code, JSON.parse(stdout.toString())]).toMatchObject([
+      1,
+      { error: { message: expect.stringContaining('no drives') } },
+    ]);
+  });
 });
 
 describe('the program', () => {
@@ -129,6 +145,14 @@ describe('the program', () => {
     expect((await inProcess('help', 'exit-codes')).stdout.toString()).toContain('130');
     expect((await inProcess('help', 'admin', 'user', 'add')).stdout.toString()).toContain('coffer admin user add');
     expect((await inProcess('help')).stdout.toString()).toContain('exit-codes');
+  });
+
+  it('names the help of the command that was used in a wrong way', async () => {
+    expect((await inProcess('admin', '--json', 'usr', 'list')).stdout.toString()).toContain(
+      'see `coffer admin --help`',
+    );
+    expect((await inProcess('cp', './file')).stderr).not.toContain('see `coffer --help`');
+    expect((await inProcess('retention', 'mine/b')).stderr).toContain('see `coffer retention --help`');
   });
 
   it('suggests the bucket that was meant', async () => {

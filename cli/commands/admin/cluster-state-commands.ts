@@ -107,7 +107,7 @@ function addSites(admin: CommandGroup): void {
   }
 }
 
-/** Stock mc refuses them, too, and names the present ones. */
+/** `old-names.ts` replaces the other words by the present ones, and refuses `remote` with the reason. Only the help is here. */
 function addOldBucketNames(bucket: CommandGroup): void {
   for (const [name, now] of [
     ['quota', 'quota set|info|clear'],
@@ -115,7 +115,7 @@ function addOldBucketNames(bucket: CommandGroup): void {
     ['remote', 'replicate'],
   ] as const) {
     bucket.add(`${name} [words...]`, {
-      description: `refused: it is \`coffer ${now}\``,
+      description: `older name of \`coffer ${now}\``,
       examples: [],
       doing: name,
       run: () => async () => {
