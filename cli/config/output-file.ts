@@ -1,9 +1,10 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { descriptorOf } from './descriptor-path.ts';
 
 /**
  * Writes the answer of a server to a file that the caller named. The file gets its name when it is complete, and its mode also if another file
- * had the name. A pipe or a device, such as `/dev/stdout`, is written directly.
+ * had the name. A pipe, a device and an open file, such as `/dev/stdout`, are written directly.
  */
 export async function writeOutputFile(
   path: string,
@@ -12,6 +13,7 @@ export async function writeOutputFile(
 ): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   if (existing === undefined) await writeFileAtomically(path, data, { mode });
-  else if (existing.isFile()) await writeFileAtomically(await realpath(path), data, { mode });
-  else await writeFile(path, data);
+  else if (existing.isFile() && (await descriptorOf(path)) === undefined)
+    await writeFileAtomically(await realpath(path), data, { mode });
+  else await writeFile(path, data, { flag: 'a' });
 }

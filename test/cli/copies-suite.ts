@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientDriver } from './client-driver.ts';
 
@@ -228,6 +228,25 @@ export function describeCopies(client: ClientDriver): void {
       expect(await client.keys('s/copies/ages')).toEqual([]);
       await client.run('cp', '-r', '--older-than', '1d', '--max-workers', '1', source, 's/copies/ages');
       expect(await client.keys('s/copies/ages/ages')).toEqual(['old']);
+    });
+  });
+
+  describe('cp', () => {
+    it('writes to standard output, where nothing else is then, and replaces no link to an open file', async () => {
+      await client.run('cp', await client.file('spoken', 'the bytes'), 's/copies/spoken');
+      const link = client.path('to-output');
+      await symlink('/proc/self/fd/1', link);
+      const { code, stdout, stderr } = await client.attempt('cp', 's/copies/spoken', link);
+      expect([code, stdout.toString(), stderr]).toEqual([0, 'the bytes', '']);
+      expect(await readlink(link)).toBe('/proc/self/fd/1');
+    });
+
+    it('copies a file of this machine through a temporary file, which it removes', async () => {
+      const from = await client.file('here/from', 'new');
+      await chmod(from, 0o444);
+      const to = await client.file('there/to', 'older and longer');
+      await client.run('cp', from, to);
+      expect([await readFile(to, 'utf8'), await readdir(client.path('there'))]).toEqual(['new', ['to']]);
     });
   });
 

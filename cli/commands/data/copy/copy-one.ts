@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { mkdir, stat, copyFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
 import { type ByteSource, fileSource, memoryLimit, objectSource, readStream } from './byte-source.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
@@ -69,8 +68,7 @@ export async function copyOne(
 
 async function toLocal(context: Context, source: FoundSource, path: string, options: CopyOptions): Promise<void> {
   if (source.kind === 'file') {
-    await mkdir(dirname(path), { recursive: true });
-    await copyFile(source.path, path);
+    await options.downloads.copyFile(source.path, path, `${source.path} ${source.size} ${source.modified.getTime()}`);
     if (options.preserve) await applyAttributes(path, parseAttributesHeader(formatAttributes(await stat(source.path))));
     options.count(source.size);
   } else if (source.kind === 'stream') {

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { partSizeFor } from '../../../s3/multipart-upload.ts';
 import { fileSource, rangeBody, type ByteSource } from './byte-source.ts';
@@ -117,7 +118,7 @@ describe('bytes', () => {
           throw new Error('broken off');
         },
       };
-      const downloads = new Downloads(new AbortController().signal);
+      const downloads = new Downloads({ signal: new AbortController().signal, stdout: new PassThrough() });
       await expect(downloads.write(source, join(folder, 'sub/f'), () => undefined)).rejects.toThrow('broken off');
       expect(await readdir(join(folder, 'sub'))).toEqual([]);
     });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { constants, renameSync, statSync, writeFileSync, type Stats } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { descriptorOf } from '../../../config/descriptor-path.ts';
 import { isTransient } from '../../../s3/retry.ts';
 import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
@@ -18,22 +21,25 @@ const maxKnownFolders = 64;
 
 /**
  * Writes sources to temporary files, and renames each when it is complete. The name of a temporary file is that of its source too, so that
- * a download that was killed is continued by the same command. A device or pipe is written directly.
+ * a download that was killed is continued by the same command. A device, a pipe and an open file, such as `/dev/stdout`, are written directly.
  */
 export class Downloads {
   readonly #signal: AbortSignal;
+  readonly #stdout: Writable;
   /** The temporary files that were in the last folders. */
   readonly #folders = new Map<string, Promise<readonly string[]>>();
 
-  constructor(signal: AbortSignal) {
+  constructor({ signal, stdout }: { readonly signal: AbortSignal; readonly stdout: Writable }) {
     this.#signal = signal;
+    this.#stdout = stdout;
   }
 
   /** `count` gets the bytes that are on the disk, also those of the killed download. */
   async write(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
     const existing = await statsOf(path);
-    if (existing !== undefined && !existing.isFile() && !existing.isDirectory()) {
-      await writeFrom(await open(path, 'w'), source, 0, count);
+    if (existing !== undefined && !existing.isDirectory() && (await this.#isStream(path, existing))) {
+      if ((await descriptorOf(path)) === 1) await this.#toStandardOutput(source, count);
+      else await writeFrom(await open(path, 'a'), source, 0, count);
       return;
     }
     const { identity = randomUUID() } = source;
@@ -47,6 +53,40 @@ export class Downloads {
     } else {
       await writeSmall(await inMemory(source.open(0, source.size)), temporary, path);
       count(source.size);
+    }
+  }
+
+  /** Copies a file of this machine. A copy that is killed leaves no half of it under the name. */
+  async copyFile(from: string, path: string, identity: string): Promise<void> {
+    const existing = await statsOf(path);
+    if (existing?.isDirectory() === true || (existing !== undefined && (await this.#isStream(path, existing)))) {
+      await copyFile(from, path);
+      return;
+    }
+    const own = temporaryName(basename(path), identity);
+    const left = await this.#prepare(dirname(path));
+    await removeStale(dirname(path), basename(path), left, own);
+    const temporary = join(dirname(path), own);
+    try {
+      // That of a killed copy may be read-only.
+      if (left.includes(own)) await rm(temporary, { force: true });
+      await copyFile(from, temporary);
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /** Reports whether a new file must not take the place of what is there. */
+  async #isStream(path: string, existing: Stats): Promise<boolean> {
+    return !existing.isFile() || (await descriptorOf(path)) !== undefined;
+  }
+
+  async #toStandardOutput(source: ByteSource, count: (bytes: number) => void): Promise<void> {
+    for await (const bytes of source.open(0, source.size)) {
+      if (!this.#stdout.write(Buffer.from(bytes))) await once(this.#stdout, 'drain', { signal: this.#signal });
+      count(bytes.length);
     }
   }
 

@@ -26,7 +26,7 @@ export async function objectDump(context: Context, args: readonly string[]): Pro
   const whole = await sourceOf(context, source, operands.if);
   const range = rangeOf(whole, operands);
   const started = performance.now();
-  if (target.kind === 'local') await new Downloads(context.signal).write(range.source, target.path, () => undefined);
+  if (target.kind === 'local') await new Downloads(context.io).write(range.source, target.path, () => undefined);
   else await toServer(context, operands, range);
   const elapsed = performance.now() - started;
   const { partSize, parts } = range;

@@ -82,7 +82,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       semaphore: semaphore(workers),
       large: semaphore(1),
       parallel: workers,
-      downloads: new Downloads(context.signal),
+      downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
       count: (bytes) => {
         size += bytes;

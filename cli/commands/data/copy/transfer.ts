@@ -1,6 +1,7 @@
 import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { CliError } from '../../../config/cli-error.ts';
+import { descriptorOf } from '../../../config/descriptor-path.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
@@ -28,6 +29,7 @@ export class Transfer {
   #found = 0;
   #copied = 0;
   #tagged = 0;
+  #toOutput = false;
 
   constructor(context: Context, options: TransferOptions) {
     const { io, output, quiet } = context;
@@ -49,7 +51,7 @@ export class Transfer {
       semaphore: semaphore(large),
       large: semaphore(large),
       parallel: large,
-      downloads: new Downloads(context.signal),
+      downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
       onTagged: () => (this.#tagged += 1),
     };
@@ -118,6 +120,8 @@ export class Transfer {
     try {
       const location = await copyOne(this.#context, source, destination, { ...this.#options, count });
       this.#copied += 1;
+      // The bytes of a copy to standard output are alone there.
+      if (await this.#isStandardOutput(destination)) return location;
       const shown = `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
       await this.#context.output.line(progress.visible ? '' : shown, {
         source: source.display,
@@ -136,6 +140,11 @@ export class Transfer {
     }
   }
 
+  async #isStandardOutput({ target, folder }: CopyDestination): Promise<boolean> {
+    this.#toOutput ||= !folder && target.kind === 'local' && (await descriptorOf(target.path)) === 1;
+    return this.#toOutput;
+  }
+
   /** Removes the progress bar. */
   stop(): void {
     this.#progress.stop();
@@ -146,7 +155,7 @@ export class Transfer {
     const { done, total, seconds } = this.#progress;
     const speed = seconds > 0 ? done / seconds : 0;
     const sums = `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;
-    if (!this.#dryRun && (always || total > 0 || this.#copied > 0)) {
+    if (!this.#dryRun && !this.#toOutput && (always || total > 0 || this.#copied > 0)) {
       const fields = { total, transferred: done, duration: Math.round(seconds * 1e9), speed };
       this.#context.output.message(this.#progress.visible ? '' : sums, fields);
     }
