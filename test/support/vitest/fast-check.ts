@@ -14,9 +14,11 @@ function runsOf(named = 100): number {
 
 export * from '../../../node_modules/fast-check/lib/fast-check.js';
 
-function assert<Ts>(property: real.IAsyncProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void>;
-function assert<Ts>(property: real.IProperty<Ts>, parameters?: real.Parameters<Ts>): void;
-function assert<Ts>(property: real.IRawProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void> | void {
+// The tests import it, though no import names this file.
+
+export function assert<Ts>(property: real.IAsyncProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void>;
+export function assert<Ts>(property: real.IProperty<Ts>, parameters?: real.Parameters<Ts>): void;
+export function assert<Ts>(property: real.IRawProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void> | void {
   return real.assert(property, {
     ...(seed === undefined ? {} : { seed: Number(seed) }),
     ...parameters,
