@@ -1,0 +1,150 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { csvInput, jsonDocument, jsonLines, jsonOutput, select } from '../../test/support/select/select-test.ts';
+import type { SelectInput } from './select-request.ts';
+
+/** Returns the code of an error of S3; any other error fails the test. */
+async function codeOf(run: Promise<unknown>): Promise<string> {
+  try {
+    await run;
+    return 'none';
+  } catch (error) {
+    // An error after the first records is a message of the stream, whose code the error has.
+    if (error instanceof S3Error) return error.code;
+    if (error instanceof Error && error.constructor === Error && /^\w+$/.test(error.message)) return error.message;
+    throw error;
+  }
+}
+
+const csv = 'a,b,c\n1,text,2020-01-02T03:04:05Z\n-2.5,,x\n"q,""x",ünï😀,1e400\n99999999999999999999,%_,\n';
+const json = `{"a":1,"b":"text","c":{"d":[1,null,{"e":true}]}}\n{"a":null,"b":2.5e3,"c":[]}\n{"a":"2020T","b":-0,"c":false}\n`;
+const sources: readonly (readonly [input: SelectInput, text: string])[] = [
+  [csvInput, csv],
+  [jsonLines, json],
+  [jsonDocument, `[${json.trim().replaceAll('\n', ',')}]`],
+];
+
+const { expression } = fc.letrec<{ expression: string }>((tie) => {
+  const inner = tie('expression');
+  const form = (template: string, ...operands: fc.Arbitrary<string>[]) =>
+    fc.tuple(...operands).map((texts) => texts.reduce((text, operand) => text.replace('#', () => operand), template));
+  const part = fc.constantFrom('year', 'month', 'day', 'hour', 'minute', 'second');
+  const zonePart = fc.constantFrom('timezone_hour', 'timezone_minute');
+  const type = fc.constantFrom('INT', 'FLOAT', 'DECIMAL(5,2)', 'DECIMAL', 'BOOL', 'STRING', 'TIMESTAMP');
+  const operator = fc.constantFrom(
+    '+',
+    '-',
+    '*',
+    '/',
+    '%',
+    '||',
+    '=',
+    '<>',
+    '<',
+    '>=',
+    'AND',
+    'OR',
+    'LIKE',
+    'NOT LIKE',
+  );
+  const leaf = fc.oneof(
+    fc.constantFrom('s.a', 's.b', 's._3', 's."c"', 's.c.d[1]', 's.c[0]', 's.none', 'b', 'NULL', 'MISSING', 'TRUE'),
+    fc.constantFrom('0', '-1', '9223372036854775807', '1e308', '2.5', '`2024-02-29T23:59:59.999+05:30`', '`2007T`'),
+    fc.string({ unit: fc.constantFrom('a', '%', '_', '\\', '😀', ' ', '-', '1') }).map((text) => `'${text}'`),
+  );
+  return {
+    expression: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      leaf,
+      form('(# # #)', inner, operator, inner),
+      form('(NOT #)', inner),
+      form('(- #)', inner),
+      form('# IS NOT NULL', inner),
+      form('# BETWEEN # AND #', inner, inner, inner),
+      form('# IN (#, #)', inner, inner, inner),
+      form("# LIKE # ESCAPE '\\'", inner, inner),
+      form('CASE WHEN # THEN # ELSE # END', inner, inner, inner),
+      form('CASE # WHEN # THEN # END', inner, inner, inner),
+      form('CAST(# AS #)', inner, type),
+      form('COALESCE(#, #)', inner, inner),
+      form('NULLIF(#, #)', inner, inner),
+      form('SUBSTRING(#, #, #)', inner, inner, inner),
+      form('TRIM(LEADING # FROM #)', inner, inner),
+      form('UPPER(#)', inner),
+      form('CHAR_LENGTH(#)', inner),
+      form('EXTRACT(# FROM #)', fc.oneof(part, zonePart), inner),
+      form('DATE_ADD(#, #, #)', part, inner, inner),
+      form('DATE_DIFF(#, #, #)', part, inner, inner),
+      form('TO_TIMESTAMP(#)', inner),
+      form("TO_STRING(#, 'yyyy-MM-dd''T''HH:mm:ss.SSSXXX a h')", inner),
+      form('TO_STRING(#, #)', inner, inner),
+    ),
+  };
+});
+
+describe('a query of any expressions', () => {
+  it('ends with records or an S3 error', async () => {
+    const aggregate = fc.constantFrom('COUNT(#)', 'SUM(#)', 'AVG(#)', 'MIN(#) + 1', 'MAX(#)', '#', '#', '#');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...sources),
+        fc.tuple(aggregate, expression).map(([form, text]) => form.replace('#', () => text)),
+        expression,
+        fc.boolean(),
+        async ([input, text], shown, where, toJson) => {
+          const from = input.kind === 'json' && input.type === 'DOCUMENT' ? 'S3Object[*][*]' : 'S3Object';
+          const sql = `SELECT ${shown} AS x FROM ${from} s WHERE ${where}`;
+          const output = toJson ? { output: jsonOutput } : {};
+          expect(await codeOf(select(text, { expression: sql, input, ...output }))).not.toBe('InternalError');
+          expect(
+            await codeOf(select(text, { expression: `SELECT ${shown} FROM ${from} s`, input, ...output })),
+          ).not.toBe('InternalError');
+        },
+      ),
+    );
+  });
+});
+
+/** Two streams: one with many symbols, and one with a long run. */
+function bzip2Streams(): Buffer {
+  return Buffer.from(
+    'QlpoMTFBWSZTWbmVZE4AAD/YAAAQAAR/4DABGQCKfkTMihA0DQKn7UQfqiaq+834DvZuB5UM0qA5cICqF0qAulCr3uciSLWjkSRJc0IBiMQBkMMgec4WGe2r1Lpe2jK2ldm+1z682OJIFnBIsUJARC3y40t8pDAosRPwkEBEg29tMH2aHZYiYEiDHH4x6Vz0aseVSEOEaEThoRMWcd8u457EZhwzBAwmTB+EZ5XnGnV5KQIQjwt+7u6rldusUFJyTGneyezq5Pw9J+IjyneyNq3qcEmCIX4u5IpwoSFzKsicQlpoMTFBWSZTWdXd9MQAAC1BoIAQP///8ACAAAggAEjP/VUABoABoElIDJpoyDEaIxTTqFKpWsWrl7BBiyZtGrZu4cunb4gpYBFkxJHyYCPxdyRThQkNXd9MQA==',
+    'base64',
+  );
+}
+
+describe('a damaged compressed source', () => {
+  const rows = Buffer.from(Array.from({ length: 400 }, (_, at) => `${at},${(at * 7_919) % 1_009}\n`).join(''));
+  const compressed = [
+    ['GZIP', gzipSync(rows)],
+    ['GZIP', Buffer.concat([gzipSync(rows), gzipSync(rows)])],
+    ['ZSTD', zstdCompressSync(rows)],
+    ['BZIP2', bzip2Streams()],
+  ] as const;
+
+  it('ends with records or an S3 error', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...compressed),
+        fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+        fc.option(fc.nat()),
+        fc.integer({ min: 16, max: 2_000 }),
+        async ([compression, whole], changes, cut, chunk) => {
+          const bytes = Buffer.from(whole.subarray(0, cut === null ? whole.length : cut % whole.length));
+          for (const [at, value] of changes) if (bytes.length > 0) bytes[at % bytes.length] = value;
+          const input = { ...csvInput, compression };
+          const code = await codeOf(select(bytes, { expression: 'SELECT COUNT(*) FROM S3Object', input }, chunk));
+          expect([
+            'none',
+            'InvalidCompressionFormat',
+            'TruncatedInput',
+            'OverMaxRecordSize',
+            'InvalidTextEncoding',
+          ]).toContain(code);
+        },
+      ),
+    );
+  });
+});
