@@ -189,7 +189,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     outcome: FinishedRequest['outcome'],
   ): void {
     const status = response.headersSent ? response.statusCode : 0;
-    const responseHeaders = response.headersSent ? headersOf(head) : {};
+    const responseHeaders = () => (response.headersSent ? headersOf(head) : {});
     events?.emit(audit.finish(request, { status, outcome, firstByteMs: measure?.firstByteMs, responseHeaders }));
   }
 

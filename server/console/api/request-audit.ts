@@ -37,7 +37,7 @@ function startAudit(events: RequestEvents, request: Request, response: Response)
   response.once('close', () => {
     const outcome = response.writableFinished ? 'answered' : response.headersSent ? 'broken' : 'canceled';
     const status = response.headersSent ? response.statusCode : 0;
-    events.emit(audit.finish(exchange, { status, outcome, responseHeaders: response.getHeaders() }));
+    events.emit(audit.finish(exchange, { status, outcome, responseHeaders: () => response.getHeaders() }));
   });
 }
 

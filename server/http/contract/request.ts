@@ -174,7 +174,7 @@ export interface AuditContext {
   setGrant(grant: RecordedGrant): void;
 }
 
-/** A request that was answered or aborted. */
+/** A request that was answered or aborted. Some fields are computed when they are read. */
 export interface FinishedRequest {
   /** The request. Its headers and query have signatures and tokens, which must not get into records. Its body has been read. */
   readonly request: Pick<
@@ -220,8 +220,9 @@ type RequestObserver = (finished: FinishedRequest) => void;
  * The subscribers to finished requests of this thread. Each HTTP thread has one (`http-thread.ts`), and the console has its own in the
  * background thread: `const unsubscribe = events.subscribe((finished) => …)`.
  *
- * An observer runs in the turn in which the answer was handed to the connection. It must be short, keep little, and not throw. Without a
- * subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began before a subscription are not reported.
+ * An observer runs in the turn in which the answer was handed to the connection, and reads what it needs in this turn. It must be short,
+ * keep little, and not throw. Without a subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began
+ * before a subscription are not reported.
  */
 export class RequestEvents {
   readonly #observers = new Set<RequestObserver>();
