@@ -100,11 +100,14 @@ function operationName(operation: string, method: string): string {
 }
 
 /** Bytes of the body; undefined for none. */
-function bytesSent({ request, responseHeaders, outcome, sent }: FinishedRequest): string | undefined {
-  if (request.method === 'HEAD') return undefined;
-  const length = textOf(responseHeaders['content-length']);
+function bytesSent(finished: FinishedRequest): string | undefined {
+  if (finished.request.method === 'HEAD') return undefined;
+  const length = textOf(finished.responseHeaders['content-length']);
   // The body of a broken answer, and one without a length, is known only together with its head.
-  if (outcome !== 'answered' || length === undefined) return sent > 0 ? String(sent) : undefined;
+  if (finished.outcome !== 'answered' || length === undefined) {
+    const { sent } = finished;
+    return sent > 0 ? String(sent) : undefined;
+  }
   return length === '0' ? undefined : length;
 }
 
