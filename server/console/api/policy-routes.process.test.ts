@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorAnswer } from '../contract/answers.ts';
-import type { CheckedDocument, PolicyAnswer, PolicyList, PolicyRow } from '../contract/identity-answers.ts';
+import type {
+  CheckedDocument,
+  PolicyAnswer,
+  PolicyList,
+  PolicyNames,
+  PolicyRow,
+} from '../contract/identity-answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let console: TestConsole;
@@ -26,15 +32,41 @@ const policyOf = async (name: string) =>
 
 const check = (document: string) => root.send('POST', '/api/policy-check', { json: { document } });
 
+const ofBucket = (bucket: string, principal: string) =>
+  root.send('POST', '/api/policy-check', {
+    json: {
+      bucket,
+      document: JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Principal: { AWS: [principal] }, Action: 's3:GetObject', Resource: 'arn:aws:s3:::docs/*' },
+        ],
+      }),
+    },
+  });
+
 const refusedHolder = async (holder: object) =>
   error(await root.send('POST', '/api/policy/attach?name=readonly', { json: holder }));
 
 describe('policies', () => {
+  it('have names that the editor suggests', async () => {
+    const names = await json<PolicyNames>(await root.send('GET', '/api/policy-names'));
+    expect(names.actions).toContain('s3:GetObject');
+    expect(names.keys).toContain('aws:SourceIp');
+    expect(names.operators).toContain('StringLike');
+  });
+
   it('are listed, with built-in ones and their replacements marked', async () => {
     await save('readonly', documentOf('s3:GetObject'));
     const { policies } = await json<PolicyList>(await root.send('GET', '/api/policies'));
     const kinds = Object.fromEntries(policies.map(({ name, kind }) => [name, kind]));
     expect(kinds).toMatchObject({ readonly: 'replaced', readwrite: 'built-in', tidier: 'stored' });
+  });
+
+  it('of buckets are checked as such: with principals, and for the bucket alone', async () => {
+    const { content } = await json<CheckedDocument>(await ofBucket('docs', 'arn:aws:iam:::user/ann'));
+    expect(content).toMatchObject([{ effect: 'Allow', principals: ['arn:aws:iam:::user/ann'] }]);
+    expect((await ofBucket('other', '*')).status).toBe(400);
   });
 
   it('keep their earlier versions, the newest first', async () => {

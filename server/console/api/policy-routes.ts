@@ -3,13 +3,16 @@ import { z } from 'zod';
 import { existingPolicy } from '../../administration/policies.ts';
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
 import { policyWarnings } from '../../../protocol/policy/check-policy-names.ts';
-import { parseNewPolicy, parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
+import { conditionOperatorNames } from '../../../protocol/policy/condition-operators.ts';
+import { knownActions, supportedKeys } from '../../../protocol/policy/known-names.ts';
+import { parseNewBucketPolicy, parseNewPolicy, parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import type { NamedDocument } from '../../auth/identities/identities.ts';
 import type {
   CheckedDocument,
   PolicyAnswer,
   PolicyHolder,
   PolicyList,
+  PolicyNames,
   PolicyRow,
 } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
@@ -93,12 +96,21 @@ export function policyRoutes({ identities }: Administration, authorizer: Authori
     response.status(204).end();
   });
 
-  /** Parses a document while the user edits it. It needs no right and changes nothing. */
+  /** Parses a document while the user edits it: a policy of users, or that of a bucket. It needs no right and changes nothing. */
   router.post('/policy-check', async (request: Request, response: Response) => {
     const exchange = { request, response };
-    const form = await readForm(exchange, z.strictObject({ document }));
-    const parsed = parseNewPolicy(form.document);
+    const form = await readForm(exchange, z.strictObject({ document, bucket: z.string().min(1).max(255).optional() }));
+    const parsed =
+      form.bucket === undefined ? parseNewPolicy(form.document) : parseNewBucketPolicy(form.document, form.bucket);
     response.json({ content: parsed.statements, warnings: policyWarnings(parsed) } satisfies CheckedDocument);
+  });
+
+  router.get('/policy-names', (_request, response) => {
+    response.json({
+      actions: knownActions,
+      keys: supportedKeys,
+      operators: conditionOperatorNames,
+    } satisfies PolicyNames);
   });
 
   return router;

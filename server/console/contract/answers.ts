@@ -110,6 +110,8 @@ export interface PolicyInForce {
 export interface Statement {
   readonly sid?: string;
   readonly effect: 'Allow' | 'Deny';
+  /** Of the policy of a bucket: whom the statement is about. */
+  readonly principals?: readonly string[];
   readonly actions: Patterns;
   readonly resources?: Patterns;
   readonly conditions: readonly {

@@ -98,6 +98,15 @@ export interface CheckedDocument {
   readonly warnings: readonly string[];
 }
 
+/** The names that a new policy may have. */
+export interface PolicyNames {
+  readonly actions: readonly string[];
+  /** Condition keys. The name of a tag follows a `/` at the end. */
+  readonly keys: readonly string[];
+  /** Operators of conditions. */
+  readonly operators: readonly string[];
+}
+
 /** Access keys in the console's HTTP API. Times are ISO 8601. */
 
 export interface AccessKeyList {

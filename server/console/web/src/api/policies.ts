@@ -25,11 +25,11 @@ export function usePolicy(name: string) {
   });
 }
 
-/** Parses a document on the server; fails with its first error. */
-export function useCheckedDocument(document: string) {
+/** Parses a document on the server, that of a bucket if one is given; fails with its first error. */
+export function useCheckedDocument(document: string, bucket?: string) {
   return useQuery({
-    queryKey: ['policy-check', document],
-    queryFn: ({ signal }) => call<CheckedDocument>('POST', '/policy-check', { body: { document }, signal }),
+    queryKey: ['policy-check', document, bucket],
+    queryFn: ({ signal }) => call<CheckedDocument>('POST', '/policy-check', { body: { document, bucket }, signal }),
     enabled: document.trim() !== '',
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 10_000,

@@ -138,7 +138,7 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
           onSubmit={save}
           onClose={() => setEdited(undefined)}
         >
-          <PolicyEditor value={edited} onChange={setEdited} required={false} />
+          <PolicyEditor value={edited} onChange={setEdited} required={false} bucket={bucket} />
           <Text size="sm" c="dimmed">
             An empty document removes the policy.
           </Text>

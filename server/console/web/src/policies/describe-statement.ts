@@ -15,6 +15,11 @@ export function describeAction(action: string): string {
   return actionNames[action] ?? action;
 }
 
+/** Describes a principal of a bucket policy without its ARN prefix. */
+export function describePrincipal(pattern: string): string {
+  return pattern === '*' ? 'everyone' : pattern.replace(/^arn:[^:]*:iam:[^:]*:[^:]*:/, '');
+}
+
 /** Describes a resource without its ARN prefix. */
 export function describeResource(pattern: string): string {
   const name = pattern.replace(/^arn:[^:]*:s3:[^:]*:[^:]*:/, '');

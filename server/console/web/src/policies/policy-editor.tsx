@@ -1,7 +1,8 @@
-import { Alert, Text, Textarea } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useId } from 'react';
+import { PolicyText } from './policy-text.tsx';
 import { Statements } from './statements.tsx';
 import { useCheckedDocument } from '../api/policies.ts';
 import { Section } from '../components/detail-page.tsx';
@@ -11,32 +12,25 @@ interface PolicyEditorProps {
   readonly onChange: (document: string) => void;
   readonly label?: string;
   readonly required?: boolean;
+  /** The bucket whose policy it is; absent for a policy of users. */
+  readonly bucket?: string;
 }
 
 /** An editor of the JSON, with the content that the server parsed from it. */
-export function PolicyEditor({ value, onChange, label = 'Document', required = true }: PolicyEditorProps) {
+export function PolicyEditor({ value, onChange, label = 'Document', required = true, bucket }: PolicyEditorProps) {
   const [settled] = useDebouncedValue(value, 300);
-  const checked = useCheckedDocument(settled);
+  const checked = useCheckedDocument(settled, bucket);
   const answerId = useId();
   const empty = settled.trim() === '';
   return (
     <>
-      <Textarea
+      <PolicyText
         label={label}
-        description="JSON as IAM has it: Version, and a list of statements with Effect, Action and Resource."
         required={required}
-        withAsterisk={false}
-        autosize
-        minRows={8}
-        maxRows={26}
-        spellCheck={false}
-        autoCapitalize="none"
-        autoComplete="off"
-        aria-describedby={answerId}
-        aria-invalid={!empty && checked.isError}
-        classNames={{ input: 'mono' }}
         value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        invalid={!empty && checked.isError}
+        describedBy={answerId}
+        onChange={onChange}
       />
       <div id={answerId} aria-live="polite">
         {!empty && checked.isError && (

@@ -1,6 +1,6 @@
 import { Badge, Table, Text, Alert, Title } from '@mantine/core';
 import type { Patterns, Statement, PolicyInForce } from '../../../contract/answers.ts';
-import { describeAction, describeCondition, describeResource } from './describe-statement.ts';
+import { describeAction, describeCondition, describePrincipal, describeResource } from './describe-statement.ts';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 /** The statements of a policy with their actions, resources and conditions. */
@@ -23,6 +23,11 @@ export function Statements({ statements }: { readonly statements: readonly State
               </Table.Td>
               <Table.Td>
                 <PatternList patterns={statement.actions} describe={describeAction} />
+                {statement.principals !== undefined && (
+                  <Text size="xs" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
+                    by {statement.principals.map(describePrincipal).join(', ')}
+                  </Text>
+                )}
               </Table.Td>
               <Table.Td>
                 {statement.resources !== undefined && (

@@ -11,6 +11,7 @@ import { type Column, Names, RowName, RowTable, StatusBadge } from '../component
 import { groupUrl, policyUrl, userUrl } from '../components/urls.ts';
 import { GroupPicker, PolicyPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { IdentityArchiveMenu } from './identity-archive.tsx';
 import { SecretKeyChoice } from './secret-key.tsx';
 
 export function UsersPage() {
@@ -31,7 +32,12 @@ export function UsersPage() {
       one="user"
       list={users}
       search={search}
-      actions={create}
+      actions={
+        <>
+          <IdentityArchiveMenu />
+          {create}
+        </>
+      }
       empty={
         <Empty icon={<IconUsers size={34} stroke={1.3} />} title="No users yet">
           People who sign in by an identity provider need no user here. Users are for people and programs without one.
