@@ -31,6 +31,8 @@ import { singleSignOnRoutes } from './api/sign-in/single-sign-on-routes.ts';
 import { findSources } from './api/request-source.ts';
 import { shareRoutes } from './api/objects/share-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
+import { transferRoutes } from './api/objects/transfer-routes.ts';
+import { Transfers, transferPrefix } from './transfers/transfers.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { requireSession } from './api/sign-in/current-session.ts';
 import { auditRequests } from './api/request-audit.ts';
@@ -56,11 +58,18 @@ export function createConsole(services: ConsoleServices): RequestListener {
     renew: createRenewal(services),
   });
   const authorizer = new Authorizer(services);
+  const transfers = new Transfers({ ...services, sessions });
 
   const failed = (error: unknown) => {
     log.error({ err: error }, 'expired sessions of the console could not be removed');
   };
-  const sweep = createSweeper(services.records, [sessionPrefix, pendingPrefix], services.clock, failed, services.tasks);
+  const sweep = createSweeper(
+    services.records,
+    [sessionPrefix, pendingPrefix, transferPrefix],
+    services.clock,
+    failed,
+    services.tasks,
+  );
 
   const app = express();
   app.disable('x-powered-by');
@@ -89,6 +98,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   api.use(s3Routes(services, authorizer));
   api.use(rightsRoutes(authorizer));
   api.use(reachRoutes(services, authorizer));
+  api.use(transferRoutes(transfers, authorizer));
   api.use(shareRoutes(services, authorizer));
   api.use(archiveRoutes(objects, authorizer, log));
   api.use(ownSecretRoutes(services, authorizer));

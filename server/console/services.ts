@@ -56,6 +56,30 @@ export interface SessionS3 {
    * Answers the request. Rejects with an `S3Error` where no byte of the answer was sent; a refusal has the message of `explain`.
    */
   serve(message: IncomingMessage, response: ServerResponse, call: SessionS3Call): Promise<void>;
+  /**
+   * Runs an operation for which no browser waits. Its documents are in memory: it is not for the bodies of objects. Rejects where the
+   * server has a defect.
+   */
+  run(operation: SessionS3Operation): Promise<SessionS3Answer>;
+}
+
+/** An operation of background work. */
+export interface SessionS3Operation extends Pick<
+  SessionS3Call,
+  'principal' | 'origin' | 'requestId' | 'bucket' | 'key' | 'rawQuery'
+> {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface SessionS3Answer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly document: Buffer;
+  /** The error that S3 answers; undefined if it did what it was asked for. */
+  readonly error?: { readonly code: string; readonly message: string };
+  /** The right that was refused, where the error is `AccessDenied`. */
+  readonly refused?: RefusedRight | undefined;
 }
 
 export interface SessionS3Call {

@@ -4,18 +4,31 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { verifiedBody } from '../auth/verified-body.ts';
 import type { AccessService } from '../auth/access.ts';
 import type { AccessRequest, Decision } from '../auth/principal.ts';
-import type { RefusedRight, SessionS3, SessionS3Call } from '../console/services.ts';
+import type {
+  RefusedRight,
+  SessionS3,
+  SessionS3Answer,
+  SessionS3Call,
+  SessionS3Operation,
+} from '../console/services.ts';
+import { readXml, textOf } from '../../protocol/s3/xml-reader.ts';
 import { createS3Api, type S3Services } from '../s3/s3-api.ts';
-import { asS3Error } from '../s3/answers.ts';
+import { answerError, asS3Error } from '../s3/answers.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
-import type { IncomingRequest } from './contract/request.ts';
+import type { Answer, IncomingRequest, RequestEvents, RequestHandler } from './contract/request.ts';
+import { RequestAudit } from './contract/request-audit.ts';
 import { MessageBody } from './message-body.ts';
 import { sendAnswer } from './send-answer.ts';
 
-type Services = Pick<S3Services, 'objects' | 'region' | 'clock' | 'customerKeysWithoutTls'> & {
+type Services = Pick<
+  S3Services,
+  'objects' | 'region' | 'clock' | 'customerKeysWithoutTls' | 'notificationTargets' | 'replications'
+> & {
   readonly access: WatchableAccess;
   /** The shared count of the bodies in memory. */
   readonly bodies?: BodyMemory;
+  /** Observers of the operations of background work. */
+  readonly auditEvents?: RequestEvents;
 };
 
 /**
@@ -24,20 +37,21 @@ type Services = Pick<S3Services, 'objects' | 'region' | 'clock' | 'customerKeysW
  */
 export function createSessionS3(services: Services): SessionS3 {
   const crossOrigin = new CrossOrigin(services.objects, []);
+  const apiOf = ({ principal }: Pick<SessionS3Call, 'principal'>, access: WatchedAccess) =>
+    createS3Api({
+      ...services,
+      crossOrigin,
+      access,
+      authenticate: (request, headers = request.headers) =>
+        Promise.resolve({ principal, ...verifiedBody(request, headers, undefined) }),
+      authenticateForm: () => Promise.resolve(undefined),
+    });
   return {
     async serve(message, response, call) {
       const body = new MessageBody(message, response, false, services.bodies);
       const access = new WatchedAccess(services.access);
-      const api = createS3Api({
-        ...services,
-        crossOrigin,
-        access,
-        authenticate: (request, headers = request.headers) =>
-          Promise.resolve({ principal: call.principal, ...verifiedBody(request, headers, undefined) }),
-        authenticateForm: () => Promise.resolve(undefined),
-      });
       try {
-        const answer = await api(requestOf(message, body, call));
+        const answer = await apiOf(call, access)(requestOf(message, body, call));
         const replaced = { ...answer, headers: { ...answer.headers, ...call.headers } };
         await sendAnswer(message, response, replaced, { requestId: call.requestId });
       } catch (error) {
@@ -48,6 +62,79 @@ export function createSessionS3(services: Services): SessionS3 {
         body.release();
       }
     },
+    async run(operation) {
+      const access = new WatchedAccess(services.access);
+      const answer = await runOperation(apiOf(operation, access), operation, services.auditEvents);
+      return answer.error?.code === 'AccessDenied' ? { ...answer, refused: access.refused } : answer;
+    },
+  };
+}
+
+/** Runs an operation without a connection. Audit log and traces get it as an operation of the console. */
+async function runOperation(
+  api: RequestHandler,
+  operation: SessionS3Operation,
+  events: RequestEvents | undefined,
+): Promise<SessionS3Answer> {
+  const audit = events?.hasSubscribers === true ? new RequestAudit(noConnection) : undefined;
+  audit?.setApi('console');
+  const { requestId, method, rawQuery, body, origin } = operation;
+  const request: IncomingRequest = {
+    requestId,
+    method,
+    rawPath: pathOf(operation),
+    rawQuery,
+    headers: { ...operation.headers, 'content-length': String(Buffer.byteLength(body)) },
+    body: bodyOf(body),
+    secure: origin.secure,
+    remoteAddress: origin.remoteAddress,
+    audit,
+  };
+  const answer = await answered(api, request);
+  const document = await documentOf(answer);
+  if (audit !== undefined) {
+    const end = { status: answer.status, outcome: 'answered', firstByteMs: undefined } as const;
+    events?.emit(audit.finish(request, { ...end, responseHeaders: () => answer.headers }));
+  }
+  const error = answer.status < 400 ? undefined : errorOf(answer, document);
+  return { headers: answer.headers, document, ...(error !== undefined && { error }) };
+}
+
+function bodyOf(text: string): IncomingRequest['body'] {
+  return {
+    async pipe(take) {
+      if (text !== '') await take(Buffer.from(text));
+    },
+  };
+}
+
+const noConnection = { rawHeaders: [], complete: true, socket: { bytesRead: 0, bytesWritten: 0 } };
+
+async function answered(api: RequestHandler, request: IncomingRequest): Promise<Answer> {
+  try {
+    const answer = await api(request);
+    return answer.body.kind === 'slow' ? await answer.body.result : answer;
+  } catch (error) {
+    const refusal = asS3Error(error);
+    request.audit?.setError(refusal);
+    if (refusal.code === 'InternalError') throw refusal;
+    return answerError(refusal, request);
+  }
+}
+
+async function documentOf({ body }: Answer): Promise<Buffer> {
+  if (body.kind === 'bytes') return body.bytes;
+  // The size of an object is in the headers.
+  if (body.kind === 'pieces' || body.kind === 'stream') await body.pieces.close();
+  return Buffer.alloc(0);
+}
+
+function errorOf({ status, headers }: Answer, document: Buffer): NonNullable<SessionS3Answer['error']> {
+  const root = document.length === 0 ? undefined : readXml(document, { maxBytes: 1_000_000 });
+  const text = (name: string) => root && textOf(root, name);
+  return {
+    code: text('Code') ?? headers['x-minio-error-code'] ?? String(status),
+    message: text('Message') ?? headers['x-minio-error-desc'] ?? `The server answered ${status}.`,
   };
 }
 
@@ -94,7 +181,7 @@ function requestOf(message: IncomingMessage, body: MessageBody, call: SessionS3C
   };
 }
 
-function pathOf({ bucket, key }: SessionS3Call): string {
+function pathOf({ bucket, key }: Pick<SessionS3Call, 'bucket' | 'key'>): string {
   const path = key === undefined ? '' : `/${encodeURIComponent(key).replaceAll('%2F', '/')}`;
   return `/${encodeURIComponent(bucket)}${path}`;
 }

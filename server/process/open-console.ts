@@ -9,6 +9,7 @@ import type { RequestEvents } from '../http/contract/request.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { adminServices } from './admin-services.ts';
+import { openReplications } from './replications.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
 
@@ -45,7 +46,8 @@ export async function openConsole(
   const bodies = new BodyMemory(options.bodies);
   const { settings } = options;
   const { others } = known;
-  const administration = { ...adminServices(options, services, known), others };
+  const replications = openReplications(services, options.startedAt);
+  const administration = { ...adminServices(options, services, known), others, remoteTargets: replications.targets };
   const operations = openOperations(options, services, { ...known, administration }, log);
   const listener = createConsole({
     objects: services.objects,
@@ -64,6 +66,9 @@ export async function openConsole(
       region: settings.region,
       clock: () => new Date(),
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      notificationTargets: administration.notificationTargets ?? [],
+      replications: replications.s3,
+      auditEvents: known.events,
       bodies,
     }),
     admin: createSessionAdmin({ ...administration, process: known.process, stopping: known.stopping, bodies }),

@@ -14,6 +14,11 @@ import type { Decision, Principal } from '../../auth/principal.ts';
 /** A request can delete a thousand objects, with a decision for each. */
 const maxDecisions = 100;
 
+/** The part of a message that tells how many bytes were read and sent. */
+export type CountedMessage = Pick<IncomingMessage, 'rawHeaders' | 'complete'> & {
+  readonly socket: Pick<IncomingMessage['socket'], 'bytesRead' | 'bytesWritten'>;
+};
+
 /** How a request ended. */
 interface RequestEnd extends Pick<FinishedRequest, 'status' | 'outcome' | 'firstByteMs'> {
   /** Called by the first observer that reads the headers. */
@@ -40,7 +45,7 @@ export class RequestAudit implements AuditContext, FinishedRequest {
   outcome: FinishedRequest['outcome'] = 'canceled';
   firstByteMs: number | undefined = undefined;
   ms = 0;
-  readonly #message: IncomingMessage;
+  readonly #message: CountedMessage;
   readonly #began = performance.now();
   readonly #readBefore: number;
   readonly #sentBefore: number;
@@ -49,7 +54,7 @@ export class RequestAudit implements AuditContext, FinishedRequest {
   #headers: OutgoingHttpHeaders | undefined;
   #decided = 0;
 
-  constructor(message: IncomingMessage) {
+  constructor(message: CountedMessage) {
     this.#message = message;
     this.#readBefore = message.socket.bytesRead;
     this.#sentBefore = message.socket.bytesWritten;

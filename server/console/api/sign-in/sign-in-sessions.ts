@@ -108,6 +108,11 @@ export class SignInSessions {
     return this.#load(hashOf(secret));
   }
 
+  /** Finds the session of background work by its ID, as `find` does. */
+  findById(id: string): Promise<SignInSession | undefined> {
+    return this.#load(id);
+  }
+
   async end(id: string): Promise<void> {
     await this.#options.records.delete(sealedKey(sessionPrefix, id));
   }

@@ -136,7 +136,10 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
           pending={set.isPending}
           error={set.error}
           onSubmit={save}
-          onClose={() => setEdited(undefined)}
+          onClose={() => {
+            set.reset();
+            setEdited(undefined);
+          }}
         >
           <PolicyEditor value={edited} onChange={setEdited} required={false} bucket={bucket} />
           <Text size="sm" c="dimmed">

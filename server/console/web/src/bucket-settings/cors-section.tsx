@@ -82,7 +82,10 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
                 pending={set.isPending}
                 error={set.error}
                 onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => setEdited(undefined)}
+                onClose={() => {
+                  set.reset();
+                  setEdited(undefined);
+                }}
               />
             )}
           </Stack>

@@ -73,7 +73,10 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
                 pending={set.isPending}
                 error={set.error}
                 onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => setEdited(undefined)}
+                onClose={() => {
+                  set.reset();
+                  setEdited(undefined);
+                }}
               />
             )}
           </Stack>
@@ -100,7 +103,7 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
     <Group justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
       <Stack gap={2}>
         <Group gap="xs">
-          {rule.id !== '' && (
+          {rule.id !== '' && !isGenerated(rule.id) && (
             <Text size="sm" fw={550}>
               {rule.id}
             </Text>
@@ -127,6 +130,11 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
       )}
     </Group>
   );
+}
+
+/** The server gives such an ID to a rule without one. */
+function isGenerated(id: string): boolean {
+  return /^[0-9a-f]{32}$/.test(id);
 }
 
 interface RuleDialogProps {

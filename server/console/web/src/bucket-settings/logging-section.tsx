@@ -105,7 +105,10 @@ export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
                 pending={set.isPending}
                 error={set.error}
                 onSave={save}
-                onClose={() => setEditing(false)}
+                onClose={() => {
+                  set.reset();
+                  setEditing(false);
+                }}
               />
             )}
           </>

@@ -141,7 +141,10 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
                 pending={set.isPending}
                 error={set.error}
                 onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => setEdited(undefined)}
+                onClose={() => {
+                  set.reset();
+                  setEdited(undefined);
+                }}
               />
             )}
           </Stack>

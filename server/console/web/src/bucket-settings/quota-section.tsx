@@ -66,7 +66,10 @@ export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
                 pending={set.isPending}
                 error={set.error}
                 onSave={save}
-                onClose={() => setEditing(false)}
+                onClose={() => {
+                  set.reset();
+                  setEditing(false);
+                }}
               />
             )}
           </>

@@ -110,7 +110,10 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
                 pending={set.isPending}
                 error={set.error}
                 onSave={(rule) => save([...rules.slice(0, edited), rule, ...rules.slice(edited + 1)])}
-                onClose={() => setEdited(undefined)}
+                onClose={() => {
+                  set.reset();
+                  setEdited(undefined);
+                }}
               />
             )}
           </Stack>

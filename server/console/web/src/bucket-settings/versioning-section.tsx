@@ -62,7 +62,7 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
     return (
       <Section title="Object lock">
         <Text size="sm" c="dimmed">
-          off. It can be turned on when a bucket is created, or by an S3 client in a bucket with versioning.
+          Off. It can be turned on when a bucket is created, or by an S3 client in a bucket with versioning.
         </Text>
       </Section>
     );

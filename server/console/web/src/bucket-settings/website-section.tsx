@@ -48,7 +48,10 @@ export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
                 pending={set.isPending}
                 error={set.error}
                 onSave={save}
-                onClose={() => setEditing(false)}
+                onClose={() => {
+                  set.reset();
+                  setEditing(false);
+                }}
               />
             )}
           </>

@@ -1,10 +1,13 @@
 import { ActionIcon, Group, Progress, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
+import type { TransferRow } from '../../../contract/transfer-answers.ts';
+import { useEndTransfer } from '../api/transfers.ts';
 import { NameText } from '../components/name-text.tsx';
-import { jobs, type Job } from './jobs.ts';
 
-export function JobRow({ job }: { readonly job: Job }) {
-  const { id, title, done, total, failed, failures, state } = job;
+/** A copy or a move, which the server does. */
+export function JobRow({ job }: { readonly job: TransferRow }) {
+  const end = useEndTransfer();
+  const { id, title, done, total, failed, failures, state, reason } = job;
   return (
     <div>
       <Group justify="space-between" wrap="nowrap" gap="xs" mih={28}>
@@ -13,27 +16,37 @@ export function JobRow({ job }: { readonly job: Job }) {
         </Text>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-            {done}
-            {total === undefined ? '' : ` of ${total}`}
+            {done.toLocaleString()}
+            {total === undefined ? '' : ` of ${total.toLocaleString()}`}
             {failures > 0 ? `, ${failures} failed` : ''}
             {state === 'stopped' ? ', stopped' : ''}
           </Text>
-          {state === 'running' ? (
-            <ActionIcon size="sm" aria-label={`Stop: ${title}`} onClick={() => jobs.stop(id)}>
-              <IconX size={14} />
-            </ActionIcon>
-          ) : (
-            failures === 0 && state === 'done' && <IconCheck size={16} aria-hidden />
-          )}
+          {state === 'done' && failures === 0 && <IconCheck size={16} aria-hidden />}
+          <ActionIcon
+            size="sm"
+            aria-label={`${state === 'running' ? 'Stop' : 'Forget'}: ${title}`}
+            loading={end.isPending}
+            onClick={() => end.mutate(id)}
+          >
+            <IconX size={14} />
+          </ActionIcon>
         </Group>
       </Group>
       {state === 'running' && (
-        <Progress size={3} value={total ? (100 * (done + failures)) / total : 0} aria-label={`Progress of ${title}`} />
+        <Progress
+          size={3}
+          value={total === undefined || total === 0 ? 0 : (100 * (done + failures)) / total}
+          aria-label={`Progress of ${title}`}
+        />
+      )}
+      {reason !== undefined && (
+        <Text size="xs" c="dimmed">
+          {reason}
+        </Text>
       )}
       {failed.slice(0, 5).map(({ key, message }) => (
-        <Text key={key} size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
-          {key === '' ? '' : `${key}: `}
-          {message}
+        <Text key={key} size="xs" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
+          {key}: {message}
         </Text>
       ))}
     </div>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { objectsOf, targetKey, transferProblem } from './selection.ts';
+import { targetKey, transferProblem } from './selection.ts';
 
 describe('targetKey', () => {
   it.each([
@@ -50,27 +50,5 @@ describe('transferProblem', () => {
     ],
   ])('for %s', (_, selection, target, rename, problem) => {
     expect(transferProblem(selection, 'docs', target, rename)).toBe(problem);
-  });
-});
-
-async function* pages() {
-  await Promise.resolve();
-  yield [{ key: 'f/1', size: 1 }];
-  yield [{ key: 'f/2', size: 2 }];
-}
-
-describe('objectsOf', () => {
-  it('lists folders page by page and counts', async () => {
-    const counts: number[] = [];
-    const found = await objectsOf({ objects: [{ key: 'a', size: 3 }], folders: ['f/'] }, pages, {
-      total: (count) => counts.push(count),
-      signal: new AbortController().signal,
-    });
-    expect(found.map(({ key, base }) => [key, base])).toEqual([
-      ['a', 'a'],
-      ['f/1', 'f/'],
-      ['f/2', 'f/'],
-    ]);
-    expect(counts).toEqual([1, 2, 3]);
   });
 });

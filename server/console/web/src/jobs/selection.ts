@@ -5,34 +5,6 @@ export interface Selection {
   readonly folders: readonly string[];
 }
 
-/** An object of a selection. */
-export interface SelectedObject {
-  readonly key: string;
-  readonly size: number;
-  /** The marked key or folder through which it is selected. */
-  readonly base: string;
-}
-
-type ListBelow = (prefix: string) => AsyncIterable<readonly { readonly key: string; readonly size: number }[]>;
-
-/** The objects of a selection. `total` tells how many were found so far. */
-export async function objectsOf(
-  { objects, folders }: Selection,
-  listBelow: ListBelow,
-  { total, signal }: { readonly total: (count: number) => void; readonly signal: AbortSignal },
-): Promise<readonly SelectedObject[]> {
-  const found: SelectedObject[] = objects.map(({ key, size }) => ({ key, size, base: key }));
-  total(found.length);
-  for (const base of folders) {
-    for await (const page of listBelow(base)) {
-      if (signal.aborted) return found;
-      found.push(...page.map(({ key, size }) => ({ key, size, base })));
-      total(found.length);
-    }
-  }
-  return found;
-}
-
 interface Target {
   readonly key: string;
   /** The marked key, or the marked folder that ends in `/`. */

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { objectsChanged } from '../api/changes.ts';
-import { createFolder } from '../api/copies.ts';
+import { createFolder } from '../api/folders.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';

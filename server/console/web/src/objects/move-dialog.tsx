@@ -1,12 +1,9 @@
 import { Autocomplete, Checkbox, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useBuckets } from '../api/buckets.ts';
-import { objectsChanged } from '../api/changes.ts';
+import { useStartTransfer } from '../api/transfers.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { notifyDone } from '../components/feedback.tsx';
-import { jobs } from '../jobs/jobs.ts';
 import { transferProblem, type Selection } from '../jobs/selection.ts';
-import { runTransfer, type Transfer } from '../jobs/transfer.ts';
 
 interface MoveDialogProps {
   readonly kind: 'rename' | 'move' | 'copy';
@@ -19,7 +16,7 @@ interface MoveDialogProps {
 
 const verbs = { rename: 'Rename', move: 'Move', copy: 'Copy' } as const;
 
-/** Renames, moves or copies objects and folders. The server copies; the progress is in the corner of the page. */
+/** Renames, moves or copies objects and folders. The server does it in the background; the progress is in the corner of the page. */
 export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }: MoveDialogProps) {
   const [only] = [...selection.objects.map(({ key }) => key), ...selection.folders];
   const count = selection.objects.length + selection.folders.length;
@@ -29,6 +26,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
   const [folder, setFolder] = useState(prefix);
   const [replace, setReplace] = useState(false);
   const [tried, setTried] = useState(false);
+  const begin = useStartTransfer();
   const buckets = useBuckets('').data ?? [];
   const rename = count === 1 && name !== oldName ? name : undefined;
   const to = { bucket: target, prefix: folder };
@@ -38,17 +36,22 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
   function start(): void {
     setTried(true);
     if (problem !== undefined) return;
-    onClose();
-    onDone();
-    void transfer({ bucket, selection, target: to, rename, move: kind !== 'copy', replace }, `${verbs[kind]} ${what}`);
+    const { objects, folders } = selection;
+    const form = { kind, bucket, objects: objects.map(({ key }) => key), folders, target: to, replace };
+    begin.mutate(rename === undefined ? form : { ...form, rename }, {
+      onSuccess: () => {
+        onClose();
+        onDone();
+      },
+    });
   }
 
   return (
     <FormDialog
       title={`${verbs[kind]} ${what}`}
       submit={verbs[kind]}
-      pending={false}
-      error={tried && problem !== undefined ? new Error(problem) : null}
+      pending={begin.isPending}
+      error={tried && problem !== undefined ? new Error(problem) : begin.error}
       onSubmit={start}
       onClose={onClose}
     >
@@ -88,18 +91,12 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       />
       {selection.folders.length > 0 && (
         <Text size="sm" c="dimmed">
-          Folders go with everything in them, object by object. Leave this window open until it is done.
+          Folders go with everything in them, object by object. The server goes on without this window, until you sign
+          out.
         </Text>
       )}
     </FormDialog>
   );
-}
-
-async function transfer(work: Transfer, title: string): Promise<void> {
-  const job = await jobs.run(title, (context) => runTransfer(work, context));
-  objectsChanged(work.bucket);
-  if (work.target.bucket !== work.bucket) objectsChanged(work.target.bucket);
-  if (job?.failures === 0 && job.state === 'done') notifyDone(`${title}: done.`);
 }
 
 function nameOf(key: string): string {

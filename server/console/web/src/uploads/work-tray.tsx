@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Collapse, Group, Paper, ScrollArea, Stack, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconPlayerPause, IconPlayerPlay, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
-import { jobs, useJobs } from '../jobs/jobs.ts';
+import { useEndTransfer, useTransfers } from '../api/transfers.ts';
 import { JobRow } from '../jobs/job-row.tsx';
 import { Interrupted, useInterrupted } from './interrupted.tsx';
 import { inOrder, isUnderWay, type Upload } from './upload-queue.ts';
@@ -14,7 +14,8 @@ const rowsShown = 60;
 /** The uploads and the jobs, in the corner of every page. */
 export function WorkTray() {
   const list = useUploads();
-  const working = useJobs();
+  const working = useTransfers();
+  const end = useEndTransfer();
   const [interrupted, gone] = useInterrupted();
   const [open, setOpen] = useState(true);
   if (list.length + working.length + interrupted.length === 0) return null;
@@ -51,7 +52,7 @@ export function WorkTray() {
               aria-label="Close uploads"
               onClick={() => {
                 uploads.clear();
-                jobs.clear();
+                for (const { id } of working) end.mutate(id);
               }}
             >
               <IconX size={16} />
@@ -105,7 +106,7 @@ function Decisions({ list }: { readonly list: readonly Upload[] }) {
 
 function titleOf(list: readonly Upload[], left: number, jobCount: number): string {
   if (left > 0) return `Uploading ${left} of ${list.length}`;
-  if (list.length === 0) return jobCount === 0 ? 'Uploads' : 'Work in this window';
+  if (list.length === 0) return jobCount === 0 ? 'Uploads' : 'Copies and moves';
   const done = list.filter(({ state }) => state.kind === 'done').length;
   return done === list.length ? `${done} uploaded` : `${done} uploaded, ${list.length - done} not`;
 }

@@ -1,0 +1,126 @@
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { child, childrenOf, readXml, textOf } from '../../../protocol/s3/xml-reader.ts';
+import type { SessionS3Answer } from '../services.ts';
+
+/** Sends an operation of the S3 API with the rights of a session. */
+export type SendS3 = (operation: {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly bucket: string;
+  readonly key: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}) => Promise<SessionS3Answer>;
+
+export interface Place {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+/** The failure of an operation, with the message for the user. */
+export class TransferError extends Error {
+  override readonly name = 'TransferError';
+  /** The code of S3. */
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Bytes. CopyObject copies no larger object: those are copied in parts. */
+const maxCopy = 5 * 1024 ** 3;
+const partSize = 1024 ** 3;
+
+/** Renames an object without a copy of its body. Resolves with false where the bucket has versions. */
+export async function renameObject(send: SendS3, from: Place, to: string, replace: boolean): Promise<boolean> {
+  const { error } = await send({
+    method: 'PUT',
+    bucket: from.bucket,
+    key: to,
+    query: 'renameObject',
+    headers: { 'x-amz-rename-source': encodeURIComponent(from.key), ...unlessTaken(replace) },
+  });
+  if (error?.code === 'InvalidBucketState') return false;
+  if (error !== undefined) throw new TransferError(error.code, error.message);
+  return true;
+}
+
+/** Copies an object with its metadata and tags. */
+export async function copyObject(send: SendS3, from: Place, to: Place, replace: boolean): Promise<void> {
+  const source = `/${from.bucket}/${encodeURIComponent(from.key).replaceAll('%2F', '/')}`;
+  const { headers } = checked(await send({ method: 'HEAD', ...from }));
+  const size = Number(headers['content-length'] ?? 0);
+  if (size > maxCopy) {
+    const tags = headers['x-amz-tagging-count'] === undefined ? {} : await tagHeaders(send, from);
+    return copyInParts(send, { source, size, headers: { ...headers, ...tags } }, to, replace);
+  }
+  const copy = { 'x-amz-copy-source': source, ...unlessTaken(replace) };
+  checked(await send({ method: 'PUT', ...to, headers: copy }));
+}
+
+export async function deleteObject(send: SendS3, place: Place): Promise<void> {
+  checked(await send({ method: 'DELETE', ...place }));
+}
+
+interface LargeSource {
+  readonly source: string;
+  readonly size: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: boolean): Promise<void> {
+  const { source, size, headers } = from;
+  const created = checked(await send({ method: 'POST', ...to, query: 'uploads', headers: keptHeaders(headers) }));
+  const uploadId = textOf(readXml(created.document, { maxBytes: 10_000 }), 'UploadId') ?? '';
+  const upload = `uploadId=${encodeURIComponent(uploadId)}`;
+  try {
+    const parts = [];
+    for (let start = 0, number = 1; start < size; start += partSize, number += 1) {
+      const part = checked(
+        await send({
+          method: 'PUT',
+          ...to,
+          query: `partNumber=${number}&${upload}`,
+          headers: {
+            'x-amz-copy-source': source,
+            'x-amz-copy-source-range': `bytes=${start}-${Math.min(start + partSize, size) - 1}`,
+            // A change of the source meanwhile would mix two objects.
+            'x-amz-copy-source-if-match': headers['etag'] ?? '',
+          },
+        }),
+      );
+      const etag = textOf(readXml(part.document, { maxBytes: 10_000 }), 'ETag') ?? '';
+      parts.push(element('Part', [element('PartNumber', number), element('ETag', etag)]));
+    }
+    const body = xmlDocument('CompleteMultipartUpload', parts);
+    checked(await send({ method: 'POST', ...to, query: upload, headers: unlessTaken(replace), body }));
+  } catch (error) {
+    await send({ method: 'DELETE', ...to, query: upload });
+    throw error;
+  }
+}
+
+/** Returns the header that gives a new object the tags of another one. */
+async function tagHeaders(send: SendS3, from: Place): Promise<Record<string, string>> {
+  const { document } = checked(await send({ method: 'GET', ...from, query: 'tagging' }));
+  const set = child(readXml(document, { maxBytes: 100_000 }), 'TagSet');
+  const tags = set === undefined ? [] : childrenOf(set, 'Tag');
+  const pairs = tags.map((tag): [string, string] => [textOf(tag, 'Key') ?? '', textOf(tag, 'Value') ?? '']);
+  return { 'x-amz-tagging': new URLSearchParams(pairs).toString() };
+}
+
+/** Headers that a copy in parts does not take over by itself. */
+function keptHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = /^(?:content-(?:type|encoding|disposition|language)|cache-control|expires|x-amz-meta-.*|x-amz-tagging)$/;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
+}
+
+function unlessTaken(replace: boolean): Record<string, string> {
+  return replace ? {} : { 'if-none-match': '*' };
+}
+
+function checked(answer: SessionS3Answer): SessionS3Answer {
+  if (answer.error !== undefined) throw new TransferError(answer.error.code, answer.error.message);
+  return answer;
+}

@@ -1,0 +1,15 @@
+import { ApiError } from './call.ts';
+import { s3 } from './s3.ts';
+
+/** Creates the object that S3 clients take for an empty folder. */
+export async function createFolder(bucket: string, prefix: string): Promise<void> {
+  try {
+    await s3('PUT', bucket, {
+      key: prefix,
+      headers: { 'if-none-match': '*', 'content-type': 'application/x-directory' },
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'PreconditionFailed')) throw error;
+    throw new ApiError(412, error.code, 'There is a folder of this name already.');
+  }
+}

@@ -1,0 +1,54 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import type { TransferForm, TransferList, TransferRow } from '../../../contract/transfer-answers.ts';
+import { notifyDone } from '../components/feedback.tsx';
+import { call } from './call.ts';
+import { objectsChanged } from './changes.ts';
+import { queryClient, useApiMutation } from './queries.ts';
+
+const queryKey = ['transfers'];
+
+/** The copies and moves of the user. While some run they are read again every second. */
+export function useTransfers(): readonly TransferRow[] {
+  const { data } = useQuery({
+    queryKey,
+    queryFn: async () => (await call<TransferList>('GET', '/transfers')).transfers,
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) === true ? 1_000 : false),
+  });
+  useEnds(data);
+  return data ?? [];
+}
+
+function isRunning({ state }: TransferRow): boolean {
+  return state === 'running';
+}
+
+/** Loads the folders again where a transfer changed them, and says when one has ended. */
+function useEnds(transfers: readonly TransferRow[] | undefined): void {
+  const before = useRef(new Map<string, TransferRow>());
+  useEffect(() => {
+    if (transfers === undefined) return;
+    for (const row of transfers) {
+      const earlier = before.current.get(row.id);
+      if (earlier === undefined || (earlier.done === row.done && earlier.state === row.state)) continue;
+      objectsChanged(row.bucket);
+      if (row.target.bucket !== row.bucket) objectsChanged(row.target.bucket);
+      if (isRunning(earlier) && row.state === 'done' && row.failures === 0) notifyDone(`${row.title}: done.`);
+    }
+    before.current = new Map(transfers.map((row) => [row.id, row]));
+  }, [transfers]);
+}
+
+export function useStartTransfer() {
+  return useMutation({
+    mutationFn: (form: TransferForm) => call<TransferRow>('POST', '/transfers', { body: form }),
+    onSuccess: (row) => {
+      queryClient.setQueryData<readonly TransferRow[]>(queryKey, (before = []) => [row, ...before]);
+    },
+  });
+}
+
+/** Stops a transfer that runs, and removes one that has ended. */
+export function useEndTransfer() {
+  return useApiMutation((id: string) => call('DELETE', '/transfers', { query: { id } }), ['transfers']);
+}
