@@ -3,10 +3,10 @@ import { within, decodeKey } from '../store/keys.ts';
 import type { RecordStore, Key } from '../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';
 import { randomBytes } from 'node:crypto';
-import type { BlobId, BlobStore } from '../store/blob-store.ts';
+import type { BlobId, BlobStore, SegmentId } from '../store/blob-store.ts';
 import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './operations/commit-change.ts';
-import { isPacked } from '../store/packed-id.ts';
+import { isPacked, placeOf } from '../store/packed-id.ts';
 import { countGarbage } from './segments/garbage.ts';
 
 /**
@@ -88,18 +88,31 @@ export async function removeQueuedBlobs(
       outcome = await commitOnce(records, { ...counted, delete: keys }, random);
     }
   };
+  const isInSegment = segmentCheck(blobs);
   for await (const item of records.scan(within('x'))) {
     if (item.kind !== 'entry') continue;
     const { queued } = decodeRecord(item.value, 'a removal') as { queued: number };
     if (queued + delay > now) continue;
     const blob = blobOf(item.key);
-    await blobs.remove(blob);
+    if (!(await isInSegment(blob))) await blobs.remove(blob);
     if (isPacked(blob)) packed.push(blob);
     removed += 1;
     if (done.push(item.key, recordKeys.blockSums(blob)) >= COMMIT_SIZE) await forget();
   }
   await forget();
   return { removed };
+}
+
+/** Returns a function that tells if a body is in a segment, and so no file to remove. It looks for each segment once. */
+function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise<boolean> {
+  const known = new Map<SegmentId, Promise<boolean>>();
+  return async (blob) => {
+    const segment = placeOf(blob)?.segment;
+    if (segment === undefined || segments === undefined) return false;
+    const found = known.get(segment) ?? segments.has(segment);
+    known.set(segment, found);
+    return found;
+  };
 }
 
 /** Queues the parts of uploads that were aborted, or completed without them. The record of the upload is gone, so that no part is added. */

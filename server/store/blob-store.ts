@@ -62,6 +62,9 @@ export interface Segments {
   /** Lists all segments. Nothing more is written to one that is sealed. */
   list(): AsyncIterable<ListedSegment>;
 
+  /** Returns false where there is no such segment; on a shared file system, also where another server made it a moment ago. */
+  has(segment: SegmentId): Promise<boolean>;
+
   /** Removes a segment with all its bodies. An absent one is not an error. */
   remove(segment: SegmentId): Promise<void>;
 }

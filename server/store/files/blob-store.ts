@@ -4,7 +4,7 @@ import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOption
 import { type Place, placeOf } from '../packed-id.ts';
 import { BlobChunks } from './read-blob.ts';
 import { type BlobFileSystem, type FileStat, isNoSuchFile, type NewFile, type OpenFile } from './file-system.ts';
-import { FileSegments, SEGMENTS } from './file-segments.ts';
+import { FileSegments, type SegmentOptions, SEGMENTS } from './file-segments.ts';
 import { filler, unavailable } from './write-blob.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
@@ -14,11 +14,8 @@ const HALF_WRITTEN = '.part';
  * Keeps blobs as files below an existing folder, in 256 folders by the last byte of their id. A blob is written under a temporary name,
  * flushed and renamed, and the folder is flushed. Only then `write` resolves.
  */
-export function openFilesBlobStore(
-  folder: string,
-  options: { readonly fs?: BlobFileSystem; readonly now?: () => number } = {},
-): BlobStore {
-  return new FilesBlobStore(folder, options.fs ?? nodeFileSystem, options.now ?? Date.now);
+export function openFilesBlobStore(folder: string, options: Partial<SegmentOptions> = {}): BlobStore {
+  return new FilesBlobStore(folder, { fs: nodeFileSystem, now: Date.now, ...options });
 }
 
 class FilesBlobStore implements BlobStore {
@@ -29,11 +26,11 @@ class FilesBlobStore implements BlobStore {
   /** The folders that this store has made and flushed. */
   readonly #folders = new Map<string, Promise<void>>();
 
-  constructor(root: string, fs: BlobFileSystem, now: () => number) {
+  constructor(root: string, options: SegmentOptions) {
     this.#root = root;
-    this.#fs = fs;
-    this.#now = now;
-    this.segments = new FileSegments(join(root, SEGMENTS), fs, now);
+    this.#fs = options.fs;
+    this.#now = options.now;
+    this.segments = new FileSegments(join(root, SEGMENTS), options);
   }
 
   async write(id: BlobId, body: AsyncIterable<Buffer>, options: WriteOptions = {}): Promise<{ readonly size: number }> {

@@ -5,7 +5,7 @@ import { isSegmentId, packedId, type Place } from '../packed-id.ts';
 import { type BlobFileSystem, codeOf, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { nodeFileSystem } from './node-file-system.ts';
-import { segmentBytes } from './open-segment.ts';
+import { defaultBytes, segmentLimits, type SegmentLimits } from './open-segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { filler, unavailable } from './write-blob.ts';
 
@@ -14,22 +14,39 @@ export const SEGMENTS = 'segments';
 /** Appended to the name of a segment for an empty file, which says that nothing more is written to it. */
 const SEALED = '.sealed';
 
+export interface SegmentOptions {
+  readonly fs: BlobFileSystem;
+  readonly now: () => number;
+  /** The bytes at which a segment is sealed. By default the size of the volume decides. */
+  readonly segmentBytes?: number;
+}
+
 /** The segments below a folder. Those that this object writes are its own. */
 export class FileSegments implements Segments {
   readonly #folder: string;
   readonly #fs: BlobFileSystem;
   readonly #now: () => number;
+  readonly #limits: () => Promise<SegmentLimits>;
   readonly #reader: SegmentReader;
   /** Sealed segments, which do not change. */
   readonly #sealed = new Map<SegmentId, FileStat>();
   readonly #writer: SegmentWriter;
 
-  constructor(folder: string, fs: BlobFileSystem, now: () => number) {
+  constructor(folder: string, options: SegmentOptions) {
+    const { fs, now } = options;
     this.#folder = folder;
     this.#fs = fs;
     this.#now = now;
+    this.#limits = async () => segmentLimits(options.segmentBytes ?? defaultBytes((await fs.space(folder)).total));
     this.#reader = new SegmentReader(folder, fs, now);
-    this.#writer = new SegmentWriter({ folder, fs, now, random: randomBytes, seal: (path) => sealSegment(fs, path) });
+    this.#writer = new SegmentWriter({
+      folder,
+      fs,
+      now,
+      random: randomBytes,
+      limits: this.#limits,
+      seal: (path) => sealSegment(fs, path),
+    });
   }
 
   async write(
@@ -47,7 +64,6 @@ export class FileSegments implements Segments {
     return this.#reader.open(place);
   }
 
-  /** Returns false where the file system does not show the segment; another server may have made it a moment ago. */
   async has(segment: SegmentId): Promise<boolean> {
     return (await this.#statOf(segment)) !== undefined;
   }
@@ -55,7 +71,7 @@ export class FileSegments implements Segments {
   async *list(): AsyncIterable<ListedSegment> {
     const names = new Set(await Array.fromAsync(this.#fs.names(this.#folder)));
     if (names.size === 0) return;
-    const { small } = segmentBytes((await this.#fs.space(this.#folder)).total);
+    const { small } = await this.#limits();
     for (const segment of this.#sealed.keys()) if (!names.has(segment)) this.#sealed.delete(segment);
     for (const segment of names) {
       if (!isSegmentId(segment)) continue;

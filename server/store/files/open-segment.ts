@@ -15,9 +15,19 @@ const SMALL = 1 / 8;
 const MAX_AGE_MS = 10 * 60_000;
 /** Milliseconds without a write after which a segment is sealed, and a small one. Without a mark it counts as sealed after an hour. */
 const MAX_IDLE_MS = { any: 60_000, small: 30 * 60_000 };
-/** Returns the size at which a segment is sealed, and that below which it is small, on a volume with this many bytes. */
-export function segmentBytes(total: number): { readonly full: number; readonly small: number } {
-  const full = Math.min(SEGMENT_BYTES.most, Math.max(SEGMENT_BYTES.least, total * SEGMENT_BYTES.share));
+export interface SegmentLimits {
+  /** A segment of this many bytes is sealed. */
+  readonly full: number;
+  /** A segment below this many bytes is small. */
+  readonly small: number;
+}
+
+/** Returns the bytes that a segment may have on a volume of this size. */
+export function defaultBytes(total: number): number {
+  return Math.min(SEGMENT_BYTES.most, Math.max(SEGMENT_BYTES.least, total * SEGMENT_BYTES.share));
+}
+
+export function segmentLimits(full: number): SegmentLimits {
   return { full, small: full * SMALL };
 }
 
@@ -25,7 +35,7 @@ export function segmentBytes(total: number): { readonly full: number; readonly s
 export type Region = Pick<NewFile, 'write' | 'writeAt'>;
 
 interface OpenSegmentOptions {
-  readonly bytes: ReturnType<typeof segmentBytes>;
+  readonly limits: SegmentLimits;
   readonly now: () => number;
   readonly seal: () => Promise<void>;
 }
@@ -36,7 +46,7 @@ export class OpenSegment {
   readonly #file: NewFile;
   readonly #seal: () => Promise<void>;
   readonly #now: () => number;
-  readonly #bytes: ReturnType<typeof segmentBytes>;
+  readonly #limits: SegmentLimits;
   readonly #opened: number;
   #used: number;
   #end = 0;
@@ -48,9 +58,9 @@ export class OpenSegment {
   #syncing: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | undefined;
 
-  constructor(id: SegmentId, file: NewFile, { bytes, now, seal }: OpenSegmentOptions) {
+  constructor(id: SegmentId, file: NewFile, { limits, now, seal }: OpenSegmentOptions) {
     this.id = id;
-    this.#bytes = bytes;
+    this.#limits = limits;
     this.#file = file;
     this.#now = now;
     this.#seal = seal;
@@ -59,7 +69,7 @@ export class OpenSegment {
   }
 
   isDue(now: number): boolean {
-    if (this.#closed || this.#failure !== undefined || this.#end >= this.#bytes.full) return true;
+    if (this.#closed || this.#failure !== undefined || this.#end >= this.#limits.full) return true;
     if (this.#isSmall()) return now - this.#used >= MAX_IDLE_MS.small;
     return now - this.#opened >= MAX_AGE_MS;
   }
@@ -75,7 +85,7 @@ export class OpenSegment {
   }
 
   #isSmall(): boolean {
-    return this.#end < this.#bytes.small;
+    return this.#end < this.#limits.small;
   }
 
   enter(): void {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { newSegmentId, type Place } from '../packed-id.ts';
 import { type BlobFileSystem, codeOf } from './file-system.ts';
-import { OpenSegment, type Region, segmentBytes } from './open-segment.ts';
+import { OpenSegment, type Region, type SegmentLimits } from './open-segment.ts';
 
 /** Milliseconds between two looks for segments that are idle. */
 const LOOK_INTERVAL = 30_000;
@@ -11,6 +11,7 @@ interface SegmentWriterOptions {
   readonly fs: BlobFileSystem;
   readonly now: () => number;
   readonly random: (size: number) => Buffer;
+  readonly limits: () => Promise<SegmentLimits>;
   /** Says beside a segment that nothing more is written to it. */
   readonly seal: (path: string) => Promise<void>;
 }
@@ -74,7 +75,7 @@ export class SegmentWriter {
     await this.#ensureFolder();
     const id = newSegmentId(random);
     const path = join(folder, id);
-    const total = (await fs.space(folder))?.total ?? Infinity;
+    const limits = await this.#options.limits();
     const file = await fs.create(path);
     try {
       await fs.syncFolder(folder);
@@ -83,7 +84,7 @@ export class SegmentWriter {
       await fs.unlink(path).catch(() => undefined);
       throw error;
     }
-    this.#active = new OpenSegment(id, file, { bytes: segmentBytes(total), now, seal: () => this.#seal(path) });
+    this.#active = new OpenSegment(id, file, { limits, now, seal: () => this.#seal(path) });
     // A segment without further writes would keep its garbage.
     if (this.#timer === undefined) this.#timer = setInterval(() => void this.#look(), LOOK_INTERVAL).unref();
     return this.#active;

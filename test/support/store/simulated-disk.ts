@@ -68,6 +68,7 @@ export class SimulatedDisk implements BlobFileSystem {
       const { folder, name } = this.#parent(path);
       if (folder.entries.has(name)) throw systemError('EEXIST');
       const inode = new Inode();
+      inode.modifiedMs = this.#now();
       folder.entries.set(name, inode);
       return this.#newFile(path, inode);
     });
