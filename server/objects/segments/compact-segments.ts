@@ -153,8 +153,11 @@ async function moveAll(options: CompactionOptions, live: readonly LiveBody[]): P
   for (let at = 0; at < live.length; at += CONCURRENCY) {
     options.signal?.throwIfAborted();
     const group = live.slice(at, at + CONCURRENCY);
-    const results = await Promise.all(group.map((body) => moveOne(options, body)));
-    moved.push(...group.filter((_, index) => results[index]));
+    const results = await Promise.allSettled(group.map((body) => moveOne(options, body)));
+    // No move goes on after the round has failed.
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    moved.push(...group.filter((_, index) => (results[index] as PromiseFulfilledResult<boolean>).value));
     await options.paced?.(group.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0));
   }
   return moved;
