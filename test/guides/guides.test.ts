@@ -3,10 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
-// What a person copies from a guide is what it claims to be, and where a link leads there is something.
+// Blocks of a guide are what they claim to be, links lead to pages that exist, and the README lists every guide and tier.
 
-const folder = new URL('../../docs/guides/', import.meta.url);
-const guides = readdirSync(folder).filter((name) => name.endsWith('.md'));
+const root = new URL('../../', import.meta.url);
+const guides = pagesOf('docs/guides');
+const pages = [...pagesOf('.'), ...pagesOf('docs'), ...guides, ...pagesOf('docs/decisions'), ...pagesOf('docs/soak')];
+
+/** The paths of the pages in a folder, from the root. */
+function pagesOf(path: string): string[] {
+  const names = readdirSync(new URL(`${path}/`, root)).filter((name) => name.endsWith('.md'));
+  return names.map((name) => (path === '.' ? name : `${path}/${name}`));
+}
 
 /** As GitHub makes the anchor of a heading. */
 function anchorsOf(path: URL): string[] {
@@ -25,18 +32,31 @@ function leadsSomewhere(link: string, from: URL): boolean {
   return anchor === undefined || !target.pathname.endsWith('.md') || anchorsOf(target).includes(anchor);
 }
 
-describe.each(guides)('%s', (name) => {
-  const guide = new URL(name, folder);
-  const text = readFileSync(guide, 'utf8');
-
+describe.each(guides)('%s', (path) => {
   it('has YAML in its blocks of YAML', () => {
-    const blocks = [...text.matchAll(/^```ya?ml\n(.*?)^```/gms)].map(([, block = '']) => block);
+    const blocks = [...read(path).matchAll(/^```ya?ml\n(.*?)^```/gms)].map(([, block = '']) => block);
     const errors = blocks.flatMap((block) => parseAllDocuments(block).flatMap((document) => document.errors));
     expect(errors.map(({ message }) => message)).toEqual([]);
   });
-
-  it('links to pages and headings that there are', () => {
-    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-    expect(links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, guide))).toEqual([]);
-  });
 });
+
+it.each(pages)('%s links to pages and headings that exist', (path) => {
+  const links = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  expect(links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, new URL(path, root)))).toEqual([]);
+});
+
+it('the README lists every guide', () => {
+  const readme = read('README.md');
+  expect(guides.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+});
+
+it('the README names every tier', () => {
+  const [, usage = ''] = /usage: \.ci\/tier (\S+)"/.exec(read('.ci/tier')) ?? [];
+  const readme = read('README.md');
+  expect(usage).not.toBe('');
+  expect(usage.split('|').filter((tier) => !readme.includes(`\`${tier}\``))).toEqual([]);
+});
+
+function read(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8');
+}
