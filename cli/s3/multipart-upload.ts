@@ -2,7 +2,7 @@ import {
   mostParts,
   writeCompleteMultipartUpload,
   type CompletedPart,
-} from '../../protocol/s3/complete-multipart-request.ts';
+} from '../../protocol/s3/requests/complete-multipart-request.ts';
 import {
   readCompletedUpload,
   readCopyResult,

@@ -4,7 +4,7 @@ import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature
 import type { S3Client } from './client.ts';
 import type { RequestBody } from './request-body.ts';
 import { xmlBody } from './xml-body.ts';
-import { writeDeleteObjects } from '../../protocol/s3/delete-objects-request.ts';
+import { writeDeleteObjects } from '../../protocol/s3/requests/delete-objects-request.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, retryBackoff } from './retry.ts';
 import { backoffMs } from '../../platform/backoff.ts';

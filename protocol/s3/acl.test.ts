@@ -12,7 +12,7 @@ import {
   permissions,
   resolveAcl,
 } from './acl.ts';
-import { maxAclDocument, parseAcl, parseAclHeaders, writeAcl } from './acl-document.ts';
+import { maxAclDocument, parseAcl, parseAclHeaders, writeAcl } from './access/acl-document.ts';
 import { S3Error } from './s3-error.ts';
 import { XmlScanner } from './xml-reader.ts';
 

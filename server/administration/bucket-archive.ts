@@ -1,6 +1,6 @@
 import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
 import { isPrivate } from '../../protocol/s3/acl.ts';
-import { parseAcl, writeAcl } from '../../protocol/s3/acl-document.ts';
+import { parseAcl, writeAcl } from '../../protocol/s3/access/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
 import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
@@ -8,8 +8,8 @@ import { parseLogging, writeLogging } from '../../protocol/s3/bucket-logging.ts'
 import { parseNotification, writeNotification } from '../../protocol/s3/bucket-notification.ts';
 import { parseWebsite, writeWebsite } from '../../protocol/s3/bucket-website.ts';
 import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versioning.ts';
-import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/ownership-controls.ts';
-import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
+import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/access/ownership-controls.ts';
+import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BucketRecord } from '../objects/records/bucket-record.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { FormFields } from '../../protocol/s3/post-policy.ts';
+import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { algorithm, parseCredential, type SignatureClaim } from '../../protocol/sigv4/parse-authorization.ts';
 import { formatTimestamp, parseTimestamp, sign, SigningKeys } from '../../protocol/sigv4/signature.ts';

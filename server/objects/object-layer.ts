@@ -12,8 +12,8 @@ import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replicat
 import type { ReplicaAttributes, ReplicationOutcome, ResyncVersion } from './contract/replication.ts';
 import type { NotificationRule } from '../../protocol/s3/bucket-notification.ts';
 import type { ByCaller, EventCaller } from './events/event-caller.ts';
-import type { PublicAccessBlock } from '../../protocol/s3/public-access-block.ts';
-import type { ObjectOwnership } from '../../protocol/s3/ownership-controls.ts';
+import type { PublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
+import type { ObjectOwnership } from '../../protocol/s3/access/ownership-controls.ts';
 import type { Acl, RequestedAcl } from '../../protocol/s3/acl.ts';
 import type { BucketLogging } from '../../protocol/s3/bucket-logging.ts';
 import type { InventoryConfiguration } from '../../protocol/s3/bucket-inventory.ts';

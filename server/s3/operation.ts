@@ -2,7 +2,7 @@ import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
-import type { FormFields } from '../../protocol/s3/post-policy.ts';
+import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';

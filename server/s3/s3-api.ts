@@ -22,7 +22,7 @@ import {
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer, RequestHandler, IncomingRequest, AuditContext } from '../http/contract/request.ts';
 import type { AuthenticateForm, FormSender } from '../auth/authenticate-form.ts';
-import type { FormFields } from '../../protocol/s3/post-policy.ts';
+import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { Authenticate, AuthenticatedRequest } from '../auth/access.ts';
 import { type Access, canonicalIdOf, type Principal } from '../auth/principal.ts';
 import {

@@ -1,4 +1,4 @@
-import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { commitChange } from '../operations/commit-change.ts';

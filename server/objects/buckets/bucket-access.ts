@@ -2,7 +2,7 @@ import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { Acl } from '../../../protocol/s3/acl.ts';
-import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { joinedBlock, readAccountBlock } from './account-block.ts';
 import { bucketAcl } from './bucket-configuration.ts';

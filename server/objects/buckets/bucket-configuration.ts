@@ -15,8 +15,8 @@ import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { type Acl, isPrivate, ownerId, type RequestedAcl, resolveAcl } from '../../../protocol/s3/acl.ts';
-import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
-import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { EventCaller } from '../events/event-caller.ts';

@@ -1,4 +1,4 @@
-import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
+import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
 import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
 import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
 import type { Retention } from './objects.ts';

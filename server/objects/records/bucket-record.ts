@@ -1,8 +1,8 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
 import type { Grant } from '../../../protocol/s3/acl.ts';
-import type { ObjectOwnership } from '../../../protocol/s3/ownership-controls.ts';
-import type { PublicAccessBlock } from '../../../protocol/s3/public-access-block.ts';
+import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
+import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';

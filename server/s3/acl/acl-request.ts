@@ -5,7 +5,7 @@ import {
   maxAclDocument,
   parseAcl,
   parseAclHeaders,
-} from '../../../protocol/s3/acl-document.ts';
+} from '../../../protocol/s3/access/acl-document.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { hasAclHeaders } from '../object-headers.ts';

@@ -1,4 +1,4 @@
-import { writeAcl } from '../../../protocol/s3/acl-document.ts';
+import { writeAcl } from '../../../protocol/s3/access/acl-document.ts';
 import type { VersionOptions } from '../../objects/object-layer.ts';
 import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { answerRead } from '../object/read-object.ts';

@@ -2,7 +2,7 @@ import {
   maxPublicAccessBlock,
   parsePublicAccessBlock,
   writePublicAccessBlock,
-} from '../../../protocol/s3/public-access-block.ts';
+} from '../../../protocol/s3/access/public-access-block.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';

@@ -4,7 +4,7 @@ import {
   parseOwnership,
   parseOwnershipControls,
   writeOwnershipControls,
-} from '../../../protocol/s3/ownership-controls.ts';
+} from '../../../protocol/s3/access/ownership-controls.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation, S3Call } from '../operation.ts';

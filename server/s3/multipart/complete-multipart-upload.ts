@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { maxCompleteDocument, parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
+import {
+  maxCompleteDocument,
+  parseCompleteMultipartUpload,
+} from '../../../protocol/s3/requests/complete-multipart-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';

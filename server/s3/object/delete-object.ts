@@ -8,7 +8,7 @@ import {
   maxDeleteDocument,
   type ObjectToDelete,
   parseDeleteObjects,
-} from '../../../protocol/s3/delete-objects-request.ts';
+} from '../../../protocol/s3/requests/delete-objects-request.ts';
 import { checkObjectKey, isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type FormStep, formBoundary, formSteps } from '../../../protocol/s3/form-data.ts';
-import type { FormFields, SizeRange } from '../../../protocol/s3/post-policy.ts';
+import { type FormStep, formBoundary, formSteps } from '../../../protocol/s3/post/form-data.ts';
+import type { FormFields, SizeRange } from '../../../protocol/s3/post/post-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { parseTagging } from '../../../protocol/s3/tagging.ts';
 import { type BodySource, bodyFrom, chunksOf } from '../../objects/bodies/body-source.ts';

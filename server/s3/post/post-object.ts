@@ -1,4 +1,4 @@
-import { checkPostPolicy, type SizeRange } from '../../../protocol/s3/post-policy.ts';
+import { checkPostPolicy, type SizeRange } from '../../../protocol/s3/post/post-policy.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from '../../../../protocol/s3/checksum-algorithms.ts';
-import type { CompletedPart } from '../../../../protocol/s3/complete-multipart-request.ts';
+import type { CompletedPart } from '../../../../protocol/s3/requests/complete-multipart-request.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 

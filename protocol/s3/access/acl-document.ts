@@ -10,10 +10,10 @@ import {
   type Permission,
   permissions,
   type RequestedAcl,
-} from './acl.ts';
-import { S3Error } from './s3-error.ts';
-import { child, readXml, textOf, type XmlNode } from './xml-reader.ts';
-import { element, type Xml, xmlDocument } from './xml-writer.ts';
+} from '../acl.ts';
+import { S3Error } from '../s3-error.ts';
+import { child, readXml, textOf, type XmlNode } from '../xml-reader.ts';
+import { element, type Xml, xmlDocument } from '../xml-writer.ts';
 
 /** Bytes. 100 grants take 35 KiB. */
 export const maxAclDocument = 64 * 1_024;

@@ -1,4 +1,4 @@
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 
 /** The fields of a form by their names in lower case, in the order of the form. `name` is the name as it was sent. */
 export type FormFields = ReadonlyMap<string, { readonly name: string; readonly value: string }>;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 
 /** A step of a form: its fields in order, then its file. Fields after the file are left out, as S3 ignores them. */
 export type FormStep =

@@ -5,11 +5,11 @@ import {
   writeBucketEncryption,
   type BucketEncryptionRule,
   parseCreateBucketConfiguration,
-} from './bucket-encryption.ts';
+} from '../bucket-encryption.ts';
 import { parseCompleteMultipartUpload, writeCompleteMultipartUpload } from './complete-multipart-request.ts';
 import { parseDeleteObjects, writeDeleteObjects } from './delete-objects-request.ts';
-import { readErrorDocument, writeErrorDocument } from './responses.ts';
-import { S3Error } from './s3-error.ts';
+import { readErrorDocument, writeErrorDocument } from '../responses.ts';
+import { S3Error } from '../s3-error.ts';
 
 function codeOf(action: () => unknown): string {
   try {

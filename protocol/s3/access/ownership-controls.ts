@@ -1,5 +1,5 @@
-import { child, childrenOf, malformed, readXml, requiredText } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { child, childrenOf, malformed, readXml, requiredText } from '../xml-reader.ts';
+import { element, xmlDocument } from '../xml-writer.ts';
 
 /**
  * The owner of the objects of a bucket, and whether ACLs count. With BucketOwnerEnforced, the default, they do not.

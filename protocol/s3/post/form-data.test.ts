@@ -1,7 +1,7 @@
 import { array, asyncProperty, assert, constantFrom, integer, oneof, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formBoundary, formSteps } from './form-data.ts';
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 
 const boundary = 'XyZ';
 const part = (disposition: string, content: string, more = '') =>

@@ -1,5 +1,5 @@
-import { childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from '../xml-reader.ts';
+import { element, xmlDocument } from '../xml-writer.ts';
 
 export interface DeleteObjectsRequest {
   readonly quiet: boolean;

@@ -1,7 +1,7 @@
 import { anything, array, assert, constantFrom, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkPostPolicy, type FormFields } from './post-policy.ts';
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
 const expiration = '2026-01-01T01:00:00Z';

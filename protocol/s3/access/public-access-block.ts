@@ -1,5 +1,5 @@
-import { malformed, child, readXml, textOf } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { malformed, child, readXml, textOf } from '../xml-reader.ts';
+import { element, xmlDocument } from '../xml-writer.ts';
 
 /**
  * The public access block of a bucket.

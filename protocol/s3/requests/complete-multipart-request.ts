@@ -1,7 +1,7 @@
-import { type ChecksumAlgorithm, checksumAlgorithms } from './checksum-algorithms.ts';
-import { S3Error } from './s3-error.ts';
-import { childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { type ChecksumAlgorithm, checksumAlgorithms } from '../checksum-algorithms.ts';
+import { S3Error } from '../s3-error.ts';
+import { childrenOf, requiredText, malformed, readXml, type XmlNode } from '../xml-reader.ts';
+import { element, xmlDocument } from '../xml-writer.ts';
 
 export interface CompletedPart {
   /** 1 to 10,000, in ascending order. */
