@@ -1,7 +1,7 @@
 /**
  * `npm run mutations`: plants defects one by one and says which of them `npm test` catches. Each runs the unit tests that import the
  * file, nearest first, then the type check and the lint, then everything of `npm test` that imports it. The results are lines of
- * JSON; a second run with the same seed goes on after the last one.
+ * JSON; a second run with the same options goes on after the last one.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,6 +16,7 @@ const usage = `usage: npm run mutations [-- OPTIONS]
   --count N        how many, 100
   --revision REV   the commit that they are planted in, HEAD
   --minutes N      begin no mutant after so many minutes, 600
+  --unit           run no tests with sockets and processes: a minute or two for each mutant
   --out FILE.md    also write the report there
 `;
 
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100' },
     revision: { type: 'string', default: 'HEAD' },
     minutes: { type: 'string', default: '600' },
+    unit: { type: 'boolean', default: false },
     out: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -43,7 +45,7 @@ if (values.help) {
 
 const revision = execFileSync('git', ['rev-parse', '--short', values.revision], { encoding: 'utf8' }).trim();
 const folder = resolve('.coffer/mutations', revision);
-const results = resolve('.coffer/mutations', `${revision}-${values.seed}.jsonl`);
+const results = resolve('.coffer/mutations', `${revision}-${values.seed}${values.unit ? '-unit' : ''}.jsonl`);
 if (!existsSync(folder)) {
   mkdirSync(resolve('.coffer/mutations'), { recursive: true });
   execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], { stdio: 'ignore' });
@@ -95,13 +97,16 @@ if (values.out !== undefined) writeFileSync(values.out, report);
 
 /** The check that fails; undefined when all pass. */
 async function catchMutant(file: string): Promise<string | undefined> {
-  const { unit, process: others } = testsOf(file);
-  if (unit.length > 0 && !(await passes('vitest/vitest.mjs', ['run', '--bail=1', '--project=unit', ...unit])))
-    return 'unit tests';
+  const related = testsOf(file);
+  const pass = async (project: keyof typeof related) =>
+    related[project].length === 0 ||
+    (await passes('vitest/vitest.mjs', ['run', '--bail=1', `--project=${project}`, ...related[project]]));
+  if (!(await pass('unit'))) return 'unit tests';
   if (!(await passes('typescript/bin/tsc', ['--noEmit']))) return 'type check';
   if (!(await passes('oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', file]))) return 'lint';
-  if (others.length > 0 && !(await passes('vitest/vitest.mjs', ['run', '--bail=1', '--project=process', ...others])))
-    return 'tests with processes';
+  if (values.unit) return undefined;
+  if (!(await pass('sockets'))) return 'tests with sockets';
+  if (!(await pass('process'))) return 'tests with processes';
   return undefined;
 }
 
@@ -126,7 +131,7 @@ function reportOf(list: readonly Result[]): string {
   const by = Map.groupBy(list, ({ caught }) => caught ?? 'missed');
   return `# Planted defects
 
-\`npm run mutations -- --seed ${values.seed} --count ${values.count}\` on ${revision}, ${new Date().toISOString().slice(0, 10)}: ${list.length} planted, ${list.length - missed.length} caught by \`npm test\`, the type check or the lint.
+\`npm run mutations -- --seed ${values.seed} --count ${values.count}${values.unit ? ' --unit' : ''}\` on ${revision}, ${new Date().toISOString().slice(0, 10)}: ${list.length} planted, ${list.length - missed.length} caught by ${values.unit ? 'the unit tests' : '`npm test`'}, the type check or the lint.
 
 ${[...by].map(([name, { length }]) => `- ${name}: ${length}`).join('\n')}
 

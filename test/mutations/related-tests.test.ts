@@ -4,5 +4,13 @@ import { relatedTests } from './related-tests.ts';
 it('finds the tests that import a file, the nearest first, and no test of a heavier tier', () => {
   const { unit, process } = relatedTests('.')('platform/settings/parse-value.ts');
   expect(unit[0]).toMatch(/^platform\/settings\//);
-  expect(process).not.toContainEqual(expect.stringMatching(/^test\/cluster\//));
+  expect(process).not.toEqual([]);
+  expect(process).not.toContainEqual(expect.stringMatching(/^test\/(?:cluster|brokers|clients|select|installed)\//));
+});
+
+it('knows the project of each test, as vitest does not run a file of another project', () => {
+  const { unit, sockets, process } = relatedTests('.')('platform/openid/discovery.ts');
+  expect(sockets).toContain('platform/openid/discovery.process.test.ts');
+  expect([...unit, ...process]).not.toContainEqual(expect.stringContaining('.process.test.'));
+  expect(process).toSatisfy((names: string[]) => names.every((name) => name.startsWith('test/')));
 });

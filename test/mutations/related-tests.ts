@@ -1,10 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 
-export interface RelatedTests {
-  readonly unit: readonly string[];
-  readonly process: readonly string[];
-}
+/** The tests of `npm test`, by its projects. */
+export type RelatedTests = Readonly<Record<'unit' | 'sockets' | 'process', readonly string[]>>;
 
 /**
  * The tests of `npm test` that import a file, directly or through others, nearest first. Programs and threads are started by their
@@ -28,14 +26,16 @@ export function relatedTests(folder: string): (file: string) => RelatedTests {
     const near = new Set([file]);
     for (const next of near) for (const importer of importers.get(next) ?? []) near.add(importer);
     const tests = [...near].filter((name) => /\.test\.tsx?$/.test(name) && !heavy.test(name));
-    return { unit: tests.filter(isUnit), process: tests.filter((name) => !isUnit(name)) };
+    const of = (project: keyof RelatedTests) => tests.filter((name) => projectOf(name) === project);
+    return { unit: of('unit'), sockets: of('sockets'), process: of('process') };
   };
 }
 
 /** Tiers that `.ci/run` starts, not `npm test`: vitest.config.ts leaves them out of the project `process`. */
 const heavy =
-  /^test\/(keycloak|minio-client|boto3|ldap|browser|api-server|power-cut|disk|soak|postgres|replicas|s3-blobs|fleet|container|cluster|vault)\//;
+  /^test\/(keycloak|minio-client|boto3|clients|ldap|brokers|browser|api-server|power-cut|disk|soak|postgres|replicas|s3-blobs|vault|select|installed|fleet|container|cluster)\//;
 
-function isUnit(name: string): boolean {
-  return !name.startsWith('test/') && !name.includes('.process.');
+function projectOf(name: string): keyof RelatedTests {
+  if (name.startsWith('test/')) return 'process';
+  return name.includes('.process.') ? 'sockets' : 'unit';
 }
