@@ -29,6 +29,14 @@ describe('TaskReport', () => {
     ]);
   });
 
+  it('reports no password of an address', async () => {
+    const { records, clock, report } = prepared();
+    const work = () => Promise.reject(new Error('postgres://ann:hunter2@db is away'));
+    await report.run('usage', 2_000, work).catch(() => undefined);
+    const [task] = await readBackgroundTasks(records, clock);
+    expect(task?.failure?.error).toBe('postgres://ann:[redacted]@db is away');
+  });
+
   it('tries a task that fails again, later each time, and forgets the failure once it succeeds', async () => {
     const { records, time, clock, report } = prepared();
     const work = vi.fn(fail);

@@ -3,6 +3,7 @@ import { commitOnce } from '../store/commits.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { backoffMs } from '../../platform/backoff.ts';
+import { redactText } from '../../platform/redact-secrets.ts';
 
 /** The state of a background task, as the server that ran it last reports it. Times are milliseconds since 1970. */
 export interface BackgroundTask {
@@ -66,7 +67,8 @@ export class TaskReport {
           failure: {
             since: failure?.since ?? now(),
             attempts,
-            error: (error instanceof Error ? error.message : String(error)).slice(0, maxErrorLength),
+            // Libraries repeat addresses, which may have passwords.
+            error: redactText(error instanceof Error ? error.message : String(error)).slice(0, maxErrorLength),
             retryAt: now() + backoffMs(attempts, { firstMs: retryMs, maxMs: Math.max(maxBackoff, retryMs), jitter: 0 }),
           },
         });
