@@ -21,7 +21,7 @@ import { recordKeys } from '../records/record-format.ts';
 import { quotaRecords } from '../quota/bucket-quota.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { isUnreadable, StoredDataError } from '../stored-data-error.ts';
 
 /** Throws `BucketAlreadyOwnedByYou`. */
 export async function createBucket(
@@ -76,9 +76,19 @@ export async function listBuckets(context: ObjectContext): Promise<readonly Buck
   for await (const item of context.records.scan(within('b'))) {
     if (item.kind !== 'entry') continue;
     const name = String(decodeKey(item.key)[1]);
-    buckets.push(bucketInfo(name, decodeBucket(item.value, name)));
+    buckets.push(listedBucket(name, item.value));
   }
   return buckets;
+}
+
+/** A bucket whose record is damaged is listed without its time, so that it hides neither itself nor the others. Its requests fail. */
+function listedBucket(name: string, value: Buffer): Bucket {
+  try {
+    return bucketInfo(name, decodeBucket(value, name));
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return { name, created: new Date(0), location: '' };
+  }
 }
 
 /** The maximum of unfinished uploads that one commit deletes. Clients must abort more of them first. */

@@ -1,5 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
 import type { Bucket } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
@@ -78,7 +79,8 @@ export const listBuckets: Operation = {
         await call.requirePossible(action, bucket, ofListing);
         return true;
       } catch (error) {
-        if (error instanceof S3Error && error.code === 'AccessDenied') return false;
+        // The policy of a damaged bucket is not known.
+        if (isUnreadable(error) || (error instanceof S3Error && error.code === 'AccessDenied')) return false;
         throw error;
       }
     }
