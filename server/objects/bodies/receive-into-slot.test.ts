@@ -59,12 +59,14 @@ describe('a large body that is hashed on the hashing thread', () => {
   }
 
   async function freeSeats(): Promise<number> {
-    // What left is free once the hashing thread has been there.
-    await new Promise((resolve) => {
-      setTimeout(resolve, 50);
-    });
     let count = 0;
-    while (bufferSlots.take() !== undefined) count += 1;
+    // What left is free once the hashing thread has been there.
+    for (const end = performance.now() + 20_000; count < SLOTS && performance.now() < end;) {
+      while (bufferSlots.take() !== undefined) count += 1;
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
+    }
     return count;
   }
 

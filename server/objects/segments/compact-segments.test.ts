@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
@@ -265,7 +265,7 @@ describe('objects of medium size', () => {
         })(),
       }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(async () => expect(await test.segments()).toBe(1), { timeout: 20_000, interval: 5 });
     test.clock.now += 2 * DAY;
     const { compact } = test;
     expect((await compact()).removed).toBe(1);
