@@ -50,7 +50,7 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
   const head = new Float64Array(memory, 8, 4);
   const ring = Buffer.from(memory, headBytes);
   const capacity = ring.length;
-  const longest = Math.floor(capacity / 8) - lengthBytes;
+  const maxBytes = Math.floor(capacity / 8) - lengthBytes;
   const at = (name: 0 | 1 | 2 | 3): number => head[name] ?? 0;
 
   function locked<T>(work: () => T): T {
@@ -85,7 +85,7 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
   return {
     append(line) {
       const text = Buffer.from(line);
-      const bytes = Buffer.allocUnsafe(lengthBytes + Math.min(text.length, longest));
+      const bytes = Buffer.allocUnsafe(lengthBytes + Math.min(text.length, maxBytes));
       bytes.writeUInt32LE(bytes.length - lengthBytes);
       text.copy(bytes, lengthBytes);
       locked(() => {

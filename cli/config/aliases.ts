@@ -20,7 +20,7 @@ export interface Alias {
   readonly webIdentity?: WebIdentity;
 }
 
-/** What the environment says of an alias whose credentials are those of a token. */
+/** The settings of the environment for an alias with the credentials of a token. */
 export interface WebIdentity {
   /** The URL of the STS API. */
   readonly endpoint: string;

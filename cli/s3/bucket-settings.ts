@@ -9,7 +9,7 @@ import type { S3Client } from './client.ts';
 import { S3ResponseError } from './s3-response-error.ts';
 import { xmlBody } from './xml-body.ts';
 
-/** The versioning of a bucket as a server tells it. `status` is empty for a bucket that never had versions. */
+/** The versioning of a bucket as the server answers it. `status` is empty for a bucket that never had versions. */
 export interface BucketVersioning {
   readonly status: string;
   readonly mfaDelete: string;

@@ -81,7 +81,7 @@ function writeRule({ kind, id, arn, events, prefix, suffix }: NotificationRule):
   ]);
 }
 
-/** What to listen to. An empty bucket listens to all of them. */
+/** The events to listen to. An empty bucket means all buckets. */
 export interface Listening {
   readonly bucket: string;
   readonly events: readonly string[];

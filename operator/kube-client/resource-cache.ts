@@ -206,7 +206,7 @@ export class ResourceCache implements Cache {
 /** Answers are on their way for seconds; fewer objects leave in that time. */
 const maxTombstones = 1_000;
 
-/** Stands for all namespaces: the name of a namespace is never empty. */
+/** Means all namespaces: the name of a namespace is never empty. */
 const everywhere = '';
 
 function supersedes(object: KubeObject, before: KubeObject): boolean {

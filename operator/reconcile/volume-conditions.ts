@@ -38,11 +38,11 @@ export function withVolumes(
   // Other problems come first.
   if (found[0]?.status !== 'True') return { conditions: [...found, resizing], againMs };
   const rest = found.slice(1).filter(({ type }) => type !== 'Reconciling');
-  const told =
+  const reported =
     againMs === undefined
       ? [notReady('VolumeNotGrown', message), stalled('VolumeNotGrown', message)]
       : [{ type: 'Ready', status: 'Unknown', reason, message } as const, reconciling(reason, message)];
-  return { conditions: [...told, ...rest, resizing], againMs };
+  return { conditions: [...reported, ...rest, resizing], againMs };
 }
 
 /** A volume that is larger than requested is no problem; the condition explains why it stays as it is. */

@@ -13,7 +13,7 @@ import {
 import { unusableKey, type KeySet } from './key-set.ts';
 
 /** The maximum length of a token in characters, which is also the limit of AWS. */
-export const longestToken = 20_000;
+export const maxTokenLength = 20_000;
 
 /** The values of the claim `typ` in tokens of Keycloak and others that grant no access. This is a claim, not the field of the header. */
 const otherPurposes = new Set(['Refresh', 'Offline', 'Logout', 'Serialized-ID', 'InitialAccessToken']);
@@ -23,7 +23,7 @@ const otherPurposes = new Set(['Refresh', 'Offline', 'Logout', 'Serialized-ID', 
  * Throws `IdentityProblem` TokenMalformed.
  */
 function checkTokenForm(token: string): void {
-  if (token.length > longestToken) throw malformed(`The token is longer than ${longestToken} characters.`);
+  if (token.length > maxTokenLength) throw malformed(`The token is longer than ${maxTokenLength} characters.`);
   const parts = token.split('.');
   if (parts.length === 5)
     throw malformed('The token is encrypted (a JWE of five parts); send one that is signed only.');

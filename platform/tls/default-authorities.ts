@@ -3,7 +3,7 @@ import tls from 'node:tls';
 
 /**
  * Returns the authorities that Node trusts by itself (PEM), with those of NODE_EXTRA_CA_CERTS. A list of one's own replaces them, so that it
- * has to begin with these. Node before 22.15, which runs the client only, cannot tell them.
+ * has to begin with these. Node before 22.15, which runs the client only, cannot list them.
  *
  * @see https://nodejs.org/api/tls.html#tlsgetcacertificatestype
  */

@@ -8,7 +8,7 @@ export type KeyServiceErrorCode =
   | 'not-supported'
   | 'unavailable';
 
-/** The errors of the protocol. Clients of other vendors tell them apart by the text, so the text never changes. */
+/** The errors of the protocol. Clients of other vendors compare the text, so the text never changes. */
 export const refusals = {
   notPermitted: [403, 'not authorized: insufficient permissions'],
   keyNotFound: [404, 'key does not exist'],

@@ -13,7 +13,7 @@ const existingTags = existingTagKey.toLowerCase();
 export interface StillUnknown {
   /** `resource` is only a prefix (`bucket/`) of the resources that the body names. */
   readonly below: boolean;
-  /** Condition keys that the body sets, in lower case. A `/` at the end stands for any suffix. */
+  /** Condition keys that the body sets, in lower case. A `/` at the end matches any suffix. */
   readonly keys: readonly string[];
 }
 

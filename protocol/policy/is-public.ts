@@ -15,7 +15,7 @@ const restrictingKeys: ReadonlySet<string> = new Set(
 
 /**
  * Reports whether a bucket policy is public: a statement allows something to everyone, and none of its conditions restricts it to fixed
- * values of a key that tells callers apart. Other conditions, such as a referer, do not count, and statements that deny do not either.
+ * values of a key that distinguishes callers. Other conditions, such as a referer, do not count, and statements that deny do not either.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html#access-control-block-public-access-policy-status
  */

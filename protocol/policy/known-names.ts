@@ -70,7 +70,7 @@ export const requestTagKey = 's3:RequestObjectTag/';
 /** The tags of the bucket that a request is for. The name of the tag follows. */
 export const bucketTagKey = 's3:BucketTag/';
 
-/** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. A `/` at the end stands for any suffix. */
+/** The keys that a request to this server can have. Keys `s3:x-amz-…` are its headers. A `/` at the end matches any suffix. */
 export const supportedKeys: readonly string[] = [
   ...words(`
     aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
@@ -86,7 +86,7 @@ export const supportedKeys: readonly string[] = [
 
 /**
  * AWS or MinIO know these keys, and no request to this server has them. An Allow with one never applies. A new Deny with one is refused; a
- * stored Deny with one applies. A `/` at the end stands for any suffix.
+ * stored Deny with one applies. A `/` at the end matches any suffix.
  */
 export const unsupportedKeys: readonly string[] = words(`
   s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key

@@ -13,7 +13,7 @@ export interface ReplicationConfiguration {
 export interface ReplicationRule {
   readonly id: string;
   readonly enabled: boolean;
-  /** Of the rules of one target that match an object, the one with the highest priority decides. */
+  /** The highest priority decides between the rules of one target that match an object. */
   readonly priority: number;
   readonly filter: ReplicationFilter;
   /** `Destination/Bucket` as it was put. */
@@ -183,7 +183,7 @@ function conditionsOf(node: XmlNode): ReplicationFilter {
   for (const tag of childrenOf(node, 'Tag')) {
     checkChildren(tag, ['Key', 'Value']);
     const [key, value] = [textOf(tag, 'Key') ?? '', textOf(tag, 'Value') ?? ''];
-    // Clients of MinIO send an empty tag beside a prefix.
+    // Clients of MinIO send an empty tag together with a prefix.
     if (key === '' && value === '') continue;
     if (key === '' || key.length > 128) throw new S3Error('InvalidTag', 'The TagKey must have 1 to 128 characters.');
     if (value.length > 256) throw new S3Error('InvalidTag', 'The TagValue must have at most 256 characters.');

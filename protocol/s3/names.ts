@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { S3Error } from './s3-error.ts';
 
-const longestKey = 1_024;
+const maxKeyBytes = 1_024;
 
 /** The admin API and the health checks have this path, so no bucket may have the name. */
 const reservedBuckets = new Set(['minio']);
@@ -57,11 +57,11 @@ export function checkObjectKey(key: string): void {
   if (!key.isWellFormed()) throw new S3Error('InvalidArgument', 'The object key is not valid UTF-8.');
   if (key.includes('\0')) throw new S3Error('InvalidArgument', 'The object key must not hold a NUL character.');
   // A UTF-16 unit takes at most three bytes, so a short key needs no count.
-  if (key.length <= longestKey / 3) return;
+  if (key.length <= maxKeyBytes / 3) return;
   const bytes = Buffer.byteLength(key, 'utf8');
-  if (bytes <= longestKey) return;
-  throw new S3Error('KeyTooLongError', `The object key has ${bytes} bytes; at most ${longestKey} are allowed.`, {
-    details: { Size: String(bytes), MaxSizeAllowed: String(longestKey) },
+  if (bytes <= maxKeyBytes) return;
+  throw new S3Error('KeyTooLongError', `The object key has ${bytes} bytes; at most ${maxKeyBytes} are allowed.`, {
+    details: { Size: String(bytes), MaxSizeAllowed: String(maxKeyBytes) },
   });
 }
 

@@ -35,13 +35,13 @@ export function readPlainObjectList(document: string): PlainObjectList | undefin
 
 const notPlain = new Error('the document is not in the plain form');
 
-/** What one element is called and where it goes. */
+/** The texts of the elements, by their names. */
 type Fields = Record<'Key' | 'Size' | 'ETag' | 'LastModified' | 'StorageClass', string | undefined>;
 
 class PlainReader {
   readonly #source: string;
   #at: number;
-  /** Whether the last start tag also ended its element: `<Prefix/>`. */
+  /** True if the last start tag also ended its element: `<Prefix/>`. */
   #isEmpty = false;
 
   constructor(source: string, at: number) {

@@ -3,7 +3,7 @@ import { S3Error } from './s3-error.ts';
 const predefined: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** The maximum number of characters between `&` and `;`: `#x10FFFF` and leading zeros fit. */
-const longestName = 10;
+const maxNameLength = 10;
 
 /** Replaces the five named entities and character references. Any other reference is refused, so that nothing can expand. */
 export function resolveReferences(text: string): string {
@@ -11,7 +11,7 @@ export function resolveReferences(text: string): string {
   let at = 0;
   for (let start = text.indexOf('&'); start >= 0; start = text.indexOf('&', at)) {
     // The search covers only the next characters: otherwise a text of `&` alone would be searched to its end for each `&`.
-    const name = text.slice(start + 1, start + longestName + 2);
+    const name = text.slice(start + 1, start + maxNameLength + 2);
     const length = name.indexOf(';');
     const character = length < 0 ? undefined : (namedCharacter(name.slice(0, length)) ?? numbered(name, length));
     if (character === undefined) throw unknownReference(name);

@@ -16,7 +16,7 @@ export interface SignatureV2Claim {
   readonly signature: string;
   /** The date of the request, or the end of the URL. */
   readonly time: Date;
-  /** The fourth line of the text that is signed: `Expires` as sent, `Date`, or '' where `x-amz-date` stands for it. */
+  /** The fourth line of the text that is signed: `Expires` as sent, `Date`, or '' where `x-amz-date` replaces it. */
   readonly signedTime: string;
   /** The headers together with those that the URL carries in its query: `x-amz-…`, `content-type` and `content-md5`. */
   readonly headers: RequestHeaders;

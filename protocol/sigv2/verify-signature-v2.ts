@@ -84,7 +84,7 @@ function refuseUncovered(headers: RequestHeaders): void {
 }
 
 /**
- * Returns the texts that clients sign for this request, the usual one first. One character stands for each byte. All of them name the same
+ * Returns the texts that clients sign for this request, the usual one first. Each character is one byte. All of them name the same
  * method, resource, parameters and headers.
  */
 function textsToSign(request: SignedRequest, claim: SignatureV2Claim, bucket: string | undefined): string[] {
@@ -116,7 +116,7 @@ function paths(rawPath: string, bucket: string | undefined): string[] {
   return /^\/[^/]+$/.test(sent) ? [...all, ...all.map((path) => `${path}/`)] : all;
 }
 
-/** The signed parameters with decoded values, in order. A parameter without a value stands with and without its `=`. */
+/** The signed parameters with decoded values, in order. A parameter without a value occurs with and without its `=`. */
 function parameters(rawQuery: string): string[] {
   const signed = rawQuery
     .split('&')

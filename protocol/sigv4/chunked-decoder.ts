@@ -60,7 +60,7 @@ function lineTooLong(): S3Error {
   return new S3Error('IncompleteBody', 'The aws-chunked framing of the body is broken: a line of it is too long.');
 }
 
-const longestLine = 1_024;
+const maxLineBytes = 1_024;
 const mostTrailers = 10;
 const signatureName = 'x-amz-trailer-signature';
 
@@ -78,7 +78,7 @@ async function readTrailers(
 ): Promise<void> {
   let sent: string | undefined;
   for (let lines = 0; ; lines += 1) {
-    const line = await reader.line(longestLine, () => refused(`a line of them is longer than ${longestLine} bytes`));
+    const line = await reader.line(maxLineBytes, () => refused(`a line of them is longer than ${maxLineBytes} bytes`));
     if (line === undefined) break;
     if (lines > mostTrailers) throw refused(`there may be at most ${mostTrailers}`);
     if (line === '') {
@@ -137,7 +137,7 @@ interface DecodedBody extends AsyncIterable<Buffer> {
 }
 
 /** `<size in hex>;chunk-signature=<64 digits>`. */
-const longestChunkHeader = 256;
+const maxChunkHeaderBytes = 256;
 
 /**
  * The minimum size in bytes of each signed chunk but the last. Unsigned chunks may be smaller: the JavaScript SDK sends a stream as it
@@ -169,7 +169,7 @@ async function* decode(
   let before = leastSignedChunk;
   try {
     for (let number = 1; ; number += 1) {
-      const { size, signature } = parseChunkHeader(await reader.line(longestChunkHeader), signatures !== undefined);
+      const { size, signature } = parseChunkHeader(await reader.line(maxChunkHeaderBytes), signatures !== undefined);
       if (signatures && size > 0 && before < leastSignedChunk) throw tooSmall(number, before);
       before = size;
       if (size > remaining) throw wrongLength(decoding.decodedLength, 'more');

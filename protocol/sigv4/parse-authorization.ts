@@ -124,7 +124,7 @@ function malformed(why: string): S3Error {
 /** The number of digits of a signature. Every client puts it at the end of the header. */
 const signatureLength = 64;
 /** Characters. A longer header is not cached, so that unauthenticated callers cannot fill the memory. */
-const longestKept = 1_024;
+const maxKeptLength = 1_024;
 
 /**
  * A bounded cache of parsed Authorization headers without their signatures. The headers of one client differ in nothing else all day, and
@@ -146,7 +146,7 @@ export class KnownAuthorizations {
     if (known !== undefined && isSignature(signature)) return { ...known, signature };
     const fields = parseFields(authorization);
     // The signature must be the last field: otherwise the end of the text is another field.
-    if (rest.length <= longestKept && /,\s*Signature=$/.test(rest)) this.#keep(rest, fields);
+    if (rest.length <= maxKeptLength && /,\s*Signature=$/.test(rest)) this.#keep(rest, fields);
     return fields;
   }
 
@@ -159,7 +159,7 @@ export class KnownAuthorizations {
   }
 }
 
-const longestExpiry = 604_800;
+const maxExpirySeconds = 604_800;
 const required = [
   'X-Amz-Algorithm',
   'X-Amz-Credential',
@@ -247,8 +247,8 @@ function payloadHashOf(parameters: ReadonlyMap<string, string>, headers: Request
 
 function parseExpires(text: string): number {
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1 || seconds > longestExpiry) {
-    throw malformedQuery(`X-Amz-Expires must be 1 to ${longestExpiry} seconds (a week), not "${text.slice(0, 32)}"`);
+  if (seconds < 1 || seconds > maxExpirySeconds) {
+    throw malformedQuery(`X-Amz-Expires must be 1 to ${maxExpirySeconds} seconds (a week), not "${text.slice(0, 32)}"`);
   }
   return seconds;
 }

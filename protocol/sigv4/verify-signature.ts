@@ -176,7 +176,7 @@ function mismatch(claim: SignatureClaim, canonical: string): Record<string, stri
   };
 }
 
-/** Returns bytes as AWS shows them: two digits each, separated by spaces. One character of `text` stands for each byte. */
+/** Returns bytes as AWS shows them: two digits each, separated by spaces. Each character of `text` is one byte. */
 export function hexBytes(text: string): string {
   return Buffer.from(text, 'latin1')
     .toString('hex')

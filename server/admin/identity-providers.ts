@@ -56,7 +56,7 @@ export const idpConfigRoutes: readonly Route[] = [
   },
 ];
 
-/** Without this header, clients tell the user to restart the server. */
+/** Without this header, clients ask the user to restart the server. */
 export function saved({ applied }: Saved): AdminAnswer {
   return applied ? { kind: 'none', headers: { 'x-minio-config-applied': 'true' } } : { kind: 'none' };
 }

@@ -14,18 +14,18 @@ type DirectoryState = 'online' | 'offline' | 'disabled';
 const anyName = 'coffer-asks-whether-you-are-there';
 
 /** Milliseconds. A slow directory must not delay the server's state. */
-const patience = 3_000;
+const defaultTimeoutMs = 3_000;
 
 export async function directoryState(
   directory: AdminServices['directory'],
-  patienceMs = patience,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<DirectoryState> {
   if (directory === undefined) return 'disabled';
   const late = new AbortController();
   try {
     return await Promise.race([
       directory.find(anyName).then((): DirectoryState => 'online', stateAfter),
-      sleep(patienceMs, 'offline' as const, { signal: late.signal, ref: false }),
+      sleep(timeoutMs, 'offline' as const, { signal: late.signal, ref: false }),
     ]);
   } finally {
     late.abort();

@@ -19,7 +19,7 @@ export const remoteTargetRoutes: readonly Route[] = [
 
 const text = z.string().max(2_048).optional();
 
-/** What a server of MinIO adds to a target when it shows it comes back with an update, and changes nothing. */
+/** An update may contain the fields that MinIO adds when it shows a target. They change nothing. */
 const targetSchema = z.object({
   endpoint: z.string().min(1).max(512),
   credentials: z.object({ accessKey: text, secretKey: text, sessionToken: text }).optional().nullable(),

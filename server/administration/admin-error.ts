@@ -38,7 +38,7 @@ const adminErrorCodes = {
 
 type AdminErrorCode = keyof typeof adminErrorCodes;
 
-/** An error of the rules of administration. `message` tells the administrator what to do. */
+/** An error of the rules of administration. `message` says what the administrator can do. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   readonly code: AdminErrorCode;

@@ -186,7 +186,7 @@ export async function requireObjectRight(
   throw new S3Error('AccessDenied', undefined, { cause: reason });
 }
 
-/** Tells a caller who may list the bucket that the object, whose ACL could have allowed the read, does not exist, as S3 does. */
+/** Answers a caller who may list the bucket that the object, whose ACL could have allowed the read, does not exist, as S3 does. */
 async function tellAbsence(
   access: Pick<Access, 'authorize'>,
   context: AuthorizationContext,

@@ -35,7 +35,7 @@ export interface ConsoleServices {
   readonly s3: SessionS3;
   /** Runs calls of the admin API with the rights of a session. */
   readonly admin?: SessionAdmin;
-  /** What the pages about operations show. */
+  /** The data of the pages about operations. */
   readonly operations?: OperationsServices;
   /** Reports the state of the removal of expired sessions. */
   readonly tasks?: ConsoleTasks;

@@ -76,10 +76,10 @@ class Providers implements OpenIdProviders {
   }
 
   async start(): Promise<void> {
-    const patience = setTimeout(() => this.#first.resolve(), startTimeoutMs);
+    const timer = setTimeout(() => this.#first.resolve(), startTimeoutMs);
     // The read rejects if the store is unavailable; each use reads again.
     await Promise.all([...this.#list.map((provider) => provider.start()), this.refresh().catch(() => undefined)]);
-    clearTimeout(patience);
+    clearTimeout(timer);
     this.#first.resolve();
     if (this.#options.stored === undefined || this.#closed) return;
     this.#timer = setInterval(() => void this.#lookWhereStale(), refreshEveryMs);

@@ -6,7 +6,7 @@ import type { IncomingRequest } from './contract/request.ts';
 type Body = IncomingRequest['body'];
 
 /**
- * The body of a message. Reading it tells a client that waits with `Expect: 100-continue` to go on; leaving it unread is fine.
+ * The body of a message. Reading it lets a client go on that waits with `Expect: 100-continue`; leaving it unread is fine.
  */
 export class MessageBody implements Body {
   readonly #message: IncomingMessage;
@@ -16,7 +16,7 @@ export class MessageBody implements Body {
   #known = 0;
   #stranger = 0;
 
-  /** @param awaitsContinue the client holds its body back until it is told to send it */
+  /** @param awaitsContinue the client holds its body back until the server asks for it */
   constructor(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean, memory?: BodyMemory) {
     this.#message = message;
     this.#response = response;

@@ -96,7 +96,7 @@ function splitAbsolute({ url = '/', headers }: IncomingMessage): { target: strin
 
 type FindHostStyle = ReturnType<typeof createHostStyleFinder>;
 
-/** Codes of 5xx that are no failures of this server: it tells the client to come back later, or has not what the client asks for. */
+/** Codes of 5xx that are no failures of this server: it asks the client to come back later, or has not what the client asks for. */
 const expectedRefusals: ReadonlySet<string> = new Set(['NotImplemented', 'SlowDown', 'Busy']);
 
 interface RequestListenerOptions {

@@ -11,7 +11,7 @@ export const pausableTasks = ['scrub', 'lifecycle', 'usage', 'orphans'] as const
 
 export type PausableTask = (typeof pausableTasks)[number];
 
-/** Milliseconds for which a pause may last. It ends by itself, so that nobody forgets it. */
+/** Milliseconds for which a pause may last. It ends by itself, so that no task stays paused by mistake. */
 export const maxPauseMs = 86_400_000;
 
 /** Pauses of background tasks of all servers over the same stores. */

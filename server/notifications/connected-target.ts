@@ -11,7 +11,7 @@ interface ConnectedClient<Connection> {
   close(connection: Connection): Promise<void> | void;
 }
 
-/** Milliseconds for connecting, and for each event: a broker that stands still must not hold the queue for ever. */
+/** Milliseconds for connecting, and for each event: a broker that hangs must not hold the queue for ever. */
 const timeoutMs = 10_000;
 
 /** Keeps one connection for all events. After a failure the next event connects again. */

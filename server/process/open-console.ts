@@ -13,7 +13,7 @@ import { openReplications } from './replications.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
 
-/** What the background thread knows when it can answer requests. */
+/** The data that the background thread has when it can answer requests. */
 export interface ConsoleStart {
   /** The S3 address. */
   readonly endpoint: string;

@@ -50,7 +50,7 @@ const intervalsMs = {
 const COMPACTION_BYTES_PER_SECOND = 64 * 1024 * 1024;
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
-const patience = 1_000;
+const gracePeriodMs = 1_000;
 
 /**
  * The maximum difference in milliseconds between the clocks of the servers and of a shared file system. Garbage collection waits for this
@@ -276,7 +276,7 @@ function repeatTask(options: {
   const rounds = repeated(intervalMs, round, (error) => {
     if (!isNoFailure(error)) log.error({ err: error, task, retryInMs: retryMs }, failed);
   });
-  return { stop: () => rounds.stop(patience) };
+  return { stop: () => rounds.stop(gracePeriodMs) };
 }
 
 /** The methods of the logger that this task uses. */
@@ -315,7 +315,7 @@ export function runUserChecks(
   return {
     async stop() {
       stopping.abort();
-      await rounds.stop(patience);
+      await rounds.stop(gracePeriodMs);
     },
   };
 }

@@ -168,7 +168,7 @@ export class SharedRecordStore implements RecordStore {
     try {
       return await this.#timed.within(this.#limits.answer, store.commit(batch), tooLate);
     } catch (error) {
-      this.#noticed(error);
+      this.#onError(error);
       // The commit may still be in flight. `outcome` resolves that.
       if (error instanceof StoreUnavailable && error.reason === 'timeout') return { kind: 'unknown' };
       throw error;
@@ -196,7 +196,7 @@ export class SharedRecordStore implements RecordStore {
     try {
       return await this.#timed.within(this.#limits.answer, question(store), tooLate);
     } catch (error) {
-      this.#noticed(error);
+      this.#onError(error);
       throw error;
     }
   }
@@ -215,7 +215,7 @@ export class SharedRecordStore implements RecordStore {
   }
 
   /** Starts a probe after a failure. One lost connection is not an outage: only a failed probe is. */
-  #noticed(error: unknown): void {
+  #onError(error: unknown): void {
     if (isAway(error)) void this.#look();
   }
 

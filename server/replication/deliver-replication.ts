@@ -94,7 +94,7 @@ async function runTarget(options: DeliverReplicationOptions, stored: StoredTarge
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     try {
-      // What is delivered cannot be removed from the queue.
+      // A read-only store could not forget deliveries.
       if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
       else await workFor(options, stored, either);
     } catch (error) {

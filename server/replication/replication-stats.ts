@@ -4,7 +4,7 @@ import { key } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 
-/** What was sent to a remote target since it was added. Sizes are bytes, times milliseconds since 1970. */
+/** The counts of a remote target since it was added. Sizes are bytes, times milliseconds since 1970. */
 export interface ReplicationStats {
   readonly replicated: Count;
   readonly failed: Count;
@@ -34,7 +34,7 @@ export interface ResyncState {
   readonly ended?: number;
   /** Versions from this time on are not sent. */
   readonly before: number;
-  /** Where the walk goes on; absent at its start and its end. */
+  /** The version at which the walk continues; absent at its start and its end. */
   readonly next?: { readonly key: string; readonly versionId?: string };
   readonly walked: boolean;
   readonly queued: number;

@@ -28,7 +28,7 @@ interface Sender {
   readonly bandwidth: Bandwidth;
 }
 
-/** What a delivery sent. */
+/** The result of a delivery. */
 export interface Sent {
   /** Undefined where the version is gone, and for a removal: there is no state to set. */
   readonly version?: { readonly changed: number | undefined };

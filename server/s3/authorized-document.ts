@@ -4,7 +4,7 @@ import { readDocument } from './request-body.ts';
 interface DocumentRules<T> {
   /** The actions that the caller needs. Those of an object and of a version are the same where S3 has one. */
   readonly actions: VersionActions;
-  /** The condition keys that the document can set, in lower case. A `/` at the end stands for any suffix. */
+  /** The condition keys that the document can set, in lower case. A `/` at the end matches any suffix. */
   readonly keys: readonly string[];
   /** Bytes. */
   readonly maxBytes: number;

@@ -64,7 +64,7 @@ export class CrossOrigin {
   }
 
   /**
-   * Answers a preflight. It needs no signature, and tells nothing about a bucket without a configuration, or one that does not exist.
+   * Answers a preflight. It needs no signature, and reveals nothing about a bucket without a configuration, or one that does not exist.
    *
    * @throws S3Error BadRequest, AccessForbidden
    * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTOPTIONSobject.html

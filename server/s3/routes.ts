@@ -75,7 +75,7 @@ import type { Query } from './request.ts';
 export type Level = 'service' | 'bucket' | 'object';
 
 /**
- * Each row: method, level of the path, subresources of the query in alphabetical order, operation. `copy` stands for the header
+ * Each row: method, level of the path, subresources of the query in alphabetical order, operation. `copy` means the header
  * x-amz-copy-source. A request without a row is answered NotImplemented, or MethodNotAllowed if its query names no subresource.
  */
 export const routes: readonly (readonly [method: string, level: Level, flags: string, operation: Operation])[] = [
@@ -221,7 +221,7 @@ function flagsOf(query: Query, isCopy: boolean): string {
   if (query.size === 0) return isCopy ? 'copy' : '';
   const flags = isCopy ? ['copy'] : [];
   for (const [name, value] of query) {
-    // The ID of a configuration selects an operation beside its subresource alone.
+    // The ID of a configuration selects an operation only together with its subresource.
     if (subresources.has(name) || (name === 'id' && query.has('inventory'))) flags.push(name);
     else if (value === '' && isUnknown(name)) throw new S3Error('NotImplemented', unknown(name));
   }

@@ -28,7 +28,7 @@ const idleMs = 30_000;
  * Milliseconds in which a process must ask for bytes or send a message. A row group of Parquet takes seconds, a damaged one could take hours,
  * and the departure of a client is noticed only when it is sent something.
  */
-const silenceMs = 30_000;
+const watchdogMs = 30_000;
 
 const entry = fileURLToPath(new URL('./query-process.ts', import.meta.url));
 
@@ -215,7 +215,7 @@ class RunningQuery implements Pieces<'own'> {
     clearTimeout(this.#watchdog);
     // Its exit may have been reported before this query took it.
     if (!this.#child.connected) return this.#onExit();
-    this.#watchdog = setTimeout(() => this.#child.kill('SIGKILL'), silenceMs);
+    this.#watchdog = setTimeout(() => this.#child.kill('SIGKILL'), watchdogMs);
     // The callback takes the error of a process that has just ended; its exit is reported.
     this.#child.send(message, () => undefined);
   }

@@ -43,7 +43,7 @@ export interface BlobStore {
   /** Returns the free and total bytes of the disk that holds the blobs, if the engine knows them. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 
-  /** Where many bodies share a file. Undefined where each body is a blob of its own. */
+  /** The files that many bodies share. Undefined where each body is a blob of its own. */
   readonly segments?: Segments | undefined;
 }
 

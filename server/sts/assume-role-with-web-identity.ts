@@ -1,7 +1,7 @@
 import type { RequestOrigin } from '../auth/condition-keys.ts';
 import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/claims.ts';
-import { longestToken, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
+import { maxTokenLength, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
 import type { AuditContext } from '../http/contract/request.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
@@ -55,8 +55,8 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
   const clock = services.clock ?? (() => new Date());
   return async (request) => {
     checkSession(request);
-    if (request.token.length > longestToken) {
-      throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${longestToken} characters.`);
+    if (request.token.length > maxTokenLength) {
+      throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${maxTokenLength} characters.`);
     }
     // Providers may not be ready right after the start.
     await services.providers.started;

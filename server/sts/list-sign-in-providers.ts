@@ -12,7 +12,7 @@ export function listSignInProviders(providers: Pick<OpenIdProviders, 'list' | 's
   return {
     name: 'ListSignInProviders',
     async serve() {
-      // Discovery tells the scopes.
+      // Discovery has the scopes.
       await providers.started;
       const described = providers.list.filter(isSignedInAt).map((provider) => element('member', describe(provider)));
       return { result: [element('Providers', described)] };

@@ -5,7 +5,7 @@ import { commitId } from '../support/store/patient.ts';
 import { describeAddress, parsePostgresAddress } from '../../server/store/postgres/address.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { openSession } from '../../server/store/postgres/session.ts';
-import { Tidy } from '../../server/store/postgres/garbage-collection.ts';
+import { GarbageCollection } from '../../server/store/postgres/garbage-collection.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 
 const log = pino({ enabled: false });
@@ -172,9 +172,15 @@ it('is named in errors by its place alone', () => {
 async function tidy(): Promise<void> {
   const address = parsePostgresAddress(database.url);
   const { connection } = await openSession(address, database.password, TIMEOUTS, log);
-  const sweep = new Tidy({ run: (use) => use(connection), log, random: () => 0, keepCommits: 0, keepDeleted: 0 });
-  await sweep.tidy();
-  await sweep.tidy();
+  const sweep = new GarbageCollection({
+    run: (use) => use(connection),
+    log,
+    random: () => 0,
+    keepCommits: 0,
+    keepDeleted: 0,
+  });
+  await sweep.collect();
+  await sweep.collect();
   connection.close();
 }
 

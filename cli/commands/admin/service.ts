@@ -11,7 +11,7 @@ export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
 export interface ServiceOptions {
   readonly dryRun?: boolean;
-  /** Of a restart, in seconds. */
+  /** The limit of a restart, in seconds. */
   readonly timeout?: string;
 }
 

@@ -18,9 +18,9 @@ interface TraceFilter {
   /** Texts in `NAME: VALUE` of a header, or in `NAME=VALUE` of a parameter. After `!` a request must not have them. */
   readonly requestHeader?: readonly string[];
   readonly requestQuery?: readonly string[];
-  /** Of requests with a body of more than `filterSize`. */
+  /** Shows requests with a body of more than `filterSize`. */
   readonly filterRequest?: boolean;
-  /** Of responses with a body of more than `filterSize`. */
+  /** Shows responses with a body of more than `filterSize`. */
   readonly filterResponse?: boolean;
   readonly filterSize?: string;
   readonly statusCode?: readonly string[];

@@ -52,7 +52,7 @@ async function check(context: Context, client: S3Client, alias: string, options:
     alias,
     error: null,
     healthy: true,
-    // True where the others could not serve without the server, which the status tells.
+    // True where the others could not serve without the server, by the status of the answer.
     maintenanceMode: false,
     writeQuorum: options.clusterRead === true ? 0 : Number(headers['x-minio-write-quorum'] ?? 0),
     healingDrives: Number(headers['x-minio-healing-drives'] ?? 0),

@@ -18,7 +18,7 @@ interface PingOptions {
   readonly distributed?: boolean;
 }
 
-/** What one server answered so far. Times are in milliseconds. */
+/** The answers of one server so far. Times are in milliseconds. */
 interface Server {
   readonly url: string;
   readonly client: S3Client;

@@ -55,7 +55,7 @@ function checkOptions(args: readonly string[], options: RemoveOptions): void {
   }
 }
 
-/** The flags beside which a purge makes sense. */
+/** The flags that a purge takes. */
 const purgeOptions = new Set(['purge', 'force', 'dryRun']);
 
 /** A purge removes all versions below a prefix, so that nothing else can be chosen. */

@@ -71,7 +71,7 @@ export function outputFormat(options: FormatOptions, input: SelectFormat | undef
   return { format: 'CSV', settings: { RecordDelimiter: '\n', FieldDelimiter: ',' } };
 }
 
-/** Returns the flag, or the compression that the end of the key tells. */
+/** Returns the flag, or the compression that the end of the key names. */
 export function compressionOf(key: string, { compression }: FormatOptions): string {
   if (compression) return compression;
   if (key.includes('.parquet')) return 'NONE';

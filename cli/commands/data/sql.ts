@@ -45,7 +45,7 @@ export async function sql(context: Context, args: readonly string[], options: Sq
   failures.throwIfAny();
 }
 
-/** The object itself, or the objects below a prefix whose names tell a format. */
+/** The object itself, or the objects below a prefix whose names have the extension of a format. */
 async function* keysOf(
   client: S3Client,
   target: RemoteTarget,

@@ -19,7 +19,7 @@ const callbackPath = '/callback';
 
 /**
  * Signs in by a browser of this machine: authorization code with PKCE, and a redirect to a port of the loopback interface. `show` opens
- * or tells the address of the login page.
+ * or prints the address of the login page.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  */

@@ -66,7 +66,7 @@ async function authorities(folder: string): Promise<string> {
 }
 
 /**
- * Signs in by a code that the user enters in a browser on any machine. `show` tells the address and the code.
+ * Signs in by a code that the user enters in a browser on any machine. `show` prints the address and the code.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8628
  */

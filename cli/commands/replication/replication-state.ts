@@ -57,7 +57,7 @@ export async function startResync(
   });
 }
 
-/** Parses days, weeks and years; the server is told hours. */
+/** Parses days, weeks and years; the server gets hours. */
 function hoursOf(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,5})([dwy])$/.exec(text) ?? [];
   const hours = Number(count) * ({ d: 24, w: 168, y: 8_760 }[unit] ?? 0);

@@ -64,7 +64,7 @@ function badParts(text: string): CliError {
   return new CliError('BadArgument', `Invalid --replicate \`${text}\`: there are ${parts.slice(0, 4).join(', ')}`);
 }
 
-/** A new rule replicates changes of metadata even if it is not told to. */
+/** A new rule replicates changes of metadata also without the flag. */
 function switchesOf(replicated: readonly string[], kind: 'add' | 'edit') {
   const metadata =
     kind === 'add' || replicated.includes('metadata-sync') || replicated.includes('replica-metadata-sync');

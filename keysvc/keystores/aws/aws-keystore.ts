@@ -20,7 +20,7 @@ const missing = 'ResourceNotFoundException';
 const marked = 'InvalidRequestException';
 
 /** The time limit of a deletion without recovery, and of a new secret that is not visible everywhere. */
-const patience = { times: 8, pauseMs: 1000 };
+const retries = { times: 8, pauseMs: 1000 };
 
 /** Stores keys as secrets of AWS Secrets Manager. Creation is atomic there, and fails for an existing secret. */
 export class AwsKeyStore implements KeyStore {
@@ -106,8 +106,8 @@ export class AwsKeyStore implements KeyStore {
   async #patiently<T>(ask: () => Promise<Outcome<T>>, waits: (outcome: Outcome<T>) => boolean): Promise<Outcome<T>> {
     for (let time = 1; ; time++) {
       const outcome = await ask();
-      if (!waits(outcome) || time === patience.times) return outcome;
-      await this.#client.remote.clock.sleep(patience.pauseMs);
+      if (!waits(outcome) || time === retries.times) return outcome;
+      await this.#client.remote.clock.sleep(retries.pauseMs);
     }
   }
 

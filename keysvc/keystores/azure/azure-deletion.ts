@@ -4,7 +4,7 @@ import { beingDeleted, deletedButRecoverable, isPurgeProtected, readFailure } fr
 import type { AzureVault } from './azure-vault.ts';
 
 /** The vault deletes in the background, which takes some seconds. */
-const longestMs = 60_000;
+const maxWaitMs = 60_000;
 const pauseMs = 500;
 
 /**
@@ -45,7 +45,7 @@ export async function whileBeingDeleted<T>(
   const began = clock.now();
   for (;;) {
     const outcome = await call();
-    if ('value' in outcome || !waits(outcome.refusal) || clock.now() - began > longestMs) return outcome;
+    if ('value' in outcome || !waits(outcome.refusal) || clock.now() - began > maxWaitMs) return outcome;
     await clock.sleep(pauseMs);
   }
 }

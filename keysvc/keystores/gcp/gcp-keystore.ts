@@ -6,7 +6,7 @@ import { type Outcome, probe, Remote, type RemoteOptions } from '../remote/remot
 import { GcpClient, once } from './gcp-client.ts';
 
 /** The time limit for a secret without a version: its creator is between two calls, or has failed. */
-const patience = { times: 3, pauseMs: 1000 };
+const retries = { times: 3, pauseMs: 1000 };
 
 /**
  * Stores keys as secrets of Google's Secret Manager. A key is the first version of its secret: numbers are unique and ordered, so exactly
@@ -82,8 +82,8 @@ export class GcpKeyStore implements KeyStore {
   async #hasVersion(name: string): Promise<boolean> {
     for (let time = 1; ; time++) {
       if ('value' in (await this.#access(name))) return true;
-      if (time === patience.times) return false;
-      await this.#client.remote.clock.sleep(patience.pauseMs);
+      if (time === retries.times) return false;
+      await this.#client.remote.clock.sleep(retries.pauseMs);
     }
   }
 

@@ -6,7 +6,7 @@ export interface Token {
   readonly expiresAt: number;
 }
 
-const longestMarginMs = 300_000;
+const maxMarginMs = 300_000;
 
 interface Held<T extends Token> {
   readonly token: T;
@@ -56,5 +56,5 @@ export class TokenSource<T extends Token = Token> {
 
 /** Renews a token after four fifths of its lifetime, at most five minutes before its end. */
 function marginOf({ token, since }: Held<Token>): number {
-  return Math.min(longestMarginMs, (token.expiresAt - since) / 5);
+  return Math.min(maxMarginMs, (token.expiresAt - since) / 5);
 }

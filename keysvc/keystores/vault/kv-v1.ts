@@ -21,7 +21,7 @@ const lookedField = 'looked';
 
 /**
  * Version 1 has no conditional write. So a creator reads, writes within a time limit, and waits until every other creator that read before
- * has written. The stored bytes are then the key, and nobody uses them earlier. A policy without the capability "update" makes the vault
+ * has written. The stored bytes are then the key, and no caller uses them earlier. A policy without the capability "update" makes the vault
  * itself refuse to overwrite.
  *
  * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v1

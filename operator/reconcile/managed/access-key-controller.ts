@@ -64,7 +64,7 @@ function diffAccessKey(key: AccessKey, found: FoundAccessKey, secretKey: string)
       policy === undefined
         ? 'there is a policy and should be none'
         : `${found.impliedPolicy ? 'there is no' : 'another'} policy`;
-    // A document without statements stands for none.
+    // A document without statements means that there is none.
     changes.push({ difference, body: { newPolicy: policy ?? {} } });
   }
   const end = expirationOf(key);

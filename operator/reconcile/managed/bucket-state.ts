@@ -59,7 +59,7 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
   const now: BucketState = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];
   if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
-  // Before the policy: nobody is let in who would write what is not encrypted.
+  // The encryption comes before the policy, so that no user whom the policy lets in writes plain bodies.
   if (!sameDocument(wanted.encryption, now.encryption)) {
     const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(wanted.encryption)}`;
     changes.push({ kind: 'encryption', to: wanted.encryption, difference });

@@ -10,9 +10,9 @@ export const podSecurityLevels = ['restricted', 'baseline', 'privileged'] as con
 export interface PodBounds {
   /** The Pod Security Standard that security contexts must keep. */
   readonly podSecurity: (typeof podSecurityLevels)[number];
-  /** Allowed values of `spec.serviceAccountName`; `*` stands for any characters. */
+  /** Allowed values of `spec.serviceAccountName`; `*` matches any characters. */
   readonly serviceAccounts: readonly string[];
-  /** Allowed values of `spec.image`; `*` stands for any characters. */
+  /** Allowed values of `spec.image`; `*` matches any characters. */
   readonly images: readonly string[];
 }
 

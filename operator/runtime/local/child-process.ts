@@ -104,7 +104,7 @@ export interface Exit {
 export const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
 
 /** Milliseconds between SIGTERM and SIGKILL. */
-const patienceMs = 20_000;
+const gracePeriodMs = 20_000;
 
 /** A running program. It ends with this process, even after SIGKILL, when the IPC channel closes. */
 export class RunningChild {
@@ -147,7 +147,7 @@ export class RunningChild {
   /** Asks the program to end, waits, and then kills it. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
-    const force = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs);
+    const force = setTimeout(() => this.#child.kill('SIGKILL'), gracePeriodMs);
     await this.exited;
     clearTimeout(force);
   }
@@ -158,7 +158,7 @@ export async function endLeftover(pidFile: string): Promise<void> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const identity = parseIdentity(text);
   if (identity !== undefined) {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + gracePeriodMs;
     for (let signal: NodeJS.Signals = 'SIGTERM'; isRunning(identity); await pause(100)) {
       if (Date.now() > deadline) signal = 'SIGKILL';
       try {

@@ -8,7 +8,7 @@ interface FolderWatch {
 /** Milliseconds without changes after which the changes count as one. */
 const quietMs = 500;
 /** Milliseconds after which the folder is read even if changes go on. */
-const patienceMs = 2_000;
+const maxDelayMs = 2_000;
 /** Some file systems (NFS, mounts from another machine) report no changes, so the folder is also polled. */
 const pollMs = 5_000;
 
@@ -32,7 +32,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
     const now = Date.now();
     since ??= now;
     clearTimeout(quiet);
-    quiet = setTimeout(fire, Math.min(quietMs, Math.max(0, since + patienceMs - now)));
+    quiet = setTimeout(fire, Math.min(quietMs, Math.max(0, since + maxDelayMs - now)));
   };
   const open = () => {
     try {

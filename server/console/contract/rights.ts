@@ -52,7 +52,7 @@ export const objectActions = [
 export type BucketAction = (typeof bucketActions)[number];
 export type ObjectAction = (typeof objectActions)[number];
 
-/** What the policy engine allows the user, in one answer. */
+/** All actions that the policy engine allows the user. */
 export interface BucketRights {
   readonly bucket: readonly BucketAction[];
   /** Allowed for each object below the prefix. */

@@ -34,7 +34,7 @@ export interface LdapDirectoryOptions {
 }
 
 /** Bytes. */
-const longestName = 256;
+const maxNameBytes = 256;
 
 /** Result codes for a user who cannot sign in: wrong password, locked, password must be changed, not from this host. */
 const refusals = new Set([19, 48, 49, 50, 53]);
@@ -115,7 +115,7 @@ async function bindAs(client: Client, dn: string, password: string): Promise<voi
 }
 
 function isName(name: string): boolean {
-  return name !== '' && Buffer.byteLength(name) <= longestName && name.isWellFormed() && !name.includes('\0');
+  return name !== '' && Buffer.byteLength(name) <= maxNameBytes && name.isWellFormed() && !name.includes('\0');
 }
 
 function wrongCredentials(cause?: unknown): LdapError {

@@ -68,7 +68,7 @@ export function isDisabled(entry: Entry): boolean {
 }
 
 /** Bytes. DNs are parts of record keys. */
-const longestDn = 1_000;
+const maxDnBytes = 1_000;
 const mostGroups = 1_000;
 /** Requests no attribute; the answer has the DN anyway. */
 const nothing = ['1.1'];
@@ -128,7 +128,7 @@ export async function entryAt(client: Client, dn: string, filter = '(objectClass
 
 export function normalized(dn: string): string {
   const name = normalizeDn(dn);
-  if (name !== undefined && Buffer.byteLength(name) <= longestDn) return name;
+  if (name !== undefined && Buffer.byteLength(name) <= maxDnBytes) return name;
   throw new LdapError('unavailable', `The directory answers with a DN that cannot be taken: ${dn.slice(0, 128)}.`);
 }
 

@@ -22,7 +22,7 @@ export interface IncomingRequest {
   readonly headers: IncomingHttpHeaders;
   /** The addressing of buckets by the Host; undefined for path style. */
   readonly hostStyle?: HostStyle | undefined;
-  /** Can be read once. The read tells a client that waits with `Expect: 100-continue` to send it; an unread body is fine. */
+  /** Can be read once. The read lets a client go on that waits with `Expect: 100-continue`; an unread body is fine. */
   readonly body: BodySource;
   readonly secure: boolean;
   /** Returns the version of TLS, e.g. `1.3`; absent for a connection without TLS. */

@@ -1,7 +1,7 @@
 import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 import type { BatchFilter, NameAndPattern } from './batch-definition.ts';
 
-/** What a filter knows of a version without another read. Times are milliseconds since 1970. */
+/** The fields of a version that a filter gets without another read. Times are milliseconds since 1970. */
 export interface FilteredVersion {
   readonly key: string;
   /** Bytes. */

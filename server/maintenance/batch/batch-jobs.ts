@@ -7,7 +7,7 @@ import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { type BatchDefinition, parseBatchDefinition } from './batch-definition.ts';
 
-/** What a job has done. */
+/** The counts of a job. */
 export interface BatchCounts {
   readonly objects: number;
   readonly deleteMarkers: number;
@@ -111,7 +111,7 @@ function decodeJob(value: Buffer): BatchJob {
   return decodeRecord(value, 'a batch job') as BatchJob;
 }
 
-/** A job that this server runs. Its progress is stored where nobody has cancelled it. */
+/** A job that this server runs. Its progress is stored unless the job was cancelled. */
 export class RunningJob {
   #job: BatchJob;
   #revision: Revision;

@@ -6,7 +6,7 @@ import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import { columnsOf } from './inventory-columns.ts';
 import { beginFile, extensions, type ReportFile, schemaText } from './report-file.ts';
 
-/** What a report has so far. */
+/** The part of a report that is written. */
 export interface ReportProgress {
   readonly files: readonly DataFile[];
   /** The rows of its files. */

@@ -33,7 +33,7 @@ export interface BodySource {
 /** Takes a chunk, which belongs to the taker from then on. Returns undefined where the next chunk may come at once. */
 export type TakeChunk = (chunk: Buffer) => Promise<void> | undefined;
 
-/** Gives back a chunk that nobody needs any more. */
+/** Releases a chunk that is not needed any more. */
 export function giveBackTo(source: BodySource, chunk: Buffer): undefined {
   if (source.giveBack === undefined) bodyBytesPassed(chunk.length);
   else source.giveBack(chunk);

@@ -8,8 +8,8 @@ import { encryptionOf, putObject } from '../operations/put-object.ts';
 import { getBucket } from '../records/bucket-record.ts';
 
 /**
- * Writes an object of the server itself, such as an access log or a report, into a bucket. Whoever asked for it was allowed to write
- * there. Here the policy of the bucket is asked, as it is now: a statement that denies the write to everyone holds for the server too.
+ * Writes an object of the server itself, such as an access log or a report, into a bucket. The user who configured it was allowed
+ * to write there. Here the policy of the bucket is asked, as it is now: a statement that denies the write to everyone holds for the server too.
  * Throws `AccessDenied`.
  */
 export async function deliverObject(context: ObjectContext, request: PutObject): Promise<ObjectInfo> {

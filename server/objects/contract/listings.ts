@@ -12,7 +12,7 @@ export interface ListObjects {
   readonly details?: boolean | undefined;
 }
 
-/** What listings of S3 do not show of an object. */
+/** The details of an object that listings of S3 do not show. */
 export interface ListedDetails {
   /** Unique to the object. */
   readonly id: string;

@@ -171,7 +171,7 @@ export interface PutObject extends NewAcl {
   readonly key: string;
   readonly body: BodySource;
   /**
-   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size only its end tells has `atMost`
+   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size is known only at its end has `atMost`
    * bytes.
    */
   readonly size: number | { readonly atMost: number };

@@ -12,7 +12,7 @@ export interface ReplicaAttributes extends ByCaller {
   readonly changed: Date | undefined;
 }
 
-/** What a delivery did with a version. */
+/** The result of the delivery of a version. */
 export interface ReplicationOutcome {
   readonly bucket: string;
   readonly key: string;

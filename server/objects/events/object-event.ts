@@ -59,7 +59,7 @@ interface Happened {
   readonly key: string;
   /** The record of the bucket. */
   readonly stored: BucketRecord;
-  /** What clients see. */
+  /** The version ID that clients see. */
   readonly versionId?: string | undefined;
   readonly record?: ObjectRecord | undefined;
   readonly by?: EventCaller | undefined;

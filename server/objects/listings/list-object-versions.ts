@@ -117,7 +117,7 @@ class Cursor {
     this.#pages = scanPages(context.records, range)[Symbol.asyncIterator]();
   }
 
-  /** The item at which the cursor stands; undefined at the end of the table or of the page. */
+  /** The item at the cursor; undefined at the end of the table or of the page. */
   get item(): ScanItem | undefined {
     return this.#page[this.#at];
   }

@@ -199,7 +199,7 @@ interface Removal {
   readonly marker?: boolean;
 }
 
-/** AWS tells expirations from deletions. MinIO does not, but for delete markers. */
+/** AWS names expirations and deletions differently. MinIO does not, but for delete markers. */
 function removalEvent(
   context: ObjectContext,
   { expires, adds = false, marker = false, ...of }: Removal,

@@ -31,7 +31,7 @@ interface Current {
   readonly etag: string;
   /** Milliseconds since 1970. */
   readonly modified: number;
-  /** What clients see. */
+  /** The version ID that clients see. */
   readonly versionId?: string | undefined;
 }
 
@@ -123,7 +123,7 @@ interface Found {
   readonly order: VersionOrder | undefined;
   /** The record of a small body. */
   readonly inline: Entry | undefined;
-  /** What clients see; undefined in a bucket that never had versions. */
+  /** The version ID that clients see; undefined in a bucket that never had versions. */
   readonly versionId: string | undefined;
   /** The expiration of the current version. */
   readonly expiration?: ObjectInfo['expiration'] | undefined;

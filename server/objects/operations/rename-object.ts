@@ -172,7 +172,7 @@ async function sealedFor(
 }
 
 /**
- * Writes the owner records of the blobs again, under the new key, by which compaction finds the object. Their new revisions tell a check
+ * Writes the owner records of the blobs again, under the new key, by which compaction finds the object. Their new revisions show a check
  * of the store, which looks for blobs that no object refers to, that the object moved while it read.
  */
 async function ownersOf(

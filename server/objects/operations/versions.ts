@@ -29,7 +29,7 @@ function historyOf({ versioning }: BucketRecord, key: string): History {
   return excludedPrefixes?.some((prefix) => matchesPrefix(key, prefix)) === true ? 'null-version' : 'versions';
 }
 
-/** Reports if a key begins with a prefix, in which `*` stands for any text. */
+/** Reports if a key begins with a prefix, in which `*` matches any text. */
 function matchesPrefix(key: string, prefix: string): boolean {
   const [first = '', ...rest] = prefix.split('*');
   if (!key.startsWith(first)) return false;
@@ -142,7 +142,7 @@ export async function supersede(
   return joined(ofCurrent, ofMarker, ofNull);
 }
 
-/** Where a new version goes. */
+/** The place of a new version. */
 export interface PlacedVersion {
   readonly kind: 'new';
   readonly version: NewVersion;
@@ -309,7 +309,7 @@ export async function readNamedVersion(
   });
 }
 
-/** Refuses an object other than the one whose ACL or tags allowed the request; '' stands for an absent one. Throws `SlowDown`. */
+/** Refuses an object other than the one whose ACL or tags allowed the request; '' means that it is absent. Throws `SlowDown`. */
 export function checkIdentity(object: Pick<ObjectRecord, 'id'> | undefined, onlyId: string | undefined): void {
   if (onlyId !== undefined && onlyId !== (object?.id ?? '')) throw replacedMeanwhile();
 }

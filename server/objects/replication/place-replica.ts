@@ -17,7 +17,7 @@ import {
 } from '../operations/versions.ts';
 import { recordKeys } from '../records/record-format.ts';
 
-/** Where a version of another server goes. */
+/** The place of a version of another server. */
 export type ReplicaPlace =
   /** The version is there already, or a newer null version is. */
   { readonly kind: 'there'; readonly record: ObjectRecord } | PlacedVersion;

@@ -4,7 +4,7 @@ import {
   targetIdOf,
 } from '../../../protocol/s3/bucket-replication.ts';
 
-/** What happened to a version. `attributes`: its tags or its lock changed. */
+/** The kind of a change to a version. `attributes`: its tags or its lock changed. */
 export type ReplicatedChange = 'version' | 'marker' | 'attributes' | 'removal';
 
 interface ChangedVersion {

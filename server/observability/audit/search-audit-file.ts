@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { AuditEntry } from './audit-entry.ts';
 
-/** What the entries must have. Texts are compared without case. */
+/** The conditions of a search. Texts are compared without case. */
 export interface AuditSearch {
   /** Part of the name, the access key or the address of the caller. */
   readonly who?: string;

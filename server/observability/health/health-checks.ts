@@ -1,4 +1,4 @@
-/** What the checks look at. Times are milliseconds since 1970. */
+/** The input of the checks. Times are milliseconds since 1970. */
 export interface HealthFacts {
   readonly now: number;
   readonly servers: readonly { readonly endpoint: string; readonly version: string }[];
@@ -35,7 +35,7 @@ export interface HealthCheck {
   readonly part:
     'servers' | 'store' | 'space' | 'key-service' | 'providers' | 'targets' | 'tasks' | 'certificates' | 'audit';
   readonly state: HealthState;
-  /** What was found, for an administrator. */
+  /** The result as a sentence for an administrator. */
   readonly words: string;
 }
 

@@ -36,7 +36,7 @@ export interface HistoryAnswer {
   readonly points: readonly HistoryPoint[];
 }
 
-/** What happened from `at` on, for one step. Rates are for each second. */
+/** The traffic of one step, which begins at `at`. Rates are for each second. */
 export interface HistoryPoint {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -205,7 +205,7 @@ function slotKey(number: number, server: string): Buffer {
   return key(prefix, slotText(number), server);
 }
 
-/** Of fixed width, so that keys are in the order of time. */
+/** Returns a text of fixed width, so that keys are in the order of time. */
 function slotText(number: number): string {
   return String(Math.max(0, number)).padStart(10, '0');
 }

@@ -8,7 +8,7 @@ export interface CounterReading {
 }
 
 /**
- * What happened in one step, as stored numbers: requests, those refused (4xx), failed (5xx) and canceled, bytes received and sent,
+ * The traffic of one step, as stored numbers: requests, those refused (4xx), failed (5xx) and canceled, bytes received and sent,
  * milliseconds of CPU, MiB of memory, and the requests by the bounds of the time to the first byte. The order must never change.
  */
 export type MetricsPoint = readonly number[];

@@ -9,7 +9,7 @@ const keptDays = 90;
 const maxBuckets = 50;
 const dayMs = 86_400_000;
 
-/** What the buckets held at the last count of a day (UTC). */
+/** The usage of the buckets at the last count of a day (UTC). */
 export interface UsageDay {
   /** `2026-11-24` */
   readonly day: string;

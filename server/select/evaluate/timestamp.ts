@@ -110,7 +110,7 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Writes an offset as `+07:00`; `utc` stands for none. */
+/** Writes an offset as `+07:00`; `utc` means none. */
 function zone(offset: number, separator: string, utc: string): string {
   if (offset === 0 && utc !== '') return utc;
   const minutes = Math.abs(offset);

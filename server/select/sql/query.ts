@@ -21,7 +21,7 @@ export interface Column {
 
 /** The source of the query: `S3Object`, and the path from a value of the root to the records. */
 export interface Source {
-  /** `*` stands for each element of an array. It does not have the `[*]` that follows `S3Object`. */
+  /** `*` means each element of an array. It does not have the `[*]` that follows `S3Object`. */
   readonly path: readonly (Step | '*')[];
   /** The name of a record in the expressions. */
   readonly alias: string | undefined;

@@ -5,7 +5,7 @@ import type { BlobFileSystem, OpenFile } from './file-system.ts';
 
 /** The count of segments whose files stay open. */
 const MAX_OPEN = 64;
-/** Milliseconds after which a file that nobody reads is closed: the space of a removed segment is free only then. */
+/** Milliseconds after which an unused file is closed: the space of a removed segment is free only then. */
 const MAX_IDLE_MS = 20_000;
 
 interface Handle {

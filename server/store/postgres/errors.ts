@@ -57,7 +57,7 @@ export function unavailable(error: unknown, where: string): StoreUnavailable {
 }
 
 /** The limits of retries. */
-interface Patience {
+interface RetryLimits {
   readonly attempts: number;
   readonly milliseconds: number;
   readonly random: () => number;
@@ -68,12 +68,12 @@ export type Attempt<T> =
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'again'; readonly error: Error };
 
 /** Repeats an attempt with random, growing pauses, which spread conflicting writers. Throws the last error at the limit. */
-export async function tryAgain<T>(patience: Patience, attempt: (number: number) => Promise<Attempt<T>>): Promise<T> {
-  const deadline = performance.now() + patience.milliseconds;
+export async function tryAgain<T>(limits: RetryLimits, attempt: (number: number) => Promise<Attempt<T>>): Promise<T> {
+  const deadline = performance.now() + limits.milliseconds;
   for (let number = 1; ; number += 1) {
     const outcome = await attempt(number);
     if (outcome.kind === 'done') return outcome.result;
-    if (number >= patience.attempts || performance.now() > deadline) throw outcome.error;
-    await sleep(backoffMs(number, { firstMs: 2, maxMs: 250, jitter: 1 }, patience.random));
+    if (number >= limits.attempts || performance.now() > deadline) throw outcome.error;
+    await sleep(backoffMs(number, { firstMs: 2, maxMs: 250, jitter: 1 }, limits.random));
   }
 }

@@ -46,7 +46,7 @@ const forgetCommits: Statement = {
     (select count(*) from page where made < ${CLOCK} - $3::bigint)`,
 };
 
-interface TidyOptions {
+interface GarbageCollectionOptions {
   readonly run: <T>(use: (connection: PostgresConnection) => Promise<T>) => Promise<T>;
   readonly log: Logger;
   readonly random: () => number;
@@ -55,12 +55,12 @@ interface TidyOptions {
 }
 
 /** Removes rows of deleted keys and old commits, a few at a time. */
-export class Tidy {
-  readonly #options: TidyOptions;
+export class GarbageCollection {
+  readonly #options: GarbageCollectionOptions;
   #after: Buffer;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: TidyOptions) {
+  constructor(options: GarbageCollectionOptions) {
     this.#options = options;
     this.#after = Buffer.of(Math.floor(options.random() * 256));
   }
@@ -78,7 +78,7 @@ export class Tidy {
 
   async #round(): Promise<void> {
     try {
-      await this.tidy();
+      await this.collect();
     } catch (error) {
       this.#options.log.debug(
         { err: error },
@@ -89,7 +89,7 @@ export class Tidy {
   }
 
   /** Runs one round. */
-  async tidy(): Promise<void> {
+  async collect(): Promise<void> {
     const { run, keepDeleted = KEEP_DELETED, keepCommits = KEEP_COMMITS } = this.#options;
     for (let statements = 0; statements < MAX_STATEMENTS; statements += 1) {
       const [row] = await run((connection) => connection.run(forgetDeleted, [bigint(keepDeleted), bigint(BATCH)]));

@@ -23,7 +23,7 @@ import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { prepareTables } from './schema.ts';
 import { openSession } from './session.ts';
-import { Tidy } from './garbage-collection.ts';
+import { GarbageCollection } from './garbage-collection.ts';
 
 export interface PostgresOptions {
   /** `postgres://USER@HOST:PORT/DATABASE?OPTIONS`, without a password. */
@@ -67,7 +67,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
 class PostgresRecordStore implements RecordStore {
   readonly #where: string;
   readonly #pool: ConnectionPool;
-  readonly #tidy: Tidy;
+  readonly #garbageCollection: GarbageCollection;
   readonly #open: () => ReturnType<typeof openSession>;
   /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
@@ -86,7 +86,11 @@ class PostgresRecordStore implements RecordStore {
         return connection;
       },
     });
-    this.#tidy = new Tidy({ run: (use) => this.#pool.exclusively(use), log, random: Math.random });
+    this.#garbageCollection = new GarbageCollection({
+      run: (use) => this.#pool.exclusively(use),
+      log,
+      random: Math.random,
+    });
   }
 
   async prepare(): Promise<void> {
@@ -98,7 +102,7 @@ class PostgresRecordStore implements RecordStore {
     } finally {
       connection.close();
     }
-    this.#tidy.start();
+    this.#garbageCollection.start();
   }
 
   async get(key: Key): Promise<Entry | undefined> {
@@ -145,7 +149,7 @@ class PostgresRecordStore implements RecordStore {
   }
 
   async close(): Promise<void> {
-    this.#tidy.stop();
+    this.#garbageCollection.stop();
     await this.#pool.close();
   }
 

@@ -15,9 +15,9 @@ import { openS3BlobStore, type S3BlobOptions } from './blob-store.ts';
 import { type S3Double, startS3Double } from '../../../test/support/s3/s3-double.ts';
 
 // A machine that is busy elsewhere answers late.
-const patience = { total: 20_000, answer: 10_000, upload: 10_000, silence: 10_000, pause: 5 };
-const quickToRepeat = { ...patience, answer: 500, upload: 500, silence: 500 };
-const quickToGiveUp = { ...patience, total: 200 };
+const timeouts = { total: 20_000, answer: 10_000, upload: 10_000, idle: 10_000, pause: 5 };
+const quickToRepeat = { ...timeouts, answer: 500, upload: 500, idle: 500 };
+const quickToGiveUp = { ...timeouts, total: 200 };
 const partBytes = 1_000_000;
 const small = randomBytes(300_000);
 const large = randomBytes(5 * partBytes + 17);
@@ -35,7 +35,7 @@ async function open(more: Partial<S3BlobOptions> = {}): Promise<BlobStore> {
     accessKey: 'KEY',
     secretKey: 'the-secret',
     log,
-    patience,
+    timeouts,
     partBytes,
     ...more,
   });
@@ -119,14 +119,14 @@ describe('the S3 blob store', () => {
     });
 
     it('again when a connection falls silent', async () => {
-      store = await open({ patience: quickToRepeat });
+      store = await open({ timeouts: quickToRepeat });
       s3.fault('Put', { kind: 'silent' });
       await write(small);
       expect(object()?.equals(small)).toBe(true);
     });
 
     it('waits as long as it is asked to, and gives up when that is too long', async () => {
-      store = await open({ patience: quickToGiveUp });
+      store = await open({ timeouts: quickToGiveUp });
       const made = since();
       s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 60 });
       await expect(write(small)).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
@@ -134,14 +134,14 @@ describe('the S3 blob store', () => {
     });
 
     it('nothing when answers are lost for good', async () => {
-      store = await open({ patience: quickToGiveUp });
+      store = await open({ timeouts: quickToGiveUp });
       s3.always('Put', { kind: 'lost' });
       s3.always('Head', { kind: 'reset' });
       await expect(write(small)).rejects.toMatchObject({ reason: 'unreachable' });
     });
 
     it('takes back what an unanswered attempt left', async () => {
-      store = await open({ patience: quickToGiveUp });
+      store = await open({ timeouts: quickToGiveUp });
       // The attempts take effect; that they did cannot be told until they are given up.
       s3.fault('Put', { kind: 'lost' });
       s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown' });
@@ -191,7 +191,7 @@ describe('the S3 blob store', () => {
     });
 
     it.each(['cut', 'stall'] as const)('on at the right byte after a %s', async (kind) => {
-      store = await open({ patience: quickToRepeat });
+      store = await open({ timeouts: quickToRepeat });
       s3.fault('Get', { kind, after: 1_234_567 }, { kind: 'reset' }, { kind, after: 1 });
       expect((await readAll()).equals(large)).toBe(true);
     });
@@ -202,19 +202,19 @@ describe('the S3 blob store', () => {
     });
 
     it('not for ever where nothing comes', async () => {
-      store = await open({ patience: quickToGiveUp });
+      store = await open({ timeouts: quickToGiveUp });
       s3.always('Get', { kind: 'cut', after: 0 });
       await expect(readAll()).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
     });
 
     it('again after 503 and a late first byte', async () => {
-      store = await open({ patience: quickToRepeat });
+      store = await open({ timeouts: quickToRepeat });
       s3.fault('Get', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 0.05 }, { kind: 'silent' });
       expect((await readAll()).equals(large)).toBe(true);
     });
 
     it('does not hurry a slow reader', async () => {
-      store = await open({ patience: { ...quickToRepeat, total: 0 } });
+      store = await open({ timeouts: { ...quickToRepeat, total: 0 } });
       const got: Buffer[] = [];
       for await (const chunk of keptPieces(store.read(id, { start: 0, end: large.length }))) {
         if (got.push(chunk) === 2) await new Promise((resolve) => setTimeout(resolve, 800));
@@ -324,7 +324,7 @@ describe('the S3 blob store', () => {
     });
 
     it('says where nobody answers', async () => {
-      await expect(open({ endpoint: 'http://127.0.0.1:9', patience: quickToGiveUp })).rejects.toThrow(
+      await expect(open({ endpoint: 'http://127.0.0.1:9', timeouts: quickToGiveUp })).rejects.toThrow(
         /bucket blobs at http:\/\/127\.0\.0\.1:9\): ECONNREFUSED/,
       );
     });

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.ts';
-import { S3CallFailed, S3Connection, type Patience, usualPatience, type S3Address } from './connection.ts';
+import { S3CallFailed, S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
 import { eachPiece, type Pieces } from '../../../platform/pieces.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
 import { readBlob } from './read-blob.ts';
@@ -68,7 +68,7 @@ function probeId(): BlobId {
 export interface S3BlobOptions extends S3Address {
   readonly log: Logger;
   /** For tests. */
-  readonly patience?: Patience;
+  readonly timeouts?: CallTimeouts;
   /** The size of each part of a multipart upload except the last, and the maximum size of a single request. */
   readonly partBytes?: number;
 }
@@ -83,8 +83,8 @@ const SLOTS = 8;
  *
  * Throws `StoreUnavailable`. The message names the place, the response of that S3 and what to do.
  */
-export async function openS3BlobStore({ log, patience, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
-  const connection = new S3Connection(address, patience ?? usualPatience);
+export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
+  const connection = new S3Connection(address, timeouts ?? defaultTimeouts);
   const store = new S3BlobStore(connection, partBytes ?? PART_BYTES);
   try {
     await checkBucket(connection, store, log);

@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { usualPatience, S3CallFailed, S3Connection } from './connection.ts';
+import { defaultTimeouts, S3CallFailed, S3Connection } from './connection.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import { type BlobsMarker, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
 
@@ -40,7 +40,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
 const notImplemented = new Set(['NotImplemented', 'HTTP 501']);
 
 async function connected<T>(address: BucketAddress, work: (connection: S3Connection) => Promise<T>): Promise<T> {
-  const connection = new S3Connection(address, usualPatience);
+  const connection = new S3Connection(address, defaultTimeouts);
   try {
     return await work(connection);
   } finally {

@@ -11,7 +11,7 @@ import { type S3Failure, s3Failure } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
-export interface Patience {
+export interface CallTimeouts {
   /** For all attempts of a call together. */
   readonly total: number;
   /** For the response headers of a request without a body. */
@@ -19,24 +19,24 @@ export interface Patience {
   /** For a request with a body. */
   readonly upload: number;
   /** Between two chunks of a response body. */
-  readonly silence: number;
+  readonly idle: number;
   /** The maximum of the first pause between two attempts. It doubles with each attempt. */
   readonly pause: number;
 }
 
 /** A restart of that S3 takes less than the total. A longer outage is reported before clients time out and requests accumulate. */
-export const usualPatience: Patience = { total: 15_000, answer: 10_000, upload: 30_000, silence: 10_000, pause: 50 };
+export const defaultTimeouts: CallTimeouts = { total: 15_000, answer: 10_000, upload: 30_000, idle: 10_000, pause: 50 };
 
-const LONGEST_PAUSE = 2_000;
+const MAX_PAUSE = 2_000;
 
 /** Counts the attempts of one call and waits between them. */
 export class Attempts {
-  readonly #patience: Patience;
+  readonly #timeouts: CallTimeouts;
   #began = performance.now();
   #made = 0;
 
-  constructor(patience: Patience) {
-    this.#patience = patience;
+  constructor(timeouts: CallTimeouts) {
+    this.#timeouts = timeouts;
   }
 
   /** Restarts the timeout after progress. */
@@ -50,9 +50,9 @@ export class Attempts {
    * random part spreads calls that were refused together. Returns false if the timeout leaves no time for another attempt.
    */
   async another(leastMs = 0): Promise<boolean> {
-    const delay = backoffMs(this.#made + 1, { firstMs: this.#patience.pause, maxMs: LONGEST_PAUSE, jitter: 1 });
+    const delay = backoffMs(this.#made + 1, { firstMs: this.#timeouts.pause, maxMs: MAX_PAUSE, jitter: 1 });
     const wait = Math.max(leastMs, delay);
-    if (performance.now() + wait - this.#began > this.#patience.total) return false;
+    if (performance.now() + wait - this.#began > this.#timeouts.total) return false;
     this.#made += 1;
     await sleep(wait);
     return true;
@@ -81,7 +81,7 @@ export class S3CallFailed extends StoreUnavailable {
 /** Calls one bucket of another S3, and repeats calls after temporary failures. */
 export class S3Connection {
   readonly address: S3Address;
-  readonly patience: Patience;
+  readonly timeouts: CallTimeouts;
   readonly #client: S3Client;
   // The number of connections is not limited here. The server limits its requests, and reads by slow clients hold their connections.
   readonly #agents: readonly [HttpAgent, HttpsAgent];
@@ -89,9 +89,9 @@ export class S3Connection {
   readonly #times = new WeakMap<object, number>();
 
   /** Throws `ProgramError` if the certificate authorities cannot be read. */
-  constructor(address: S3Address, patience: Patience) {
+  constructor(address: S3Address, timeouts: CallTimeouts) {
     this.address = address;
-    this.patience = patience;
+    this.timeouts = timeouts;
     this.#agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true, ...authorities(address) })];
     const [httpAgent, httpsAgent] = this.#agents;
     this.#client = new S3Client({
@@ -107,7 +107,7 @@ export class S3Connection {
       expectContinueHeader: false,
       useFipsEndpoint: false,
       useDualstackEndpoint: false,
-      requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience.answer, throwOnRequestTimeout: true },
+      requestHandler: { httpAgent, httpsAgent, connectionTimeout: timeouts.answer, throwOnRequestTimeout: true },
     });
     this.#client.middlewareStack.add(
       (next) => async (args) => {
@@ -149,8 +149,8 @@ export class S3Connection {
     attempt: (client: S3Client, options: CallOptions) => Promise<T>,
     options: { readonly timeout?: number; readonly abortSignal?: AbortSignal; readonly once?: boolean } = {},
   ): Promise<T> {
-    const { timeout = this.patience.answer, abortSignal, once = false } = options;
-    const attempts = new Attempts(this.patience);
+    const { timeout = this.timeouts.answer, abortSignal, once = false } = options;
+    const attempts = new Attempts(this.timeouts);
     for (let repeated = false; ; repeated = true) {
       try {
         return await attempt(this.#client, {

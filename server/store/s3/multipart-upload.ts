@@ -172,7 +172,7 @@ export class MultipartUpload {
           options,
         ),
       // Some servers copy all parts before they respond.
-      { timeout: this.#connection.patience.upload },
+      { timeout: this.#connection.timeouts.upload },
     );
   }
 
@@ -198,7 +198,7 @@ export class MultipartUpload {
           new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes, ContentMD5: md5 }),
           options,
         ),
-      { timeout: this.#connection.patience.upload, abortSignal: this.#stop.signal },
+      { timeout: this.#connection.timeouts.upload, abortSignal: this.#stop.signal },
     );
     if (ETag === undefined) throw new Error("the blobs' S3 took a part without giving its ETag");
     this.#parts.push({ PartNumber: number, ETag });

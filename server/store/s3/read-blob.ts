@@ -17,14 +17,14 @@ async function* pieces(connection: S3Connection, key: string, id: BlobId, range:
     await mustExist(connection, key, id);
     return;
   }
-  const attempts = new Attempts(connection.patience);
+  const attempts = new Attempts(connection.timeouts);
   let at = range.start;
   let etag: string | undefined;
   for (;;) {
     const answer = await ask(connection, key, id, { ...range, start: at }, etag);
     etag = answer.ETag;
     try {
-      for await (const chunk of arriving(answer.Body as Readable, connection.patience.silence)) {
+      for await (const chunk of arriving(answer.Body as Readable, connection.timeouts.idle)) {
         const bytes = chunk.length > range.end - at ? chunk.subarray(0, range.end - at) : chunk;
         at += bytes.length;
         attempts.progressed();
@@ -110,12 +110,12 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
   }
 }
 
-/** Fails if the server sends nothing for `silenceMs` while this waits. The time that a slow reader takes does not count. */
-async function* arriving(body: Readable, silenceMs: number): AsyncIterable<Buffer> {
+/** Fails if the server sends nothing for `idleMs` while this waits. The time that a slow reader takes does not count. */
+async function* arriving(body: Readable, idleMs: number): AsyncIterable<Buffer> {
   let waiting = true;
   const timer = setTimeout(() => {
-    if (waiting) body.destroy(Object.assign(new Error('silence'), { name: 'TimeoutError' }));
-  }, silenceMs);
+    if (waiting) body.destroy(Object.assign(new Error('idle'), { name: 'TimeoutError' }));
+  }, idleMs);
   try {
     for await (const chunk of body) {
       waiting = false;

@@ -57,7 +57,7 @@ function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyP
         }),
         options,
       ),
-    { timeout: connection.patience.upload },
+    { timeout: connection.timeouts.upload },
   );
 }
 

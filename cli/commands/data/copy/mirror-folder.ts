@@ -87,7 +87,7 @@ export async function mirrorFolder(
   mirroring.unread += unread.count;
 }
 
-/** Notes a bucket with versions, which the user is told of at the end. A caller without the permission to know gets no note. */
+/** Notes a bucket with versions, which the command reports at the end. A caller without the permission to know gets no note. */
 async function noteVersions(
   { context, versioned }: Mirroring,
   { alias, aliasName, bucket }: Extract<Target, { kind: 'remote' }>,

@@ -9,7 +9,7 @@ const sourceTimeHeader = 'x-amz-meta-mm-source-mtime';
 
 /** The properties that decide between two objects of the same key on two servers. */
 interface Standing {
-  /** When the object was made on the server where it was made first, in whole seconds: a HEAD tells no more. */
+  /** When the object was made on the server where it was made first, in whole seconds: a HEAD has no more. */
   readonly seconds: number;
   readonly isCopy: boolean;
   readonly etag: string;

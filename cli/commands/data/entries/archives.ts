@@ -8,7 +8,7 @@ export interface ZipOptions {
 }
 
 /**
- * Tells the server to look into archives with `--zip`: `ALIAS/bucket/archive.zip/name`. Only MinIO can do it; other servers refuse the header
+ * Asks the server to look into archives with `--zip`: `ALIAS/bucket/archive.zip/name`. Only MinIO can do it; other servers refuse the header
  * or find no such object.
  *
  * @see https://github.com/minio/minio/blob/master/docs/extensions/s3zip/README.md

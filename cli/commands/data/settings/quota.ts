@@ -41,7 +41,7 @@ export async function showQuota(context: Context, [argument = '']: readonly stri
   context.output.message(human + more, { bucket, quota, ...(kind !== '' && { type: kind }), ...usage });
 }
 
-/** What is counted against a quota. */
+/** The usage that counts against a quota. */
 interface QuotaUsage {
   /** Bytes. */
   readonly used: number;

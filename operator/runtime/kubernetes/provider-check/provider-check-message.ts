@@ -38,14 +38,14 @@ export function readRequest(text: string): CheckRequest {
 
 /** Writes the result as a termination message. Long messages are cut. */
 export function writeAnswer(check: ProviderCheck): string {
-  for (let longest = 2_000; ; longest = Math.floor(longest / 2)) {
-    const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+  for (let maxLength = 2_000; ; maxLength = Math.floor(maxLength / 2)) {
+    const cut = (text: string) => (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text);
     const text = JSON.stringify(
       check.kind === 'good'
         ? { ...check, warnings: check.warnings.slice(0, 8).map(cut) }
         : { ...check, message: cut(check.message) },
     );
-    if (Buffer.byteLength(text) <= maxMessageBytes || longest < 16) return text;
+    if (Buffer.byteLength(text) <= maxMessageBytes || maxLength < 16) return text;
   }
 }
 

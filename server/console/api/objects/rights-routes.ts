@@ -6,7 +6,7 @@ import { objectPlace } from './object-routes.ts';
 
 /**
  * Reports what the user may do, as the policy engine decides it for this bucket, prefix or key. Pages show the buttons of these actions.
- * It tells nothing about what exists: the answer for an absent bucket is that of its name.
+ * It reveals nothing about what exists: the answer for an absent bucket is that of its name.
  */
 export function rightsRoutes(authorizer: Authorizer): Router {
   const router = Router();

@@ -39,7 +39,7 @@ const pauseForm = z.object({
   minutes: z.number().int().min(0).max(1_440),
 });
 
-/** What the pages about operations read, beyond the calls of the admin API. */
+/** The calls of the pages about operations, beyond those of the admin API. */
 export function operationsRoutes({ operations }: Pick<ConsoleServices, 'operations'>, authorizer: Authorizer): Router {
   const router = Router();
   if (operations === undefined) return router;

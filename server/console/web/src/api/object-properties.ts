@@ -127,7 +127,7 @@ export function useSetLegalHold(bucket: string, key: string) {
   );
 }
 
-/** Whether the bucket has object lock, with the default retention of new versions. */
+/** The object lock of a bucket, with the default retention of new versions. */
 export interface BucketLock {
   readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
   readonly days?: number;

@@ -3,7 +3,7 @@ import type { BucketAction, BucketRights, ObjectAction, ObjectRights } from '../
 import { bucketPath } from './buckets.ts';
 import { call } from './call.ts';
 
-/** What the user may do in a folder. While the answer is on its way, nothing is allowed, so that no button appears and goes. */
+/** The rights of the user in a folder. While the answer is on its way, nothing is allowed, so that no button appears and goes. */
 export interface FolderRights {
   readonly known: boolean;
   readonly bucket: (action: BucketAction) => boolean;
@@ -31,7 +31,7 @@ export interface KeyRights {
   readonly may: (action: ObjectAction) => boolean;
 }
 
-/** What the user may do with one object. */
+/** The rights of the user to one object. */
 export function useObjectRights(bucket: string, key: string, enabled = true): KeyRights {
   const { data } = useQuery({
     queryKey: ['object-rights', bucket, key],

@@ -14,7 +14,7 @@ interface AccessSectionsProps {
   readonly rights: FolderRights;
 }
 
-/** Who reaches the bucket without an account, its policy, and the block above both. */
+/** The sections about anonymous access, the policy of the bucket, and the block above both. */
 export function AccessSections({ bucket, rights }: AccessSectionsProps) {
   const may = rights.bucket;
   const mayEdit = may('s3:PutBucketPolicy') && may('s3:DeleteBucketPolicy');

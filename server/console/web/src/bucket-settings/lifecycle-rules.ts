@@ -48,7 +48,7 @@ function days(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }
 
-/** What is wrong with a rule; undefined if it can be saved. */
+/** Returns the error of a rule; undefined if it can be saved. */
 export function ruleProblem(rule: SimpleRule): string | undefined {
   const { expireDays, noncurrentDays, keepVersions, abortDays, removeLoneMarkers } = rule;
   const counts = [expireDays, noncurrentDays, keepVersions, abortDays].filter((count) => count !== undefined);

@@ -18,7 +18,7 @@ interface RowTableProps<Row> {
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
-  /** Whether the details of the row are open. */
+  /** Reports if the details of the row are open. */
   readonly isOpen?: (row: Row) => boolean;
 }
 

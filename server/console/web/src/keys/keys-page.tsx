@@ -18,7 +18,7 @@ interface KeyServiceStatus {
   readonly endpoints: Readonly<Record<string, 'online' | 'offline'>>;
 }
 
-/** What is encrypted with a key. */
+/** The counts of everything that is encrypted with a key. */
 interface KeyUsage {
   readonly objects: number;
   readonly uploads: number;
@@ -47,7 +47,7 @@ export function KeysPage() {
       </DetailPage>
     );
   }
-  // The server's own key is one that nobody can add to.
+  // The server's own key is not one to which keys can be added.
   const several = status.data !== undefined && Object.keys(status.data.endpoints).length > 0;
   return (
     <DetailPage

@@ -24,7 +24,7 @@ interface MarkedActionsProps {
   readonly onClear: () => void;
 }
 
-/** What can be done with all marked rows. */
+/** The actions on all marked rows. */
 export function MarkedActions({ rows, rights, onAction, onClear }: MarkedActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const;
   const reads = rights.some('s3:GetObject');

@@ -83,7 +83,7 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
 
 type FolderView = ReturnType<typeof useFolderView>;
 
-/** What of a folder is shown: the search, the order, versions, and the key to begin with. */
+/** The view of a folder: the search, the order, versions, and the key to begin with. */
 function useFolderView(bucket: string, prefix: string) {
   const [search] = useSearchParams();
   const versions = search.get('versions') === '1';

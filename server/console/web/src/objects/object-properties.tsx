@@ -19,7 +19,7 @@ interface ObjectPropertiesProps {
   readonly rights: KeyRights;
 }
 
-/** What can be changed of an object without its body: tags, metadata and headers, retention and legal hold. */
+/** Edits the tags, the metadata and headers, the retention and the legal hold of an object. */
 export function ObjectProperties({ bucket, object, rights }: ObjectPropertiesProps) {
   return (
     <Stack gap="lg">

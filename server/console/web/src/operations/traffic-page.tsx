@@ -16,7 +16,7 @@ const spans = [
   { value: '1440', label: '1 day' },
 ];
 
-/** What the servers do: requests, errors, latency and throughput of the last day, and the usage of the last months. */
+/** The charts of requests, errors, latency and throughput of the last day, and of the usage of the last months. */
 export function TrafficPage() {
   const { may } = useRights();
   const [minutes, setMinutes] = useState('60');

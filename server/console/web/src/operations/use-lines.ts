@@ -14,7 +14,7 @@ interface FollowedLines<Line> {
 
 /**
  * Follows the lines of an endless answer and keeps the newest ones. A pause closes the connection, and so does leaving the page: the server
- * records no requests that nobody follows.
+ * records no requests that no client follows.
  */
 export function useLines<Line extends object>(
   name: string,

@@ -1,4 +1,4 @@
-/** Milliseconds before the end of a session at which the user is told. */
+/** Milliseconds before the end of a session at which the page warns the user. */
 const toldMs = 60_000;
 
 /** Reports whether a session ends soon, and in how many seconds. */

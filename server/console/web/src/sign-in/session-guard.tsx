@@ -11,7 +11,7 @@ interface SessionGuardProps {
   readonly ended: boolean;
 }
 
-/** Tells a minute before the session ends, and asks to sign in again in place. */
+/** Warns a minute before the session ends, and asks to sign in again in place. */
 export function SessionGuard({ session, ended }: SessionGuardProps) {
   const [now, setNow] = useState(() => Date.now());
   const [dismissed, setDismissed] = useState<string>();

@@ -1,5 +1,5 @@
 /**
- * Characters that change the direction of a text or that nobody sees. A name with them can look like another one: `cod\u202Egpj.exe`
+ * Characters that change the direction of a text or that are invisible. A name with them can look like another one: `cod\u202Egpj.exe`
  * looks like `codexe.jpg`.
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u115F\u1160\u2000-\u200A\u202F\u205F\u3000\u3164\uFFA0]/u;
@@ -34,7 +34,7 @@ function isHidden(character: string): boolean {
   return hidden.test(character) || !character.isWellFormed();
 }
 
-/** Shortens a long name in the middle, because its end, with the extension, tells as much as its beginning. */
+/** Shortens a long name in the middle, because its end, with the extension, identifies it as much as its beginning. */
 export function shorten(name: string, max = 80): string {
   const characters = Array.from(name);
   if (characters.length <= max) return name;

@@ -27,7 +27,7 @@ export function missingParts(size: number, partSize: number, done: ReadonlySet<n
   return parts;
 }
 
-/** What tells a file from another one after a reload of the page, without reading it. */
+/** Identifies a file after a reload of the page, without reading it. */
 export interface Fingerprint {
   readonly name: string;
   readonly size: number;

@@ -247,7 +247,7 @@ export function isUnderWay({ state }: Upload): boolean {
   return state.kind === 'waiting' || state.kind === 'sending';
 }
 
-/** What needs the user comes first, then what is under way. */
+/** Uploads that need the user come first, then those that are under way. */
 const order = ['failed', 'exists', 'paused', 'sending', 'waiting', 'cancelled', 'skipped', 'done'] as const;
 
 export function inOrder(uploads: readonly Upload[]): readonly Upload[] {
