@@ -12,7 +12,7 @@ import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const MiB = 1_024 * 1_024;
-const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 8);
+const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 4);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const patience = 60_000 + kills * 20_000;
 

@@ -5,7 +5,7 @@ import { LARGE } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { addVersions, countBlobs, damageBodies, makeDataFolder, versionsIn } from './data-folder.ts';
-import { lines, startStoreTool, storeTool } from './run-store-tool.ts';
+import { lines, startStoreTool, storeTool, storeToolHere } from './run-store-tool.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
 let data: string;
@@ -34,13 +34,13 @@ describe('coffer-store', () => {
     [['verify', '--records', 'postgres://user:secret@host/db', '--blobs', 'files:/tmp']],
     [['copy', 'postgres://user:secret@host/db', '/tmp/x']],
   ])('answers 2 to a command line that cannot be: %j', async (args) => {
-    const { code, stderr, stdout } = await storeTool(args);
+    const { code, stderr, stdout } = await storeToolHere(args);
     expect(code, stderr).toBe(2);
     expect(stderr + stdout).not.toContain('secret@');
   });
 
   it('answers 1 where there is no data folder, and makes none', async () => {
-    const { code, stderr } = await storeTool(['verify', join(base.path, 'nothing')]);
+    const { code, stderr } = await storeToolHere(['verify', join(base.path, 'nothing')]);
     expect(code).toBe(1);
     expect(stderr).toContain('is not a data folder of Coffer');
     expect(await readdir(base.path)).toEqual([]);
@@ -66,7 +66,7 @@ describe('coffer-store verify', () => {
   it('answers 1 and tells each finding, as JSON too', async () => {
     await makeDataFolder(data);
     expect(await damageBodies(data, LARGE)).toBeGreaterThan(0);
-    const text = await storeTool(['verify', data]);
+    const text = await storeToolHere(['verify', data]);
     expect(text.code).toBe(1);
     expect(text.stdout).toMatch(/^damaged-body: blob [0-9a-f]{32} of bucket\/large does not have its checksum$/m);
     const json = await storeTool(['verify', data, '--json']);
@@ -80,7 +80,7 @@ describe('coffer-store verify', () => {
   it('reads no bodies when it is to be quick', async () => {
     await makeDataFolder(data);
     await damageBodies(data, LARGE);
-    expect((await storeTool(['verify', data, '--quick'])).code).toBe(0);
+    expect((await storeToolHere(['verify', data, '--quick'])).code).toBe(0);
   });
 
   it('takes the store from options, settings files and the environment', async () => {
@@ -92,7 +92,7 @@ describe('coffer-store verify', () => {
       [['verify', file], {}],
       [['verify'], { SVC_VOLUMES: data }],
     ] as const) {
-      const { code, stdout, stderr } = await storeTool(args, env);
+      const { code, stdout, stderr } = await storeToolHere(args, env);
       expect(code, stderr).toBe(0);
       expect(stdout).toContain('7 objects');
     }
@@ -104,9 +104,9 @@ describe('coffer-store copy', () => {
     await makeDataFolder(data, 50);
     await addVersions(data);
     const target = join(base.path, 'target');
-    const { code, stderr } = await storeTool(['copy', data, target]);
+    const { code, stderr } = await storeToolHere(['copy', data, target]);
     expect(code, stderr).toBe(0);
-    expect((await storeTool(['verify', target, '--grace', '0'])).code).toBe(0);
+    expect((await storeToolHere(['verify', target, '--grace', '0'])).code).toBe(0);
     expect(await versionsIn(target)).toEqual(await versionsIn(data));
   });
 
@@ -123,24 +123,24 @@ describe('coffer-store copy', () => {
     }
     const { code, stderr } = await storeTool(['copy', data, target]);
     expect(code, stderr).toBe(0);
-    expect((await storeTool(['verify', target, '--grace', '0'])).code).toBe(0);
+    expect((await storeToolHere(['verify', target, '--grace', '0'])).code).toBe(0);
   });
 
   it('refuses a place that holds other data', async () => {
     await makeDataFolder(data);
     const target = join(base.path, 'target');
     await makeDataFolder(target);
-    const { code, stderr } = await storeTool(['copy', data, target]);
+    const { code, stderr } = await storeToolHere(['copy', data, target]);
     expect(code).toBe(1);
     expect(stderr).toContain('holds records already');
-    expect((await storeTool(['verify', target])).code).toBe(0);
+    expect((await storeToolHere(['verify', target])).code).toBe(0);
   });
 
   it('tells what is damaged at the source, and copies the rest', async () => {
     await makeDataFolder(data);
     await damageBodies(data, LARGE);
     const target = join(base.path, 'target');
-    const result = await storeTool(['copy', data, target, '--json']);
+    const result = await storeToolHere(['copy', data, target, '--json']);
     expect(result.code).toBe(1);
     expect(lines(result)).toContainEqual(expect.objectContaining({ kind: 'damaged-body', key: 'large' }));
   });
@@ -150,9 +150,9 @@ describe('coffer-store snapshot and restore', () => {
   it('give back what was there', async () => {
     await makeDataFolder(data);
     const [snapshot, restored] = [join(base.path, 'snapshot'), join(base.path, 'restored')];
-    expect((await storeTool(['snapshot', data, snapshot])).code).toBe(0);
-    expect((await storeTool(['restore', snapshot, restored])).code).toBe(0);
-    expect((await storeTool(['verify', restored, '--grace', '0'])).code).toBe(0);
+    expect((await storeToolHere(['snapshot', data, snapshot])).code).toBe(0);
+    expect((await storeToolHere(['restore', snapshot, restored])).code).toBe(0);
+    expect((await storeToolHere(['verify', restored, '--grace', '0'])).code).toBe(0);
     expect(await readFile(join(restored, 'format.json'), 'utf8')).toBe(
       await readFile(join(data, 'format.json'), 'utf8'),
     );
@@ -161,11 +161,11 @@ describe('coffer-store snapshot and restore', () => {
   it('restores nothing of a damaged snapshot, unless it is told to', async () => {
     await makeDataFolder(data);
     const [snapshot, restored] = [join(base.path, 'snapshot'), join(base.path, 'restored')];
-    await storeTool(['snapshot', data, snapshot]);
+    await storeToolHere(['snapshot', data, snapshot]);
     await damageBodies(snapshot, LARGE);
-    expect((await storeTool(['restore', snapshot, restored])).code).toBe(1);
+    expect((await storeToolHere(['restore', snapshot, restored])).code).toBe(1);
     expect(await readdir(base.path)).toEqual(['data', 'snapshot']);
-    expect((await storeTool(['restore', '--damaged', snapshot, restored])).code).toBe(1);
+    expect((await storeToolHere(['restore', '--damaged', snapshot, restored])).code).toBe(1);
     expect(await readdir(base.path)).toEqual(['data', 'restored', 'snapshot']);
   });
 
@@ -178,7 +178,7 @@ describe('coffer-store snapshot and restore', () => {
       ['snapshot', data, full],
       ['restore', data, full],
     ]) {
-      expect((await storeTool(args)).code).toBe(1);
+      expect((await storeToolHere(args)).code).toBe(1);
     }
     expect(await readdir(full)).toEqual(['file']);
   });

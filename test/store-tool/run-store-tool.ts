@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
 import { programArguments, programEnvironment } from '../support/process/program.ts';
 import { type CommandResult, runCommand } from '../support/process/run-command.ts';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { expect } from 'vitest';
 import { allBlockSums } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
+import { run } from '../../server/store-tool/program.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { addVersions, makeDataFolder, versionsIn } from './data-folder.ts';
 
@@ -16,6 +18,25 @@ const ownEnv = { ...programEnvironment, SVC_CONFIG_ENV_FILE: '/dev/null' };
 /** Runs `coffer-store` as a process to its end. */
 export function storeTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   return runCommand(process.execPath, [...program, ...args], { env: { ...ownEnv, ...env } });
+}
+
+/** Runs `coffer-store` in this process, where the test needs no process: a start takes longer than most commands. */
+export async function storeToolHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const written = { stdout: '', stderr: '' };
+  const to = (stream: keyof typeof written) =>
+    new Writable({
+      decodeStrings: false,
+      write(text: string, _, done) {
+        written[stream] += text;
+        done();
+      },
+    });
+  const { signal } = new AbortController();
+  const code = await run(args, { stdout: to('stdout'), stderr: to('stderr'), env: { ...ownEnv, ...env }, signal });
+  return { code, ...written };
 }
 
 /** Starts it, to be killed. */
