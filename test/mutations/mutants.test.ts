@@ -14,6 +14,10 @@ describe('mutantsOf', () => {
     ]);
   });
 
+  it('takes the negation off a negated condition', () => {
+    expect(planted('if (!a) b();')).toContain('negated condition: if (a) b();');
+  });
+
   it('drops the await, and the whole call', () => {
     expect(planted('await file.datasync();')).toEqual(['dropped await: file.datasync();', 'dropped call: ;']);
   });

@@ -57,7 +57,9 @@ export function mutantsOf(file: string, text: string): Mutant[] {
       case 'ConditionalExpression':
       case 'WhileStatement': {
         const test = node['test'] as Node;
-        return add('negated condition', test, `!(${source(test)})`);
+        // The lint refuses `!(!a)`, whatever the tests say.
+        const isNegated = test.type === 'UnaryExpression' && test['operator'] === '!';
+        return add('negated condition', test, isNegated ? source(test['argument'] as Node) : `!(${source(test)})`);
       }
       case 'BinaryExpression': {
         const [left, right] = [node['left'] as Node, node['right'] as Node];
