@@ -211,6 +211,7 @@ export const nightly = /** @type {const} */ ([
   ['damage', 15],
   ['digests', 15],
   ['versions', 20],
+  ['events 20000', 30],
   ['client', 20],
   ['vault', 40],
   ['fuzz 5000', 30],

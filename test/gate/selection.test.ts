@@ -145,6 +145,13 @@ describe('the jobs of the workflows', () => {
       nightly.map(({ name }) => name),
     );
   });
+
+  it('have every long form in the night but the one of two hours', () => {
+    const parts = [...readFileSync(join(root, '.ci/soak'), 'utf8').matchAll(/^ {2}([a-z-]+)\)$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(nightly.map(({ name }) => name).toSorted()).toEqual(parts.filter((name) => name !== 'day').toSorted());
+  });
 });
 
 describe('the workflows', () => {
