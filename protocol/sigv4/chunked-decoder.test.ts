@@ -113,6 +113,7 @@ describe('unsigned chunks with a trailer', () => {
   it.each([
     ['an empty line at the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n'],
     ['no empty line at the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n'],
+    ['the line ends of minio-go', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\n\r\n\r\n'],
     ['several chunks', '2\r\nhe\r\n3\r\nllo\r\n0\r\nX-Amz-Checksum-CRC32: NhCmhg==\r\n\r\n'],
   ])('takes %s', async (_, body) => {
     const { length, trailers } = await decode(Buffer.from(body), decoding);
@@ -141,6 +142,8 @@ describe('unsigned chunks with a trailer', () => {
     ['an end amid a chunk', '5\r\nhel', 'IncompleteBody'],
     ['an end before the last chunk', '5\r\nhello\r\n', 'IncompleteBody'],
     ['nothing at all', '', 'IncompleteBody'],
+    ['many empty lines', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\n\r\n\r\n', 'IncompleteBody'],
+    ['a chunk after the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\n5\r\nhello\r\n', 'IncompleteBody'],
     ['bytes after the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\nmore', 'IncompleteBody'],
   ])('refuses %s', async (_, body, code) => {
     expect(await codeOf(decode(Buffer.from(body), decoding))).toBe(code);

@@ -187,9 +187,13 @@ async function* decode(
       await expectLineEnd(reader);
     }
     if (remaining > 0) throw wrongLength(decoding.decodedLength, 'fewer');
-    if (decoding.trailer) await readTrailers(reader, trailers, signatures, decoding.announcedTrailers);
-    else await expectLineEnd(reader);
-    if ((await reader.some(1)) !== undefined) throw malformed('bytes follow the end');
+    if (decoding.trailer) {
+      await readTrailers(reader, trailers, signatures, decoding.announcedTrailers);
+      // minio-go ends the last trailer with `\n` alone, and sends an empty line too many.
+      const more = await reader.line(1, bytesFollow);
+      if (more !== undefined && more !== '') throw bytesFollow();
+    } else await expectLineEnd(reader);
+    if ((await reader.some(1)) !== undefined) throw bytesFollow();
   } finally {
     await reader.close();
   }
@@ -218,6 +222,10 @@ async function expectLineEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.line(1);
   if (rest === undefined) throw endsEarly();
   if (rest !== '') throw malformed('the bytes of a chunk are more than its size says');
+}
+
+function bytesFollow(): S3Error {
+  return malformed('bytes follow the end');
 }
 
 function endsEarly(): S3Error {

@@ -354,12 +354,15 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...common,
     ...partOfReplica,
     ...customerKey,
+    // minio-go and others repeat the encryption of the upload. It must be the same.
+    ...encryption,
     ...bodyDigests,
     ...each('content-length ?partNumber ?uploadId', honoured),
   },
   UploadPartCopy: {
     ...common,
     ...customerKey,
+    ...encryption,
     ...copySource,
     ...each('x-amz-copy-source-range ?partNumber ?uploadId', honoured),
   },
@@ -367,7 +370,6 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...common,
     ...partOfReplica,
     ...customerKey,
-    // Some clients repeat the encryption of the upload. It must be the same.
     ...encryption,
     ...checksums,
     ...writeConditions,

@@ -121,6 +121,25 @@ describe('x-amz-sdk-checksum-algorithm', () => {
   });
 });
 
+describe('the encryption of an upload, repeated with its parts', () => {
+  const keyId = `${sse}-aws-kms-key-id`;
+
+  it.each([
+    [{ [sse]: 'AES256' }, { [sse]: 'AES256' }, undefined],
+    [{ [sse]: 'aws:kms', [keyId]: 'default-key' }, { [sse]: 'aws:kms', [keyId]: 'default-key' }, undefined],
+    [{ [sse]: 'AES256' }, {}, undefined],
+    [{}, { [sse]: 'AES256' }, 'InvalidArgument'],
+    [{ [sse]: 'aws:kms', [keyId]: 'default-key' }, { [sse]: 'AES256' }, 'InvalidArgument'],
+    [{}, { [keyId]: 'default-key' }, 'InvalidArgument'],
+  ])('%o, with %o is %s', async (created, repeated, expected) => {
+    const { body: xml } = await calls.call('POST', '/bucket/upload?uploads', { headers: created });
+    const part = `/bucket/upload?partNumber=1&uploadId=${/<UploadId>(.*)<\/UploadId>/.exec(xml)?.[1] ?? ''}`;
+    expect(await code('PUT', part, { headers: repeated, body: 'part' })).toBe(expected);
+    const copy = { ...repeated, 'x-amz-copy-source': '/bucket/key' };
+    expect(await code('PUT', part, { headers: copy })).toBe(expected);
+  });
+});
+
 describe('the encryption of an upload, repeated when it is completed', () => {
   const kms = { [sse]: 'aws:kms', [`${sse}-aws-kms-key-id`]: 'default-key' };
 

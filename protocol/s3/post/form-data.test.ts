@@ -96,6 +96,7 @@ describe('formSteps', () => {
     ['text before', `x${file('a')}${end}`, 'MalformedPOSTRequest'],
     ['no headers', `--${boundary}\r\n\r\na\r\n${end}`, 'MalformedPOSTRequest'],
     ['no name', part('x=y', 'a') + end, 'MalformedPOSTRequest'],
+    ['an empty name', part('name=""; filename="a"', 'a') + end, 'MalformedPOSTRequest'],
     ['another disposition', file('a').replace('form-data', 'file') + end, 'MalformedPOSTRequest'],
     ['a longer delimiter', file('a').replace('XyZ', 'XyZa') + end, 'MalformedPOSTRequest'],
     ['a value that is not UTF-8', Buffer.from(field('a', '\xff') + file('a') + end, 'latin1'), 'MalformedPOSTRequest'],

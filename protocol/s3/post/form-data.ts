@@ -226,6 +226,8 @@ function readPartHeaders(bytes: Buffer): { readonly name: string; readonly filen
     const parameters = readParameters(line.slice(colon + 1));
     const name = parameters.get('name');
     if (parameters.get('') !== 'form-data' || name === undefined) break;
+    // minio-go and MinIO take a file without the name of a field for a broken form.
+    if (name === '' && parameters.has('filename')) break;
     return { name, filename: extendedValue(parameters.get('filename*')) ?? parameters.get('filename') };
   }
   throw malformedForm();

@@ -1,7 +1,7 @@
 import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumHeader, expectedDigests, uploadSize, checksumElement } from '../request-body.ts';
-import { partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
+import { checkEncryptionOfPart, partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
 import { type Operation, type S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
@@ -17,6 +17,7 @@ export const uploadPart: Operation = {
   createsObject: false,
   context: uploadContext,
   async handle(call) {
+    await checkEncryptionOfPart(call);
     const customerKey = customerKeyOf(call);
     const part = await call.objects.putPart({
       bucket: call.bucket,
@@ -46,6 +47,7 @@ export const uploadPartCopy: Operation = {
   context: uploadContext,
   async handle(call) {
     const { headers } = call.request;
+    await checkEncryptionOfPart(call);
     const customerKey = customerKeyOf(call);
     const source = await permittedSource(call);
     const range = parseCopyRange(header(headers, 'x-amz-copy-source-range'));

@@ -3,6 +3,13 @@ import type { S3Call, PolicyContext } from '../operation.ts';
 import type { ObjectEncryption } from '../../objects/object-layer.ts';
 import { encryptionContext, givenKey, requestedEncryption } from '../encryption-headers.ts';
 
+const schemeHeaders = [
+  'x-amz-server-side-encryption',
+  'x-amz-server-side-encryption-aws-kms-key-id',
+  'x-amz-server-side-encryption-context',
+  'x-amz-server-side-encryption-bucket-key-enabled',
+];
+
 export const maxPartNumber = 10_000;
 
 export function uploadIdOf(call: S3Call): string {
@@ -38,6 +45,11 @@ export async function uploadContext({ objects, bucket, key, query }: S3Call): Pr
     if (error instanceof S3Error && error.status === 404) return {};
     throw error;
   }
+}
+
+/** Checks the encryption that a part repeats, as `checkRepeatedEncryption`. Requests for parts without it need no read of the upload. */
+export async function checkEncryptionOfPart(call: S3Call): Promise<void> {
+  if (schemeHeaders.some((name) => call.request.headers[name] !== undefined)) await checkRepeatedEncryption(call);
 }
 
 /**
