@@ -1,7 +1,7 @@
 import { readPlainObjectList } from './plain-object-list.ts';
 import type { S3Error } from './s3-error.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { element, xmlDocument, xmlSentence } from './xml-writer.ts';
 
 /** Writes the XML response of an error. */
 export function writeErrorDocument(
@@ -12,7 +12,7 @@ export function writeErrorDocument(
     'Error',
     [
       element('Code', error.wireCode),
-      element('Message', error.message),
+      element('Message', [xmlSentence(error.message)]),
       ...Object.entries(error.details).map(([name, value]) => element(name, value)),
       element('Resource', request.resource),
       element('RequestId', request.requestId),

@@ -256,7 +256,10 @@ function decode(bytes: Buffer): string {
 
 /** Makes the error for a document that lacks something or has something wrong. */
 export function malformed(why: string): S3Error {
-  return new S3Error('MalformedXML', `The XML that you provided was not well formed or did not validate: ${why}.`);
+  return new S3Error(
+    'MalformedXML',
+    `The XML you provided was not well-formed or did not validate against our published schema: ${why}.`,
+  );
 }
 
 /** Finds the only child with a name. Returns undefined if there is none. */

@@ -49,8 +49,5 @@ function digitOf(code: number): number {
 
 function unknownReference(name: string): S3Error {
   const shown = /^[^;&]*;?/.exec(name)?.[0] ?? '';
-  return new S3Error(
-    'MalformedXML',
-    `The XML that you provided was not well formed: "&${shown}" is no known reference.`,
-  );
+  return new S3Error('MalformedXML', `The XML you provided was not well-formed: "&${shown}" is no known reference.`);
 }

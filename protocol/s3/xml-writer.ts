@@ -17,6 +17,11 @@ export function xmlText(text: string): Xml {
   return escape(text) as Xml;
 }
 
+/** Writes a sentence between elements. Quotes stay, as in the messages of S3: some programs read them without a parser. */
+export function xmlSentence(text: string): Xml {
+  return escape(text).replaceAll('&quot;', '"').replaceAll('&apos;', "'") as Xml;
+}
+
 /**
  * Writes elements with finished markup in the gaps: markup`<Size>${5}</Size>`. It is for lines that a response has a thousand times: one
  * call of `element` costs as much as such a line of five elements.

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from './s3-error.ts';
 import { readXml, XmlScanner, type XmlNode } from './xml-reader.ts';
-import { element, markup, urlEncodeKey, xmlDocument, xmlText, type Xml } from './xml-writer.ts';
+import { element, markup, urlEncodeKey, xmlDocument, xmlText, type Xml, xmlSentence } from './xml-writer.ts';
 
 const limits = { maxBytes: 1_000_000 };
 
@@ -29,6 +29,7 @@ describe('writing', () => {
 
   it('escapes markup and control characters', () => {
     expect(element('A', `<&>"'\u0001\r\n\u007f`)).toBe('<A>&lt;&amp;&gt;&quot;&apos;&#x1;&#xD;&#xA;&#x7F;</A>');
+    expect(element('A', [xmlSentence(`<&>"' &quot;`)])).toBe(`<A>&lt;&amp;&gt;"' &amp;quot;</A>`);
   });
 
   it('writes dates, numbers and booleans', () => {

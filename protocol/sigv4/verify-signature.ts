@@ -144,7 +144,7 @@ export function verifySignature(
   }
   throw new S3Error(
     'SignatureDoesNotMatch',
-    'The request signature that we calculated does not match the signature that you provided. Check the secret key, and ' +
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method, and ' +
       'that no proxy changes the path, the query or the host.',
     {
       details: mismatch(

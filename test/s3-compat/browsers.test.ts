@@ -101,7 +101,7 @@ const post = (bucket: string, fields: Readonly<Record<string, string>>, content:
 const key = 'open/${filename}';
 
 const field = (name: string) =>
-  `Bucket POST must contain a field named &apos;${name}&apos;.  If it is specified, please check the order of the fields.`;
+  `Bucket POST must contain a field named '${name}'.  If it is specified, please check the order of the fields.`;
 const policy = 'Invalid according to Policy: ';
 
 const mismatched = ({ policy: text = '', ...fields }: Readonly<Record<string, string>>) =>
@@ -134,7 +134,7 @@ describe('a preflight', () => {
 
   const notAllowed =
     'CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request method / ' +
-    'Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource&apos;s CORS spec.';
+    "Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.";
   const notEnabled = 'CORSResponse: CORS is not enabled for this bucket.';
 
   it.each([
@@ -187,16 +187,12 @@ describe('an answer to a page', () => {
 describe('PutBucketCors', () => {
   const method = '<AllowedMethod>GET</AllowedMethod>';
   const origin = '<AllowedOrigin>*</AllowedOrigin>';
-  const notWellFormed = 'The XML that you provided was not well formed or did not validate: ';
+  const notWellFormed = 'The XML you provided was not well-formed or did not validate against our published schema: ';
 
   it.each([
-    [
-      '<CORSConfiguration/>',
-      'MalformedXML',
-      `${notWellFormed}&quot;CORSConfiguration&quot; lacks &quot;CORSRule&quot;.`,
-    ],
-    [rules(origin), 'MalformedXML', `${notWellFormed}&quot;CORSRule&quot; lacks &quot;AllowedMethod&quot;.`],
-    [rules(method), 'MalformedXML', `${notWellFormed}&quot;CORSRule&quot; lacks &quot;AllowedOrigin&quot;.`],
+    ['<CORSConfiguration/>', 'MalformedXML', `${notWellFormed}"CORSConfiguration" lacks "CORSRule".`],
+    [rules(origin), 'MalformedXML', `${notWellFormed}"CORSRule" lacks "AllowedMethod".`],
+    [rules(method), 'MalformedXML', `${notWellFormed}"CORSRule" lacks "AllowedOrigin".`],
     [
       rules(`${origin}<AllowedMethod>PATCH</AllowedMethod>`),
       'InvalidRequest',
@@ -205,12 +201,12 @@ describe('PutBucketCors', () => {
     [
       rules(`${method}<AllowedOrigin>*.*</AllowedOrigin>`),
       'InvalidRequest',
-      'AllowedOrigin &quot;*.*&quot; can not have more than one wildcard.',
+      'AllowedOrigin "*.*" can not have more than one wildcard.',
     ],
     [
       rules(`${method}${origin}<ExposeHeader>*</ExposeHeader>`),
       'InvalidRequest',
-      'ExposeHeader &quot;*&quot; contains wildcard. We currently do not support wildcard for ExposeHeader.',
+      'ExposeHeader "*" contains wildcard. We currently do not support wildcard for ExposeHeader.',
     ],
   ])('refuses %s', async (body, code, message) => {
     const answer = await put(body);
@@ -282,7 +278,8 @@ describe('a form', () => {
     ]);
   });
 
-  const mismatch = 'The request signature that we calculated does not match the signature that you provided.';
+  const mismatch =
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.';
 
   it.each([
     ['no credentials', () => refused, 403, 'AccessDenied', 'Access Denied.', ''],
@@ -325,7 +322,7 @@ describe('a form', () => {
       () => signedFields(refused, { accessKey: 'nobody', secretKey: 'x' }),
       403,
       'InvalidAccessKeyId',
-      'The access key ID that you provided does not exist in our records.',
+      'The AWS Access Key Id you provided does not exist in our records.',
       '<AWSAccessKeyId>nobody</AWSAccessKeyId>',
     ],
     [
@@ -350,7 +347,7 @@ describe('a form', () => {
       () => signed({}, { bucket: 'ruled' }),
       403,
       'AccessDenied',
-      `${policy}Policy Condition failed: [&quot;eq&quot;, &quot;$bucket&quot;, &quot;ruled&quot;]`,
+      `${policy}Policy Condition failed: ["eq", "$bucket", "ruled"]`,
       '',
     ],
     [
@@ -358,7 +355,7 @@ describe('a form', () => {
       () => ({ ...signed(), key: 'other' }),
       403,
       'AccessDenied',
-      `${policy}Policy Condition failed: [&quot;eq&quot;, &quot;$key&quot;, &quot;refused&quot;]`,
+      `${policy}Policy Condition failed: ["eq", "$key", "refused"]`,
       '',
     ],
     [
@@ -374,7 +371,7 @@ describe('a form', () => {
       () => range(1, 4),
       400,
       'EntityTooLarge',
-      'Your proposed upload exceeds the maximum allowed object size.',
+      'Your proposed upload exceeds the maximum allowed size',
       '<ProposedSize>5</ProposedSize><MaxSizeAllowed>4</MaxSizeAllowed>',
     ],
     [
@@ -382,7 +379,7 @@ describe('a form', () => {
       () => range(6, 9),
       400,
       'EntityTooSmall',
-      'Your proposed upload is smaller than the minimum allowed object size.',
+      'Your proposed upload is smaller than the minimum allowed size',
       '<ProposedSize>5</ProposedSize><MinSizeAllowed>6</MinSizeAllowed>',
     ],
     [
@@ -390,7 +387,7 @@ describe('a form', () => {
       () => signed({}, { conditions: [['ends-with', '$key', 'a']] }),
       400,
       'InvalidPolicyDocument',
-      'Invalid Policy: Invalid Condition: unknown operation &apos;ends-with&apos;.',
+      "Invalid Policy: Invalid Condition: unknown operation 'ends-with'.",
       '',
     ],
     [

@@ -160,7 +160,7 @@ function invalid(name: string, value: string, message: string): S3Error {
 }
 
 function malformedAcl(why: string, cause?: unknown): S3Error {
-  const message = why.startsWith('The XML') ? why : `The XML that you provided is no valid ACL: ${why}.`;
+  const message = why.startsWith('The XML') ? why : `The XML you provided is no valid ACL: ${why}.`;
   return new S3Error('MalformedACLError', message, { cause });
 }
 

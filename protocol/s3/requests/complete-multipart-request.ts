@@ -35,7 +35,7 @@ export function parseCompleteMultipartUpload(body: string | Buffer): readonly Co
     if (partNumber <= before) {
       throw new S3Error(
         'InvalidPartOrder',
-        `The list of parts was not in ascending order: part ${partNumber} comes after part ${before}.`,
+        `The list of parts was not in ascending order. Parts must be ordered by part number: part ${partNumber} comes after part ${before}.`,
       );
     }
     before = partNumber;

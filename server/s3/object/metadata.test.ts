@@ -4,8 +4,7 @@ import { type Reply, testCalls, type TestCalls } from '../../../test/support/s3-
 type Headers = Readonly<Record<string, string>>;
 
 const redirect = 'x-amz-website-redirect-location';
-const prefixes =
-  'The website redirect location must have a prefix of &apos;http://&apos; or &apos;https://&apos; or &apos;/&apos;.';
+const prefixes = "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.";
 
 let calls: TestCalls;
 beforeEach(async () => {

@@ -76,7 +76,7 @@ const argument = (message: string | RegExp, details: readonly string[] = ['Argum
 export const mismatch: Expected = {
   status: 403,
   code: 'SignatureDoesNotMatch',
-  message: /^The request signature that we calculated does not match the signature that you provided\./,
+  message: /^The request signature we calculated does not match the signature you provided\. Check your key/,
   details: ['AWSAccessKeyId', 'StringToSign', 'SignatureProvided', 'StringToSignBytes'],
 };
 export const mismatchV4 = {
@@ -87,7 +87,7 @@ const unsigned = /^There were headers present in the request which were not sign
 const skewed: Expected = {
   status: 403,
   code: 'RequestTimeTooSkewed',
-  message: "The difference between the request time and the server's time is too large.",
+  message: 'The difference between the request time and the current time is too large.',
   details: ['RequestTime', 'ServerTime', 'MaxAllowedSkewMilliseconds'],
 };
 const expired = denied('Request has expired', ['Expires', 'ServerTime']);
@@ -107,7 +107,7 @@ export const rules: readonly Rule[] = [
     {
       status: 403,
       code: 'InvalidAccessKeyId',
-      message: 'The access key ID that you provided does not exist in our records.',
+      message: 'The AWS Access Key Id you provided does not exist in our records.',
       details: ['AWSAccessKeyId'],
     },
   ],
