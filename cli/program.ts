@@ -3,7 +3,14 @@ import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
 import { CliError } from './config/cli-error.ts';
 import { topicNames } from './commands/help/topic-names.ts';
-import { type CommandGroup, commandsOf, laterGroups, type Runner, type Task } from './commands/command-group.ts';
+import {
+  type CommandGroup,
+  commandsOf,
+  laterGroups,
+  type OutputStyle,
+  type Runner,
+  type Task,
+} from './commands/command-group.ts';
 import { addAliasCommands } from './commands/aliases/alias-commands.ts';
 import { addDataCommands } from './commands/data/data-commands.ts';
 import { addProgramCommands } from './commands/program-commands.ts';
@@ -87,7 +94,7 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
       '-C, --config-dir <folder>',
       'folder of config.json and certs (or COFFER_CONFIG_DIR, MC_CONFIG_DIR; ~/.coffer)',
     )
-    .option('-q, --quiet', 'show no progress bar')
+    .option('-q, --quiet', 'print only errors, and the data that a command is asked for')
     .option('--json', 'print one line of JSON for each message, errors included')
     .option('--debug', 'show requests and responses, without secrets')
     .option('--insecure', 'do not check TLS certificates')
@@ -105,7 +112,7 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
       // `fail` prints the errors. Help for a wrong command goes to standard error.
       writeErr: (text) => (text.startsWith('error:') ? undefined : io.stderr.write(text)),
     });
-  const runner: Runner = async (tasks, paged) => runTasks(io, program.opts<GlobalOptions>(), tasks, paged);
+  const runner: Runner = async (tasks, style) => runTasks(io, program.opts<GlobalOptions>(), tasks, style);
   program
     .helpCommand(false)
     .command('help [words...]')
@@ -155,7 +162,12 @@ async function addLaterCommands(commands: CommandGroup, words: readonly string[]
   }
 }
 
-async function runTasks(io: Io, options: GlobalOptions, tasks: readonly Task[], paged: boolean): Promise<void> {
+async function runTasks(
+  io: Io,
+  options: GlobalOptions,
+  tasks: readonly Task[],
+  { paged, quietable }: OutputStyle,
+): Promise<void> {
   const usePager =
     paged && io.stdout === process.stdout && process.stdout.isTTY && !options.json && !options.disablePager;
   const left = new AbortController();
@@ -163,7 +175,7 @@ async function runTasks(io: Io, options: GlobalOptions, tasks: readonly Task[], 
     ? await (await import('./terminal/pager.ts')).startPager(io.env, () => left.abort())
     : undefined;
   const signal = pager === undefined ? io.signal : AbortSignal.any([io.signal, left.signal]);
-  const context = new Context({ ...io, signal }, options, pager?.input);
+  const context = new Context({ ...io, signal }, options, { pager: pager?.input, quietable });
   let failed = 0;
   try {
     for (const { work, doing, subject } of tasks) {

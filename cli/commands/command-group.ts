@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Context } from './context.ts';
+import { isQuietable } from './quiet-commands.ts';
 
 /** The groups whose commands are defined when a command line names them, and their descriptions. */
 export const laterGroups = {
@@ -20,8 +21,16 @@ export interface Task {
   readonly work: (context: Context) => Promise<void>;
 }
 
-/** Runs the tasks of a command, with a pager for long output where `paged`. With several tasks it reports a failure and continues, and fails at the end. */
-export type Runner = (tasks: readonly Task[], paged: boolean) => Promise<void>;
+/** How the output of a command is shown. */
+export interface OutputStyle {
+  /** Long output is shown by a pager. */
+  readonly paged: boolean;
+  /** The messages only say what was done, and `--quiet` leaves them out. */
+  readonly quietable: boolean;
+}
+
+/** Runs the tasks of a command. With several tasks it reports a failure and continues, and fails at the end. */
+export type Runner = (tasks: readonly Task[], style: OutputStyle) => Promise<void>;
 
 /** The function behind a command. `args` are the given arguments; the values of a list follow each other. */
 type CommandFunction<Options extends object = object> = (
@@ -143,7 +152,7 @@ export class CommandGroup<Module = undefined> {
         subject: list.at(subject) ?? list[0],
         work: async (context: Context) => run(await this.#load())(context, list, command.opts<Options>()),
       }));
-      await this.#runner(tasks, paged);
+      await this.#runner(tasks, { paged, quietable: isQuietable(path) });
     });
   }
 

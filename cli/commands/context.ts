@@ -48,16 +48,21 @@ export class Context {
   #readHeaders: Readonly<Record<string, string>> | undefined;
 
   /** `pager` takes the messages instead of standard output. */
-  constructor(io: Io, options: GlobalOptions, pager?: Writable) {
+  constructor(
+    io: Io,
+    options: GlobalOptions,
+    { pager, quietable = false }: { readonly pager?: Writable | undefined; readonly quietable?: boolean } = {},
+  ) {
     this.io = io;
     this.#options = options;
+    this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
     this.output = new Output(io, {
       json: options.json === true || isSet(io.env['MC_JSON']),
       color: options.color,
       pager,
+      quiet: this.quiet && quietable,
     });
     this.folders = foldersOf(options.configDir, { platform: process.platform, env: io.env, home: homedir() });
-    this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
   }
 
   get signal(): AbortSignal {

@@ -82,6 +82,8 @@ interface OutputOptions {
   /** False for none at all. */
   readonly color?: boolean | undefined;
   readonly pager?: Writable | undefined;
+  /** Prints no messages for people, only errors, warnings and JSON. */
+  readonly quiet?: boolean;
 }
 
 /** Prints messages for people; with `--json` one line of JSON for each, including errors. */
@@ -90,6 +92,7 @@ export class Output {
   /** Colors a part of a message. */
   readonly paint: Paint;
   readonly #io: Io;
+  readonly #quiet: boolean;
   readonly #out: Writable;
   readonly #paintError: Paint;
   /** Set while the last line of the terminal shows a progress bar. */
@@ -101,6 +104,7 @@ export class Output {
     this.#io = io;
     this.#out = options.pager ?? io.stdout;
     this.json = options.json;
+    this.#quiet = options.quiet === true;
     this.paint = paintFor(io.stdout, io.env, options.color !== false && !options.json);
     this.#paintError = paintFor(io.stderr, io.env, options.color !== false && !options.json);
   }
@@ -114,7 +118,7 @@ export class Output {
 
   #textOf(human: string, fields: Readonly<Record<string, unknown>>): string {
     if (this.json) return `${JSON.stringify({ status: 'success', ...fields })}\n`;
-    return human === '' ? '' : `${human}\n`;
+    return human === '' || this.#quiet ? '' : `${human}\n`;
   }
 
   /** Formats a table that fits the terminal. */

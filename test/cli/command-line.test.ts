@@ -222,6 +222,12 @@ describe('the program', () => {
     expect([shown.includes('┃▓▓▓'), shown.includes('100.0%')]).toEqual([true, true]);
     const lines = (await runCoffer(args, { env })).stdout.toString();
     expect(lines).toMatch(/^`.*file` -> `s\/bucket\/file`\nTotal: 5B, Transferred: 5B, Speed: .*\/s\n$/);
-    expect((await runCoffer(['--quiet', ...args], { env, terminal: true })).stdout.toString()).not.toContain('┃');
+    expect((await runCoffer(['--quiet', ...args], { env, terminal: true })).stdout.toString()).toBe('');
+    expect((await runCoffer(args, { env: { ...env, MC_QUIET: 'on' } })).stdout.toString()).toBe('');
+    expect((await runCoffer(['--quiet', '--json', ...args], { env })).stdout.toString()).toContain(
+      '"status":"success"',
+    );
+    const refused = await runCoffer(['--quiet', 'cp', join(folder, 'none'), 's/bucket/'], { env });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Unable to read')]);
   });
 });

@@ -1,6 +1,7 @@
 import { CliError } from '../../config/cli-error.ts';
 import { getReplication } from '../../s3/replication.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
+import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { bucketOf } from './replicate.ts';
 
@@ -25,10 +26,10 @@ export async function replicationStatus(
   await getReplication(client, bucket);
   if (nodes) {
     const queue = (stats['queueStats'] ?? {}) as Fields;
-    context.output.message(JSON.stringify(queue, null, 1), { op: 'status', ...queue });
+    context.output.message(documentText(queue), { op: 'status', ...queue });
     return;
   }
-  const human = JSON.stringify({ stats, remoteTargets }, null, 1);
+  const human = documentText({ stats, remoteTargets });
   context.output.message(human, { op: 'status', url: argument, replicationstats: stats, remoteTargets });
 }
 
@@ -74,7 +75,7 @@ export async function resyncStatus(
   const query = { 'replication-reset-status': '', ...(remoteBucket !== '' && { arn: remoteBucket }) };
   const { text } = await client.text({ method: 'GET', bucket: target.bucket, query });
   const resyncInfo = JSON.parse(text) as Fields;
-  context.output.message(JSON.stringify(resyncInfo, null, 1), {
+  context.output.message(documentText(resyncInfo), {
     op: 'status',
     url: argument,
     resyncInfo,

@@ -1,6 +1,7 @@
 import { CliError } from '../../config/cli-error.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf, type AdminClient } from '../admin-client.ts';
+import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -209,6 +210,6 @@ async function call(
   return admin.json<Fields>({ method, call: `site-replication/${name}`, query, body, ...(encrypted && { encrypted }) });
 }
 
-function print(context: Context, answer: Fields, human = JSON.stringify(answer, null, 1)): void {
-  context.output.message(human, answer);
+function print(context: Context, answer: Fields, human = documentText(answer)): void {
+  context.output.message(answer['enabled'] === false ? 'Site replication is not enabled' : human, answer);
 }

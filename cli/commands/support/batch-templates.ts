@@ -39,9 +39,9 @@ export const batchTemplates = {
       metadata:
         - key: content-type
           value: "image/*"
-    notify:
-      endpoint: "https://HOST/PATH"
-      token: "Bearer TOKEN"
+    # notify: # for a MinIO
+    #   endpoint: "https://HOST/PATH"
+    #   token: "Bearer TOKEN"
     retry:
       attempts: 10
       delay: 500ms`,
@@ -66,9 +66,9 @@ export const batchTemplates = {
         - key: content-type
           value: "image/*"
       kmskey: OLD-KEY-NAME
-    notify:
-      endpoint: "https://HOST/PATH"
-      token: "Bearer TOKEN"
+    # notify: # for a MinIO
+    #   endpoint: "https://HOST/PATH"
+    #   token: "Bearer TOKEN"
     retry:
       attempts: 10
       delay: 500ms`,
@@ -97,9 +97,9 @@ export const batchTemplates = {
       olderThan: 10h
       purge:
         retainVersions: 0
-  notify:
-    endpoint: "https://HOST/PATH"
-    token: "Bearer TOKEN"
+  # notify: # for a MinIO
+  #   endpoint: "https://HOST/PATH"
+  #   token: "Bearer TOKEN"
   retry:
     attempts: 10
     delay: 500ms`,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../config/cli-error.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
+import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { batchTemplates } from './batch-templates.ts';
 
@@ -78,14 +79,14 @@ export async function jobStatus(context: Context, [alias = '', id = '']: readonl
       call: 'status-job',
       query: { jobId: id },
     });
-    context.output.message(JSON.stringify(metric, null, 1), { metric });
+    context.output.message(documentText(metric), { metric });
     return;
   }
   for (;;) {
     const metric = await lastMetric(admin, id);
     if (metric === undefined) return;
     const status = metric.complete === true ? 'complete' : metric.failed === true ? 'failed' : 'in-progress';
-    context.output.message(JSON.stringify(metric, null, 1), { status, metric });
+    context.output.message(documentText(metric), { status, metric });
     if (status !== 'in-progress') return;
     await sleep(1_000, undefined, { signal: context.signal });
   }

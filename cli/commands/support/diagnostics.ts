@@ -3,6 +3,7 @@ import { CliError } from '../../config/cli-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf, jsonLines, pathPart, type AdminRequest } from '../admin-client.ts';
+import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -119,7 +120,7 @@ export async function perf(context: Context, args: readonly string[], options: P
     const { body } = await admin.stream({ method: 'POST', call: perfCalls[one], query });
     let last: unknown;
     for await (const result of jsonLines<unknown>(body)) last = result;
-    context.output.message(`${one}\n${JSON.stringify(last, null, 1)}`, { type: one, perf: last });
+    context.output.message(`${one}\n${documentText(last)}`, { type: one, perf: last });
   }
 }
 
@@ -152,7 +153,7 @@ export async function topLocks(
 export async function bucketScan(context: Context, [alias = '']: readonly string[], bucket: string): Promise<void> {
   const admin = await adminOf(context, alias);
   const scans = await admin.json<unknown>({ method: 'GET', call: `scanner/status/${pathPart(bucket)}` });
-  context.output.message(JSON.stringify(scans, null, 1), { bucket, scans });
+  context.output.message(documentText(scans), { bucket, scans });
 }
 
 /** The bits of the metrics in the admin API. */
@@ -186,6 +187,6 @@ export async function topMetrics(
   const query = { types: metricTypes[kind], interval: `${interval}s`, n, hosts: nodes, ...by };
   const { body } = await admin.stream({ method: 'GET', call: 'metrics', query });
   for await (const metrics of jsonLines<Readonly<Record<string, unknown>>>(body)) {
-    await context.output.line(JSON.stringify(metrics, null, 1), metrics);
+    await context.output.line(documentText(metrics), metrics);
   }
 }
