@@ -92,6 +92,26 @@ export function describeListings(client: ClientDriver): void {
       expect((await client.attempt('diff', client.path('none'), 's/walk')).code).toBe(1);
     });
 
+    it('stat a bucket with its rules, and never call it private where a prefix is public', async () => {
+      await client.run('mb', 's/described');
+      const before = await client.json('stat', 's/described');
+      expect(before).toMatchObject([
+        { Policy: { type: 'none' }, location: 'us-east-1', ilm: {}, notification: { config: { QueueConfigs: null } } },
+      ]);
+      expect(before).toMatchObject([{ Replication: { enabled: false, config: { Rules: null, Role: '' } } }]);
+      await client.run('anonymous', 'set', 'download', 's/described/site');
+      await client.run('ilm', 'rule', 'add', 's/described', '--expire-days', '3');
+      expect(await client.json('stat', 's/described')).toMatchObject([
+        {
+          Policy: { type: 'custom', policy: expect.stringContaining('described/site*') },
+          ilm: { config: { Rules: [{ Expiration: { Days: 3 } }] } },
+        },
+      ]);
+      const text = await client.run('stat', 's/described');
+      expect([/Anonymous *: custom/.test(text), /ILM *: 1 rule/.test(text)]).toEqual([true, true]);
+      await client.run('rb', 's/described');
+    });
+
     it('list, stat and remove files of this machine', async () => {
       await client.file('local/x/y', '1');
       expect((await client.json('ls', client.path('local'))).map(({ key, type }) => [key, type])).toEqual([

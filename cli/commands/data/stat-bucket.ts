@@ -6,21 +6,23 @@ import { getBucketPolicy, getObjectLock, getVersioning } from '../../s3/bucket-s
 import type { S3Client } from '../../s3/client.ts';
 import { getTags } from '../../s3/object-settings.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { formatTime } from '../../terminal/format.ts';
+import { counted, formatSize, formatTime } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
+import { bucketRules, ruleFields, type BucketRules } from './stat-bucket-more.ts';
 import { accessTo, nameOf, readAnonymousAccess } from './settings/anonymous-policy.ts';
 
 /** Shows what is set for a bucket. A setting that the caller may not read is left out. */
 export async function statBucket(context: Context, client: S3Client, target: RemoteTarget): Promise<void> {
   const { bucket } = target;
   await headBucket(client, bucket);
-  const [buckets, rule, versioning, lock, policy, tags] = await Promise.all([
+  const [buckets, rule, versioning, lock, policy, tags, rules] = await Promise.all([
     permitted(listBuckets(client)),
     permitted(getBucketEncryption(client, bucket)),
     permitted(getVersioning(client, bucket)),
     permitted(getObjectLock(client, bucket)),
     permitted(getBucketPolicy(client, bucket).then((document) => ({ document }))),
     permitted(getTags(client, { bucket, key: '' })),
+    bucketRules(context, client, target),
   ]);
   const created = buckets?.find(({ name }) => name === bucket)?.created;
   const encryption = encryptionOf(rule);
@@ -35,6 +37,11 @@ export async function statBucket(context: Context, client: S3Client, target: Rem
     ObjectLock: lock && `Enabled${mode === '' ? '' : `, ${mode} for ${validity}`}`,
     Anonymous: access,
     Tags: tags && Object.keys(tags).length > 0 ? JSON.stringify(tags) : undefined,
+    Location: rules.location,
+    ILM: countOf(rules.lifecycle),
+    Events: countOf(rules.notifications),
+    Replicated: countOf(rules.replication.Rules ?? []),
+    Usage: rules.usage && usageText(rules.usage),
   });
   context.output.message(`${human}\n`, {
     name: `${bucket}/`,
@@ -44,9 +51,19 @@ export async function statBucket(context: Context, client: S3Client, target: Rem
     Versioning: versioning && { status: versioning.status, MFADelete: versioning.mfaDelete },
     Encryption: encryption,
     ObjectLock: { enabled: lock === undefined ? '' : 'Enabled', mode, validity },
-    Policy: access && { type: access === 'private' ? 'none' : access },
+    Policy: access && { type: access === 'private' ? 'none' : access, policy: policy?.document },
     tagging: tags,
+    ...ruleFields(rules),
   });
+}
+
+/** Undefined for no rules, which have no line. */
+function countOf(rules: readonly unknown[]): string | undefined {
+  return rules.length === 0 ? undefined : counted(rules.length, 'rule');
+}
+
+function usageText({ size = 0, objectsCount = 0, versionsCount = 0 }: NonNullable<BucketRules['usage']>): string {
+  return `${formatSize(size)} in ${counted(objectsCount, 'object')} and ${counted(versionsCount, 'version')}, at the last count`;
 }
 
 function encryptionOf(rule: BucketEncryptionRule | undefined): {
@@ -75,7 +92,8 @@ async function permitted<T>(answer: Promise<T>): Promise<T | undefined> {
 
 function accessOf(document: string | undefined, bucket: string): string {
   const access = readAnonymousAccess(document === undefined ? undefined : JSON.parse(document), bucket);
-  return nameOf(accessTo(access, '')) ?? (access.others.length > 0 ? 'custom' : 'private');
+  const isSet = access.others.length > 0 || access.permissions.size > 0;
+  return nameOf(accessTo(access, '')) ?? (isSet ? 'custom' : 'private');
 }
 
 const algorithms = { 'SSE-S3': 'AES256', 'SSE-KMS': 'aws:kms', none: undefined } as const;

@@ -93,7 +93,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     name: 'statistics of a bucket',
     reason:
-      '`stat` of a bucket has no usage, notifications and replication: `admin usage`, `event list` and `replicate ls` show them.',
+      '`stat` of a bucket has the time at which it was made, and not the present one; its usage is of the last count; the parts of ARNs and the names of XML elements are those of a Go program.',
     is: ({ kind, line }) => kind === 'json' && /^stat A\/[\w-]+$/.test(line),
   },
   {
