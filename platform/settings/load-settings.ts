@@ -166,12 +166,13 @@ function readRoot(reader: SettingReader): ServerSettings['root'] {
 /** Reads the settings of maintenance. */
 function readUpkeep(
   reader: SettingReader,
-): Pick<ServerSettings, 'storageReserve' | 'maxGarbage' | 'scrubBytesPerSecond'> {
+): Pick<ServerSettings, 'storageReserve' | 'maxGarbage' | 'packsBodies' | 'scrubBytesPerSecond'> {
   const server = group(reader, 'SVC_');
   const [reserve, scrubRate] = [server.read('STORAGE_RESERVE'), server.read('SCRUB_RATE')];
   return {
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
     maxGarbage: (server.number('STORAGE_GARBAGE') ?? 25) / 100,
+    packsBodies: server.onOff('STORAGE_PACK'),
     scrubBytesPerSecond: isSize(scrubRate) && scrubRate.kind === 'bytes' ? scrubRate.bytes : 0,
   };
 }

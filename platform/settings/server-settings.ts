@@ -80,9 +80,11 @@ export interface ServerSettings {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly stores: StoreSettings;
   readonly storageReserve: Size;
-  /** The speed of the background scrub; 0 switches it off. */
   /** The share of a segment that may be garbage, from 0 to 1. */
   readonly maxGarbage: number;
+  /** True where bodies that are files of their own are moved to segments. */
+  readonly packsBodies: boolean;
+  /** The speed of the background scrub; 0 switches it off. */
   readonly scrubBytesPerSecond: number;
   readonly scanner: ScannerSettings;
   readonly lifecycle: LifecycleSettings;

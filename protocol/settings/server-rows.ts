@@ -211,6 +211,12 @@ export const upkeepRows: readonly Setting[] = [
     { default: '25', aliases: [] },
   ),
   serverRow(
+    'SVC_STORAGE_PACK',
+    onOff,
+    'Whether bodies of up to 4 MiB that older servers and copies of stores left as files of their own are moved to segments in the background.',
+    { default: 'off', aliases: [] },
+  ),
+  serverRow(
     'SVC_SCANNER_CYCLE',
     { kind: 'duration' },
     'Rest between two counts of objects and bytes by bucket, by all servers together; at least nine times what the last count took. 0s: they are counted only when somebody asks.',

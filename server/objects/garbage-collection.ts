@@ -104,7 +104,7 @@ export async function removeQueuedBlobs(
 }
 
 /** Returns a function that tells if a body is in a segment, and so no file to remove. It looks for each segment once. */
-function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise<boolean> {
+export function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise<boolean> {
   const known = new Map<SegmentId, Promise<boolean>>();
   return async (blob) => {
     const segment = placeOf(blob)?.segment;

@@ -260,7 +260,7 @@ export interface ObjectLayer {
     request: Pick<CopySource, 'bucket' | 'key' | 'versionId'> & { readonly keyName: string },
   ): Promise<boolean>;
 
-  /** Moves a packed body to another segment. Resolves to false where its object has another body by now. For compaction. */
+  /** Moves a body to a segment. Resolves to false where its object has another body by now. For compaction. */
   moveBody(blob: BlobId, owner: BlobOwner): Promise<boolean>;
 
   createMultipartUpload(

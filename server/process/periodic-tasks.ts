@@ -9,6 +9,7 @@ import {
 import type { BlobOwner } from '../objects/contract/objects.ts';
 import { compactSegments } from '../objects/segments/compact-segments.ts';
 import { pace } from '../maintenance/pace.ts';
+import { packBodies } from '../maintenance/pack-bodies.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { fencedRecords, type Hold, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
@@ -36,6 +37,7 @@ const intervalsMs = {
   removals: 30_000,
   orphans: 3_600_000,
   segments: 30_000,
+  pack: 60_000,
   credentials: 600_000,
   scrub: 60_000,
   keys: 5_000,
@@ -66,9 +68,10 @@ export function runPeriodicTasks(
   {
     scrubBytesPerSecond,
     maxGarbage,
+    packsBodies,
     scanner,
     lifecycle,
-  }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'maxGarbage' | 'scanner' | 'lifecycle'>,
+  }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'maxGarbage' | 'packsBodies' | 'scanner' | 'lifecycle'>,
   tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
@@ -115,6 +118,24 @@ export function runPeriodicTasks(
       const signal = AbortSignal.any([hold.signal, stopping.signal]);
       return compactSegments({ ...sweeping(hold), ...compaction, log, skew, signal });
     }),
+    // One round covers all objects. The next one is due a day after its end.
+    ...(packsBodies
+      ? [
+          repeatTask({
+            ...common,
+            task: 'pack',
+            intervalMs: intervalsMs.pack,
+            what: 'bodies',
+            failed: 'could not move bodies to segments; the next round goes on',
+            async work(hold) {
+              const records = fencedRecords(stores.records, hold);
+              const signal = AbortSignal.any([hold.signal, stopping.signal]);
+              await packBodies({ ...compaction, records, blobs, log, signal });
+              return { removed: 0 };
+            },
+          }),
+        ]
+      : []),
     // This task needs no fence: removing expired credentials twice does no harm.
     repeat('credentials', 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),

@@ -5,7 +5,7 @@ import { newBlobId } from '../operations/commit-change.ts';
 import type { IncomingBody } from './incoming-body.ts';
 
 /** Bodies up to this many bytes share files. Larger ones are as fast in files of their own, whose space is free at once. */
-const PACKED_LIMIT = 4 * 1024 * 1024;
+export const PACKED_LIMIT = 4 * 1024 * 1024;
 
 /** Stores the bytes of a body, ciphertext if it is encrypted. They are durable when this resolves. */
 export async function storeBlob(

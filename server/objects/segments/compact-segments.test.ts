@@ -265,7 +265,7 @@ describe('objects of medium size', () => {
         })(),
       }),
     );
-    await vi.waitFor(async () => expect(await test.segments()).toBe(1), { timeout: 20_000, interval: 5 });
+    await expect.poll(() => test.segments(), { timeout: 60_000 }).toBe(1);
     test.clock.now += 2 * DAY;
     const { compact } = test;
     expect((await compact()).removed).toBe(1);

@@ -1,4 +1,5 @@
 import { keptPieces } from '../../../platform/pieces.ts';
+import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
 import type { ObjectContext } from '../context.ts';
@@ -8,15 +9,15 @@ import { findVersion, NULL_VERSION } from '../operations/versions.ts';
 import { encodeObject } from '../records/object-record.ts';
 
 /**
- * Moves a packed body to another segment, byte by byte as it is: its checksums are compared when it is read. Returns false where its object
- * has another body by now, or is gone.
+ * Moves a body to a segment, byte by byte as it is: its checksums are compared when it is read. It is in another segment, or a file of its
+ * own. Returns false where its object has another body by now, or is gone.
  */
 export async function moveBody(context: ObjectContext, blob: BlobId, owner: BlobOwner): Promise<boolean> {
   const { segments } = context.blobs;
-  const place = placeOf(blob);
-  if (segments === undefined || place === undefined) return false;
-  if ((await findBody(context, blob, owner)) === undefined) return false;
-  const { length } = place;
+  const before = await findBody(context, blob, owner);
+  if (segments === undefined || before === undefined) return false;
+  const { size, sealed } = before.stored.record;
+  const length = placeOf(blob)?.length ?? (sealed === undefined ? size : cipherSize(size));
   const bytes = keptPieces(context.blobs.read(blob, { start: 0, end: length, size: length }));
   const { id } = await segments.write(bytes, { length });
   return commitChange(context, async () => {
