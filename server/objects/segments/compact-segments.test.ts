@@ -45,6 +45,7 @@ async function prepared() {
     });
   return {
     clock,
+    disk,
     records,
     compact,
     get layer() {
@@ -329,6 +330,21 @@ describe('objects of medium size', () => {
       compactSegments({ records, blobs, move, maxGarbage: 0.25, unmovable, log: silent, now: clock.now });
     expect(await round(() => Promise.reject(new S3Error('SlowDown', 'too many')))).toMatchObject({ moved: 0 });
     expect(await round((blob, owner) => layer.moveBody(blob, owner))).toMatchObject({ moved: 1 });
+  });
+
+  it('stay where they are without their checksum, and the others of their segment move', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 6);
+    for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
+    const damaged = (await test.owners()).map((id) => placeOf(id)).find((place) => place?.offset === 3 * 20_480);
+    if (damaged === undefined) throw new Error('there is a body at this place');
+    test.disk.overwrite(`/data/segments/${damaged.segment}`, Buffer.from('damage'), damaged.offset + 100);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    expect(await pass(test)).toBe(2);
+    expect(await test.segments()).toBe(2);
+    await expect(body(test.layer, 'bucket', 'k3')).rejects.toMatchObject({ code: 'damaged-body' });
+    await expectAll(test, new Map([...bodies].slice(4)));
   });
 
   it('of small segments, which restarts leave, are joined in one', async () => {

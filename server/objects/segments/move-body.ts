@@ -7,10 +7,12 @@ import type { BlobOwner } from '../contract/objects.ts';
 import { claimBlob, commitChange, objectRecordKey, queueRemoval } from '../operations/commit-change.ts';
 import { findVersion, NULL_VERSION } from '../operations/versions.ts';
 import { encodeObject } from '../records/object-record.ts';
+import { storedCheck } from '../checksums/stored-check.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /**
- * Moves a body to a segment, byte by byte as it is: its checksums are compared when it is read. It is in another segment, or a file of its
- * own. Returns false where its object has another body by now, or is gone.
+ * Moves a body to a segment, byte by byte as it is. It is in another segment, or a file of its own. Returns false where its object has
+ * another body by now, or is gone. Throws `StoredDataError` for a body without its checksum, which stays where it is.
  */
 export async function moveBody(context: ObjectContext, blob: BlobId, owner: BlobOwner): Promise<boolean> {
   const { segments } = context.blobs;
@@ -18,8 +20,17 @@ export async function moveBody(context: ObjectContext, blob: BlobId, owner: Blob
   if (segments === undefined || before === undefined) return false;
   const { size, sealed } = before.stored.record;
   const length = placeOf(blob)?.length ?? (sealed === undefined ? size : cipherSize(size));
-  const bytes = keptPieces(context.blobs.read(blob, { start: 0, end: length, size: length }));
-  const { id } = await segments.write(bytes, { length });
+  const check = storedCheck(before.body);
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for await (const chunk of keptPieces(context.blobs.read(blob, { start: 0, end: length, size: length }))) {
+      check?.update(chunk);
+      yield chunk;
+    }
+  }
+  const { id } = await segments.write(bytes(), { length });
+  if (check?.holds() === false) {
+    throw new StoredDataError('damaged-body', `blob ${blob} does not have its checksum: it is not moved`);
+  }
   return commitChange(context, async () => {
     const found = await findBody(context, blob, owner);
     if (found === undefined) return { result: false };

@@ -101,6 +101,14 @@ export class SimulatedDisk implements BlobFileSystem {
     });
   }
 
+  /** Overwrites stored bytes, as a fault of the disk does. */
+  overwrite(path: string, bytes: Buffer, position: number): void {
+    const inode = this.#find(path);
+    if (!(inode instanceof Inode)) throw systemError('ENOENT');
+    inode.bytes = Buffer.from(inode.bytes);
+    bytes.copy(inode.bytes, position);
+  }
+
   async open(path: string): Promise<OpenFile> {
     const inode = await Promise.resolve(this.#find(path));
     if (!(inode instanceof Inode)) throw systemError('ENOENT');
