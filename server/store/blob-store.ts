@@ -123,6 +123,13 @@ export function blamesBlobs(error: unknown): never {
   throw blobsUnavailable(error.reason, error.message, { cause: error });
 }
 
+/** Returns true if the store has neither blobs nor segments. */
+export async function isEmptyStore(blobs: Pick<BlobStore, 'list' | 'segments'>): Promise<boolean> {
+  for await (const _blob of blobs.list()) return false;
+  for await (const _segment of blobs.segments?.list() ?? []) return false;
+  return true;
+}
+
 export function isBlobId(text: string): text is BlobId {
   return /^[0-9a-f]{32}$/.test(text);
 }

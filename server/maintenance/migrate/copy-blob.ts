@@ -1,7 +1,8 @@
 import { keptPieces } from '../../../platform/pieces.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
-import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from '../verify/check-stream.ts';
+import { storedCheck } from '../../objects/checksums/stored-check.ts';
+import { checkBlob, type Damage, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
 export interface BlobCopy {
   readonly from: BlobStore;

@@ -2,7 +2,8 @@ import { eachPiece } from '../../../platform/pieces.ts';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
-import { type BlockSumsHasher, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
+import type { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
+import { storedCheck } from '../../objects/checksums/stored-check.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
 import { type BlobId, type BlobStore, isDamagedBlob } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
@@ -108,14 +109,6 @@ async function isLonger(blobs: BlobStore, blob: BlobId, end: number): Promise<bo
     if (isStoreError(error, 'blob-truncated')) return false;
     throw error;
   }
-}
-
-/** Returns a checksum of the stored bytes, which needs no key. Undefined where only the key can verify them. */
-export function storedCheck(protection: Protection): ByteCheck | undefined {
-  if (!('salt' in protection)) return checkOf(protection);
-  const { stored, mac } = protection;
-  if (mac !== undefined) return checkOf({ gmac: mac });
-  return stored === undefined ? undefined : checkOf({ crc: stored });
 }
 
 /** A store that cannot be reached says nothing about one blob: the error ends the whole check. */

@@ -1,4 +1,7 @@
 import { crc32 } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
+import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { quarantined } from '../../objects/operations/quarantine.ts';
@@ -6,7 +9,7 @@ import { encodeObject } from '../../objects/records/object-record.ts';
 import { decodeBlockSums, encodeBlockSums } from '../../objects/records/body-records.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
-import { body, put, readAll, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { body, put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { versionedLayer } from '../../../test/support/maintenance/versioned-layer.ts';
 import { pace } from '../pace.ts';
 import { scrubRound, type ScrubOptions, readScrubState } from './scrub.ts';
@@ -128,6 +131,23 @@ describe('scrubRound', () => {
     for (const { id } of await Array.fromAsync(test.blobs.list())) await test.blobs.remove(id);
     await expect(scrub(test)).rejects.toThrow('no blob at all');
     expect(await marks(test)).toEqual([]);
+  });
+
+  it('marks a missing body of a store that has nothing but segments', async () => {
+    const folder = await temporaryFolder();
+    const blobs = openFilesBlobStore(folder.path);
+    const test = testLayer({ blobs: blobs as never, inlineLimit: 100 });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putObject(put('bucket', 'lost', randomBytes(5_000)));
+    const [lost] = await Array.fromAsync(blobs.segments?.list() ?? []);
+    const other = openFilesBlobStore(folder.path);
+    await testLayer({ ...test, blobs: other as never, inlineLimit: 100 }).layer.putObject(
+      put('bucket', 'kept', randomBytes(5_000)),
+    );
+    await blobs.segments?.remove(lost?.segment as never);
+    const fresh = openFilesBlobStore(folder.path);
+    expect(await scrub({ ...test, blobs: fresh as never })).toMatchObject({ missing: 1, objects: 2 });
+    await folder.remove();
   });
 
   describe('keeps block sums', () => {

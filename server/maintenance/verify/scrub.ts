@@ -7,9 +7,9 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { keepBlockSums } from '../../objects/bodies/block-sums-of.ts';
 import { quarantine, release } from '../../objects/operations/quarantine.ts';
-import type { BlobStore } from '../../store/blob-store.ts';
+import { type BlobStore, isEmptyStore } from '../../store/blob-store.ts';
 import { type VerifyContext, checkObject, type CheckedObject } from './check-object.ts';
-import { storedCheck } from './check-stream.ts';
+import { storedCheck } from '../../objects/checksums/stored-check.ts';
 import type { Finding } from './finding.ts';
 import { allObjectRecords, entries, namedPlace, placeFrom, type StoredPlace, storedPlace } from './object-records.ts';
 import { pace } from '../pace.ts';
@@ -174,7 +174,7 @@ class Scrub {
 
   /** A store that is not mounted, or the wrong one, has no blob at all: the objects are not damaged then. */
   async #refuseEmptyStore(): Promise<void> {
-    for await (const _blob of this.#options.blobs.list()) return;
+    if (!(await isEmptyStore(this.#options.blobs))) return;
     throw new Error(
       'the blob store holds no blob at all, and objects refer to blobs: is it the right one, and mounted?',
     );

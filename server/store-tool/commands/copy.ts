@@ -1,5 +1,6 @@
 import { ProgramError } from '../../../platform/program-error.ts';
 import { randomBytes } from 'node:crypto';
+import { isEmptyStore } from '../../store/blob-store.ts';
 import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
 import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../maintenance/migrate/copy-stores.ts';
 import type { Finding } from '../../maintenance/verify/finding.ts';
@@ -128,8 +129,8 @@ async function refuseOtherData(to: OpenedStores, deploymentId: string): Promise<
     if (item.kind !== 'entry' || item.key.subarray(0, live.length).equals(live)) continue;
     throw new ProgramError('failed', `${to.description} holds records already: name an empty place`);
   }
-  for await (const { id } of to.blobs.list()) {
-    throw new ProgramError('failed', `${to.description} holds blobs already (${id}): name an empty place`);
+  if (!(await isEmptyStore(to.blobs))) {
+    throw new ProgramError('failed', `${to.description} holds blobs already: name an empty place`);
   }
 }
 
