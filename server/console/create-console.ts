@@ -6,6 +6,7 @@ import { adminCallRoutes } from './api/operations/admin-calls.ts';
 import { attachmentRoutes, policyRoutes } from './api/policy-routes.ts';
 import { archiveRoutes } from './api/objects/archive-routes.ts';
 import { Authorizer } from './api/authorize.ts';
+import { basePathOf, withoutBasePath } from './api/base-path.ts';
 import { bucketRoutes } from './api/bucket-routes.ts';
 import { createRenewal } from './api/sign-in/session-credentials.ts';
 import { ConsoleError, errorHandler } from './api/console-error.ts';
@@ -75,6 +76,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  app.use(withoutBasePath(basePathOf(settings)));
   app.use(findSources(services.findSource));
   app.use(securityHeaders(settings));
   if (services.events !== undefined) app.use(auditRequests(services.events));
@@ -116,7 +118,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
     throw new ConsoleError('NotFound', `The console has no ${request.method} ${request.baseUrl}${request.path}.`);
   });
   app.use('/api', api);
-  app.use(webFiles(settings.webFolder ?? builtWebFolder));
+  app.use(webFiles(settings.webFolder ?? builtWebFolder, basePathOf(settings)));
   app.use(errorHandler(log));
   return app;
 }

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import express, { type RequestHandler, Router } from 'express';
+import { pageBelow } from './base-path.ts';
 import { ConsoleError } from './console-error.ts';
 
 const notBuilt =
@@ -41,8 +43,8 @@ const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
 };
 
-/** Serves the web application. A path that is not a file is a page of it. Browsers cache the assets, whose names contain a hash. */
-export function webFiles(folder: string): Router {
+/** Serves the web application below the base path. A path that is not a file is a page of it. Browsers cache the assets, whose names contain a hash. */
+export function webFiles(folder: string, base: string): Router {
   const router = Router();
   router.use(
     '/assets',
@@ -54,14 +56,14 @@ export function webFiles(folder: string): Router {
     },
   );
   router.use(compressed(folder), express.static(folder, { index: false, redirect: false, maxAge: '1h' }));
-  router.get('/{*path}', (_request, response) => {
+  router.get('/{*path}', async (_request, response) => {
     response.set('cache-control', 'no-cache');
     // The application may be built while the server runs.
     if (!existsSync(join(folder, 'index.html'))) {
       response.status(503).type('text/plain').send(notBuilt);
       return;
     }
-    response.sendFile('index.html', { root: folder, cacheControl: false });
+    response.type('html').send(pageBelow(await readFile(join(folder, 'index.html'), 'utf8'), base));
   });
   return router;
 }

@@ -28,8 +28,9 @@ interface TransfersOptions extends Pick<ConsoleServices, 's3' | 'objects' | 'acc
 }
 
 /**
- * Copies and moves in the background. A transfer is a sealed record with its progress, so that it goes on without its window, and after a
- * restart of the server, when its user opens the console again. It has the rights of the session that began it, asks them again for each object, and ends with the session.
+ * Copies and moves in the background. A transfer is a sealed record with its progress, so that it goes on without its window, and, after a
+ * restart of the server, when its user opens the console again. It has the rights of the session that began it, which are asked for each
+ * object, and ends with the session.
  */
 export class Transfers {
   readonly #options: TransfersOptions;

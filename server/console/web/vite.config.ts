@@ -4,6 +4,8 @@ import { defineConfig } from 'vite';
 /** `npx vite server/console/web` serves the web application against a console that runs on port 9090. */
 export default defineConfig({
   plugins: [react()],
+  // The server writes the path of the console into the page.
+  base: './',
   build: {
     outDir: '../../../dist/console',
     emptyOutDir: true,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';

@@ -30,6 +30,9 @@ const read = async <Answer>(path: string) => (await (await root.send('GET', path
 const reach = (bucket: string, after = '') => read<ReachList>(`/api/buckets/${bucket}/reach?after=${after}`);
 const status = async (browser: TestBrowser, path: string) => (await browser.send('GET', path)).status;
 
+const preview = (browser: TestBrowser, document: string) =>
+  browser.send('POST', '/api/buckets/docs/lifecycle-preview', { json: { document } });
+
 describe('who can reach a bucket', () => {
   it('names users with what they may do, everyone, and those that claims let in', async () => {
     await policy('docs-some', { Action: 's3:GetObject', Resource: 'arn:aws:s3:::docs/ann/*' });
@@ -116,8 +119,6 @@ describe('the buckets that a user reaches', () => {
 describe('the preview of lifecycle rules', () => {
   const rules = `<LifecycleConfiguration><Rule><Status>Enabled</Status><Filter><Prefix>a</Prefix></Filter>
     <Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>`;
-  const preview = (browser: TestBrowser, document: string) =>
-    browser.send('POST', '/api/buckets/docs/lifecycle-preview', { json: { document } });
 
   it('tells what the rules of the form would remove, and changes nothing', async () => {
     await console.stores.layer.putObject(put('docs', 'a', 'body'));

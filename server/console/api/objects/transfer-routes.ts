@@ -17,13 +17,14 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
   const router = Router();
 
   router.get('/transfers', async (_request, response) => {
+    auditOf(response)?.setOperation('ConsoleListTransfers');
     response.json({ transfers: await transfers.list(currentSession(response)) } satisfies TransferList);
   });
 
   router.post('/transfers', async (request: Request, response: Response) => {
     const exchange = { request, response };
     const form = await readForm(exchange, transferForm);
-    auditOf(response)?.setOperation('ConsoleTransfer', { bucket: form.bucket });
+    auditOf(response)?.setOperation('ConsoleStartTransfer', { bucket: form.bucket });
     const problem = transferProblem(form);
     if (problem !== undefined) throw new ConsoleError('BadRequest', problem);
     const [entry = '', ...others] = [...form.objects, ...form.folders];
@@ -36,6 +37,7 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
   });
 
   router.delete('/transfers', async (request, response) => {
+    auditOf(response)?.setOperation('ConsoleEndTransfer');
     await transfers.end(currentSession(response), queryText(request, 'id'));
     response.status(204).end();
   });

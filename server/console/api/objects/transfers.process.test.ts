@@ -115,7 +115,7 @@ describe('a transfer', () => {
   it('goes on in another process where its own is gone', async () => {
     for (const key of ['a/1', 'a/2', 'a/3']) await store(key);
     const { layer } = console.stores;
-    const rename = layer.renameObject;
+    const rename = layer.renameObject.bind(layer);
     let isFirst = true;
     // The first process hangs with its first object.
     Object.assign(layer, {
@@ -142,7 +142,7 @@ describe('a transfer', () => {
     await store('a/x');
     const ann = await user('ann', { Action: ['s3:*'], Resource: ['arn:aws:s3:::*'] });
     const { layer } = console.stores;
-    const rename = layer.renameObject;
+    const rename = layer.renameObject.bind(layer);
     const gate = Promise.withResolvers<void>();
     Object.assign(layer, {
       async renameObject(...request: Parameters<typeof rename>) {

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import type { ConsoleServices } from '../../services.ts';
+import { basePathOf } from '../base-path.ts';
 import { isEncrypted } from '../request-source.ts';
 import { redirectUri, usedUrl } from './redirects.ts';
 
@@ -16,7 +17,7 @@ export function redirectUriFor(
     fixed: provider.settings.redirectUri,
     browserUrl,
     ownUrl,
-    usedUrl: usedUrlOf(request),
+    usedUrl: `${usedUrlOf(request)}${basePathOf(services.settings)}`,
     allowedHosts: services.settings.redirectHosts ?? [],
   });
 }

@@ -14,6 +14,7 @@ import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
 import { setSessionCookie } from './current-session.ts';
+import { basePathOf } from '../base-path.ts';
 import { auditOf } from '../request-audit.ts';
 
 const browserCookie = 'coffer_sign_in';
@@ -69,7 +70,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const { code, error, state: given } = request.query;
     if (code === undefined && error === undefined && given === undefined) {
       // The provider comes back here after a sign-out: the address is one that it knows.
-      response.redirect('/sign-in');
+      response.redirect(`${basePathOf(services.settings)}/sign-in`);
       return;
     }
     const audit = auditOf(response);
@@ -87,7 +88,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, secure }));
     setSessionCookie(response, secret, maxAge, secure);
     clearNotice(response, secure);
-    response.redirect(taken.returnPath);
+    response.redirect(`${basePathOf(services.settings)}${taken.returnPath}`);
   }
 
   async function signIn(
@@ -124,7 +125,7 @@ function redirectToSignInOnError(
       auditOf(response)?.setError({ code: 'SignInRefused', message });
       services.log.warn({ err: error, path: request.path }, 'a sign-in by an identity provider failed');
       setNotice(response, message, isSecure(request, services.settings));
-      response.redirect('/sign-in');
+      response.redirect(`${basePathOf(services.settings)}/sign-in`);
     }
   };
 }

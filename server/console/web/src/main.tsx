@@ -7,6 +7,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { BrowserRouter } from 'react-router';
+import { basePath } from './api/base-path.ts';
 import { queryClient } from './api/queries.ts';
 import { App } from './app.tsx';
 import { theme } from './theme.ts';
@@ -18,7 +19,7 @@ createRoot(root).render(
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="top-right" limit={4} />
-        <BrowserRouter>
+        <BrowserRouter basename={basePath === '' ? '/' : basePath}>
           <App />
         </BrowserRouter>
       </QueryClientProvider>

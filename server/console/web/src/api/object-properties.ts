@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { each, xml, xmlDocument } from '../text/xml.ts';
 import { useApiMutation } from './queries.ts';
-import { copySource, headerText, s3, s3Document, textIn, unlessAbsent } from './s3.ts';
+import { headerText } from '../text/encoded-words.ts';
+import { copySource, s3, s3Document, textIn, unlessAbsent } from './s3.ts';
 
 export interface Pair {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { basePath } from './base-path.ts';
 import { ApiError, errorOf, guard, unreachable } from './call.ts';
 
 interface S3Request {
@@ -45,7 +46,7 @@ export function s3Url(
   const parameters = new URLSearchParams();
   if (key !== undefined) parameters.set('key', key);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
-  return `/api/s3/${encodeURIComponent(bucket)}?${parameters}`;
+  return `${basePath}/api/s3/${encodeURIComponent(bucket)}?${parameters}`;
 }
 
 /** Undefined instead of the error where nothing is configured, for example `NoSuchTagSet`. */
@@ -82,13 +83,6 @@ export function textIn(element: Element, name: string): string | undefined {
 /** Decodes a name of a listing with `encoding-type=url`. */
 export function decoded(text: string | undefined): string {
   return decodeURIComponent((text ?? '').replaceAll('+', ' '));
-}
-
-/** A header is Latin-1. Other characters are written as S3 writes them: encoded words of RFC 2047. */
-export function headerText(value: string): string {
-  if (/^[\u0020-\u007E]*$/.test(value)) return value;
-  const bytes = new TextEncoder().encode(value);
-  return `=?UTF-8?B?${btoa(String.fromCodePoint(...bytes))}?=`;
 }
 
 /** The value of `x-amz-copy-source`. */

@@ -1,3 +1,4 @@
+import { basePath } from './base-path.ts';
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
 import { ApiError, call } from './call.ts';
@@ -68,7 +69,7 @@ export function useSignOut() {
       }
     },
     // A reload removes all data of the user from memory, and the URL for the next user. The provider ends its own session.
-    onSuccess: ({ location = '/sign-in' }) => window.location.assign(location),
+    onSuccess: ({ location = `${basePath}/sign-in` }) => window.location.assign(location),
   });
 }
 

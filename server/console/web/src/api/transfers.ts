@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { TransferForm, TransferList, TransferRow } from '../../../contract/transfer-answers.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { call } from './call.ts';
@@ -8,24 +8,31 @@ import { queryClient, useApiMutation } from './queries.ts';
 
 const queryKey = ['transfers'];
 
-/** The copies and moves of the user. While some run they are read again every second. */
+/**
+ * The copies and moves of the user. While some run they are read again every two seconds. One that ended
+ * well before this window was opened is of no use any more.
+ */
 export function useTransfers(): readonly TransferRow[] {
   const { data } = useQuery({
     queryKey,
     queryFn: async () => (await call<TransferList>('GET', '/transfers')).transfers,
-    refetchInterval: ({ state }) => (state.data?.some(isRunning) === true ? 1_000 : false),
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) === true ? 2_000 : false),
   });
-  useEnds(data);
-  return data ?? [];
+  const seen = useEnds(data);
+  return (data ?? []).filter((row) => row.state !== 'done' || row.failures > 0 || seen.has(row.id));
 }
 
 function isRunning({ state }: TransferRow): boolean {
   return state === 'running';
 }
 
-/** Loads the folders again where a transfer changed them, and says when one has ended. */
-function useEnds(transfers: readonly TransferRow[] | undefined): void {
+/**
+ * Loads the folders again where a transfer changed them, and says when one has ended. Returns the IDs of those that this window saw
+ * running.
+ */
+function useEnds(transfers: readonly TransferRow[] | undefined): ReadonlySet<string> {
   const before = useRef(new Map<string, TransferRow>());
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (transfers === undefined) return;
     for (const row of transfers) {
@@ -36,7 +43,12 @@ function useEnds(transfers: readonly TransferRow[] | undefined): void {
       if (isRunning(earlier) && row.state === 'done' && row.failures === 0) notifyDone(`${row.title}: done.`);
     }
     before.current = new Map(transfers.map((row) => [row.id, row]));
+    setSeen((ids) => {
+      const running = transfers.filter((row) => isRunning(row) && !ids.has(row.id));
+      return running.length === 0 ? ids : new Set([...ids, ...running.map(({ id }) => id)]);
+    });
   }, [transfers]);
+  return seen;
 }
 
 export function useStartTransfer() {

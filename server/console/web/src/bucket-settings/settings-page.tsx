@@ -1,12 +1,12 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
 import { useBucketRights, type FolderRights } from '../api/rights.ts';
 import { useRights } from '../api/session.ts';
 import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
 import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
-import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { DetailPage, Fact, Facts, Loaded, Section, sectionId } from '../components/detail-page.tsx';
 import { EditButton } from '../components/edit-buttons.tsx';
 import { TagSection } from '../objects/tag-section.tsx';
 import { folderUrl } from '../components/urls.ts';
@@ -33,7 +33,7 @@ export function BucketSettingsPage() {
     <DetailPage
       title="Settings"
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
-      width={760}
+      width={980}
       actions={
         rights.bucket('s3:DeleteBucket') && (
           <Button variant="light" color="red" onClick={() => setDeleting(true)}>
@@ -44,20 +44,23 @@ export function BucketSettingsPage() {
     >
       <Loaded name={bucket} query={details}>
         {(answer) => (
-          <Stack gap="xl">
-            <Section title="Bucket">
-              <Facts>
-                <Fact name="Created">
-                  <time dateTime={answer.created}>{formatExactTime(answer.created)}</time>
-                </Fact>
-                <Fact name="Region">{answer.location}</Fact>
-                <Fact name="Objects">{answer.usage?.objects.toLocaleString()}</Fact>
-                <Fact name="Size">{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
-              </Facts>
-            </Section>
-            <Encryption bucket={answer} mayEdit={rights.bucket('s3:PutEncryptionConfiguration')} />
-            <Settings bucket={bucket} rights={rights} />
-          </Stack>
+          <div className="with-contents">
+            <Stack gap="xl">
+              <Section title="Bucket">
+                <Facts>
+                  <Fact name="Created">
+                    <time dateTime={answer.created}>{formatExactTime(answer.created)}</time>
+                  </Fact>
+                  <Fact name="Region">{answer.location}</Fact>
+                  <Fact name="Objects">{answer.usage?.objects.toLocaleString()}</Fact>
+                  <Fact name="Size">{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
+                </Facts>
+              </Section>
+              <Encryption bucket={answer} mayEdit={rights.bucket('s3:PutEncryptionConfiguration')} />
+              <Settings bucket={bucket} rights={rights} />
+            </Stack>
+            <Contents />
+          </div>
         )}
       </Loaded>
       {deleting && (
@@ -68,6 +71,35 @@ export function BucketSettingsPage() {
         />
       )}
     </DetailPage>
+  );
+}
+
+/** Links to the sections, beside them in wide windows. The sections are read from the page: which ones are there depends on the rights. */
+function Contents() {
+  const [titles, setTitles] = useState<readonly string[]>([]);
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const page = ref.current?.parentElement;
+    if (!page) return;
+    const read = () => {
+      const found = [...page.querySelectorAll('section[aria-label]')].map(
+        (one) => one.getAttribute('aria-label') ?? '',
+      );
+      setTitles((before) => (before.join('\n') === found.join('\n') ? before : found));
+    };
+    const observer = new MutationObserver(read);
+    observer.observe(page, { childList: true, subtree: true });
+    read();
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <nav className="contents" aria-label="On this page" ref={ref}>
+      {titles.map((title) => (
+        <a key={title} href={`#${sectionId(title)}`}>
+          {title}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -93,10 +93,18 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
+/** The ID of a section, for links to it. */
+export function sectionId(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+}
+
 /** A part of a page with its own heading. */
 export function Section({ title, words, action, children }: SectionProps) {
   return (
-    <section aria-label={title}>
+    <section aria-label={title} id={sectionId(title)}>
       <Group justify="space-between" mb={words === undefined ? 'sm' : 4}>
         <Title order={2}>{title}</Title>
         {action}

@@ -161,7 +161,7 @@ function Who({ row: { who, address } }: { readonly row: AuditRow }) {
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {who}
       </Text>
-      <Text size="xs" c="dimmed" className="mono">
+      <Text size="xs" c="dimmed" className="mono wide-only">
         {address}
       </Text>
     </Stack>

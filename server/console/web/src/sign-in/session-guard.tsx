@@ -1,3 +1,4 @@
+import { basePath } from '../api/base-path.ts';
 import { Alert, Anchor, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { type SubmitEvent, useEffect, useState } from 'react';
@@ -54,7 +55,7 @@ function ProviderAgain({ id, name }: { readonly id: string; readonly name: strin
       <LeaveLink />
       <Button
         component="a"
-        href={`/api/sign-in/${encodeURIComponent(id)}?to=%2Fsigned-in`}
+        href={`${basePath}/api/sign-in/${encodeURIComponent(id)}?to=%2Fsigned-in`}
         target="coffer-sign-in"
         rel="opener"
         onClick={watch.start}

@@ -1,3 +1,4 @@
+import { basePath } from '../api/base-path.ts';
 import { Alert, Box, Button, Center, Divider, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconAlertCircle, IconArrowRight } from '@tabler/icons-react';
@@ -77,7 +78,7 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
   return (
     <Button
       component="a"
-      href={`/api/sign-in/${encodeURIComponent(provider.id)}?${new URLSearchParams({ to })}`}
+      href={`${basePath}/api/sign-in/${encodeURIComponent(provider.id)}?${new URLSearchParams({ to })}`}
       fullWidth
       size="md"
       rightSection={<IconArrowRight size={16} />}

@@ -1,7 +1,6 @@
 import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { headerText } from '../api/s3.ts';
-import { decodeWords } from './encoded-words.ts';
+import { decodeWords, headerText } from './encoded-words.ts';
 
 describe('decodeWords', () => {
   it.each([

@@ -38,3 +38,10 @@ function quotedBytes(content: string): Uint8Array {
     .replaceAll(/=([\dA-F]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
+
+/** A header is Latin-1. Other characters are written as S3 writes them: encoded words of RFC 2047. */
+export function headerText(value: string): string {
+  if (/^[\u0020-\u007E]*$/.test(value)) return value;
+  const bytes = new TextEncoder().encode(value);
+  return `=?UTF-8?B?${btoa(String.fromCodePoint(...bytes))}?=`;
+}

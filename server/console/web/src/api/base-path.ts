@@ -1,0 +1,2 @@
+/** The path below which the browser sees the console, for example `/console`; empty for the root of its host. The server writes it. */
+export const basePath = document.querySelector<HTMLMetaElement>('meta[name="coffer-base"]')?.content ?? '';

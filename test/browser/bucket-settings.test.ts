@@ -1,0 +1,251 @@
+import { readFile } from 'node:fs/promises';
+import {
+  CreateBucketCommand,
+  GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
+  GetBucketPolicyCommand,
+  GetBucketReplicationCommand,
+  GetBucketWebsiteCommand,
+  ListObjectsV2Command,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const hook = 'arn:minio:sqs:us-east-1:HOOK:webhook';
+
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let s3: S3Client;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  server = await startServer({
+    env: {
+      SVC_NOTIFY_WEBHOOK_ENABLE_HOOK: 'on',
+      SVC_NOTIFY_WEBHOOK_ENDPOINT_HOOK: 'http://127.0.0.1:9/hook',
+    },
+  });
+  await untilReady(server);
+  s3 = s3Client(server);
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  await signIn(page, server.accessKey, server.secretKey);
+});
+
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
+});
+
+async function signIn(one: Page, accessKey: string, secretKey: string): Promise<void> {
+  await one.goto(`${server.console}/sign-in`);
+  await one.getByLabel('Access key').fill(accessKey);
+  await one.getByLabel('Secret key').fill(secretKey);
+  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await one.getByRole('link', { name: 'Account' }).waitFor();
+}
+
+async function bucketWith(Bucket: string, keys: readonly string[]): Promise<void> {
+  await s3.send(new CreateBucketCommand({ Bucket }));
+  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
+  for (const Key of keys) await s3.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+}
+
+const keysOf = async (Bucket: string) =>
+  ((await s3.send(new ListObjectsV2Command({ Bucket }))).Contents ?? []).map(({ Key }) => Key);
+const section = (name: string) => page.getByRole('region', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+
+async function choose(label: string, option: string | RegExp): Promise<void> {
+  await dialog().getByRole('combobox', { name: label }).click();
+  await page.getByRole('option', { name: option }).click();
+}
+
+describe('the settings of a bucket', () => {
+  it('tell a target about changes, and show what is wrong with it', async () => {
+    await bucketWith('told', []);
+    await page.goto(`${server.console}/buckets/told/settings`);
+    await page.getByRole('button', { name: 'Add a notification' }).click();
+    await dialog().getByRole('combobox', { name: 'Target' }).fill('arn:minio:sqs::none:webhook');
+    await dialog().getByLabel('and end with').fill('.png');
+    await page.getByRole('button', { name: 'Save notification' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await dialog().getByRole('combobox', { name: 'Target' }).fill(hook);
+    await dialog().getByLabel('and end with').click();
+    await page.getByRole('button', { name: 'Save notification' }).click();
+    await section('Notifications')
+      .getByText('When an object whose key ends with “.png” is stored, HOOK:webhook is told.')
+      .waitFor();
+    const { QueueConfigurations } = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket: 'told' }));
+    expect(QueueConfigurations).toMatchObject([{ QueueArn: hook, Events: ['s3:ObjectCreated:*'] }]);
+    await section('Notifications').getByText('the target does not answer').waitFor();
+    await section('Notifications')
+      .getByRole('button', { name: /^Remove the notification/ })
+      .click();
+    await section('Notifications').getByText('No rules').waitFor();
+    const after = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket: 'told' }));
+    expect(after.QueueConfigurations).toBeUndefined();
+  });
+
+  it('replicate the bucket, and count what was sent', async () => {
+    await bucketWith('source', ['before']);
+    await bucketWith('replica', []);
+    await page.goto(`${server.console}/buckets/source/settings`);
+    await page.getByRole('button', { name: 'Add a target' }).click();
+    await dialog().getByLabel('Address of the other server').fill(server.s3);
+    await dialog().getByLabel('Bucket there').fill('replica');
+    await dialog().getByLabel('Access key').fill(server.accessKey);
+    await dialog().getByLabel('Secret key').fill(server.secretKey);
+    await page.getByRole('button', { name: 'Add target' }).last().click();
+    await section('Replication')
+      .getByText(/\/replica$/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Add a replication' }).click();
+    await page.getByRole('button', { name: 'Save replication' }).click();
+    await section('Replication')
+      .getByText(/New versions of all objects are sent to .*\/replica\./)
+      .waitFor();
+    expect(
+      (await s3.send(new GetBucketReplicationCommand({ Bucket: 'source' }))).ReplicationConfiguration?.Rules,
+    ).toHaveLength(1);
+    await s3.send(new PutObjectCommand({ Bucket: 'source', Key: 'new', Body: 'new' }));
+    await expect.poll(() => keysOf('replica'), { timeout: 120_000 }).toEqual(['new']);
+    await section('Replication').getByText('1 sent').waitFor();
+    await page.getByRole('button', { name: 'Send everything again' }).click();
+    await expect.poll(() => keysOf('replica'), { timeout: 120_000 }).toEqual(['before', 'new']);
+    await visitor.picture('replication');
+  });
+
+  it('have a quota, a website and an access log', async () => {
+    await bucketWith('site', ['index.html']);
+    await bucketWith('logs', []);
+    await page.goto(`${server.console}/buckets/site/settings`);
+    await page.getByRole('button', { name: 'Edit the quota' }).click();
+    await dialog().getByLabel('At most').fill('5');
+    await page.getByRole('button', { name: 'Save quota' }).click();
+    await section('Quota').getByText('10 B of 5.0 GiB used').waitFor();
+
+    await page.getByRole('button', { name: 'Edit the website' }).click();
+    await choose('What it answers', 'The objects of the bucket');
+    await dialog().getByLabel('Page of errors').fill('404.html');
+    await page.getByRole('button', { name: 'Save website' }).click();
+    await section('Website').getByText('Errors show 404.html.').waitFor();
+    expect(await s3.send(new GetBucketWebsiteCommand({ Bucket: 'site' }))).toMatchObject({
+      IndexDocument: { Suffix: 'index.html' },
+      ErrorDocument: { Key: '404.html' },
+    });
+
+    await page.getByRole('button', { name: 'Edit the access log' }).click();
+    await choose('Bucket of the log', 'logs');
+    await choose('Folders', 'By the day of the requests');
+    await page.getByRole('button', { name: 'Save access log' }).click();
+    await section('Access log').getByRole('link', { name: 'logs/site/' }).waitFor();
+    expect((await s3.send(new GetBucketLoggingCommand({ Bucket: 'site' }))).LoggingEnabled).toMatchObject({
+      TargetBucket: 'logs',
+      TargetPrefix: 'site/',
+    });
+  });
+
+  it('preview what a lifecycle rule would touch', async () => {
+    await bucketWith('ages', ['logs/a', 'logs/b', 'keep']);
+    await page.goto(`${server.console}/buckets/ages/settings`);
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await page.getByLabel('Keys that begin with').fill('logs/');
+    await page.getByLabel('Delete objects after').fill('30');
+    await page.getByRole('button', { name: 'What would it touch?' }).click();
+    await page.getByText('Later, if nothing changes: 2 objects, 12 B.').waitFor();
+    await page.getByText('For example logs/a, logs/b').waitFor();
+  });
+
+  it('complete names in the policy, check it as that of the bucket, and say who reaches the bucket', async () => {
+    await bucketWith('shared', ['a']);
+    await page.goto(`${server.console}/users`);
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await dialog().getByLabel('Name', { exact: true }).fill('rita');
+    await dialog().getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+
+    await page.goto(`${server.console}/buckets/shared/settings`);
+    await section('Who can reach this bucket').getByText('The root user alone.').waitFor();
+    await page.getByRole('button', { name: 'Edit the policy' }).click();
+    const text = dialog().getByRole('textbox', { name: 'Document' });
+    await text.fill(
+      '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam:::user/rita"}, "Resource": "arn:aws:s3:::shared/*", "Action": "s3:GetObj',
+    );
+    await dialog().getByRole('button', { name: 's3:GetObjectTagging' }).waitFor();
+    await text.press('Control+Space');
+    await expect.poll(() => text.inputValue()).toMatch(/"s3:GetObject"$/);
+    await text.press('End');
+    await page.keyboard.type('}]}');
+    await dialog().getByText('by user/rita').waitFor();
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByText('The policy of the bucket is saved.').waitFor();
+    expect((await s3.send(new GetBucketPolicyCommand({ Bucket: 'shared' }))).Policy).toContain('user/rita');
+
+    await page.reload();
+    const row = section('Who can reach this bucket').getByRole('row').filter({ hasText: 'rita' });
+    await row.getByText('yes').waitFor();
+    await row.getByRole('link', { name: 'rita' }).click();
+    await section('Rights in buckets').getByRole('row').filter({ hasText: 'shared' }).getByText('yes').waitFor();
+    await visitor.picture('reach');
+  });
+});
+
+describe('a folder', () => {
+  it('is renamed by the server, also when its window is closed', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `old/${String(index).padStart(2, '0')}`);
+    await bucketWith('renamed', names);
+    await page.goto(`${server.console}/buckets/renamed`);
+    await page.getByRole('button', { name: 'Actions for old/', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    await dialog().getByLabel('Name', { exact: true }).fill('new');
+    await dialog().getByRole('button', { name: 'Rename' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.goto('about:blank');
+    await expect
+      .poll(() => keysOf('renamed'), { timeout: 120_000 })
+      .toEqual(names.map((name) => name.replace('old', 'new')));
+  });
+});
+
+describe('all identities', () => {
+  it('are exported as an archive, and imported', async () => {
+    await page.goto(`${server.console}/users`);
+    await page.getByRole('button', { name: 'All identities' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as an archive' }).click(),
+    ]);
+    expect((await readFile(await download.path())).subarray(0, 2).toString()).toBe('PK');
+    await page.getByRole('button', { name: 'All identities' }).click();
+    await page.getByRole('menuitem', { name: 'Import an archive…' }).click();
+    const chooser = page.waitForEvent('filechooser');
+    await dialog().getByRole('button', { name: 'Archive' }).click();
+    await (await chooser).setFiles(await download.path());
+    await dialog().getByRole('button', { name: 'Import' }).click();
+    await dialog()
+      .getByRole('status')
+      .getByText(/^Imported: /)
+      .waitFor();
+    await dialog().getByRole('button', { name: 'Close', exact: true }).last().click();
+  });
+});
