@@ -51,6 +51,25 @@ describe('a lifecycle configuration', () => {
       `${all}<NoncurrentVersionExpiration><NewerNoncurrentVersions>3</NewerNoncurrentVersions></NoncurrentVersionExpiration>`,
       { filter: {}, noncurrent: { days: 0, keep: 3 } },
     ],
+    [
+      'transitions',
+      `${all}<Transition><Days>30</Days><StorageClass>COLD</StorageClass></Transition><NoncurrentVersionTransition><NoncurrentDays>7</NoncurrentDays><NewerNoncurrentVersions>2</NewerNoncurrentVersions><StorageClass>COLDER</StorageClass></NoncurrentVersionTransition>`,
+      {
+        filter: {},
+        transition: { days: 30, tier: 'COLD' },
+        noncurrentTransition: { days: 7, keep: 2, tier: 'COLDER' },
+      },
+    ],
+    [
+      'a transition on a date',
+      `${all}<Transition><Date>2030-01-02T00:00:00Z</Date><StorageClass>COLD</StorageClass></Transition>`,
+      { filter: {}, transition: { date: Date.UTC(2030, 0, 2), tier: 'COLD' } },
+    ],
+    [
+      'transitions at once, as mc sends them',
+      `${all}<Transition><StorageClass>COLD</StorageClass></Transition><NoncurrentVersionTransition><StorageClass>COLD</StorageClass></NoncurrentVersionTransition>`,
+      { filter: {}, transition: { days: 0, tier: 'COLD' }, noncurrentTransition: { days: 0, tier: 'COLD' } },
+    ],
   ])('has %s, and is written as it was read', (_, inside, expected) => {
     const rules = parseLifecycle(rule(`<ID>one</ID>${inside}`));
     expect(rules).toEqual([{ id: 'one', enabled: true, ...expected }]);
@@ -140,17 +159,27 @@ describe('a lifecycle configuration', () => {
       'InvalidArgument',
       'Rule ID must be unique. Found same ID for more than one rule',
     ],
+    ['a transition to nothing', rule(`${all}<Transition><Days>1</Days></Transition>`), 'MalformedXML'],
     [
-      'a transition',
-      rule(`${all}<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>`),
-      'InvalidStorageClass',
+      'a transition of both times',
+      rule(`${all}<Transition><Days>1</Days><Date>2030-01-01</Date><StorageClass>COLD</StorageClass></Transition>`),
+      'MalformedXML',
     ],
     [
-      'a noncurrent transition',
-      rule(
-        `${all}${expiring}<NoncurrentVersionTransition><NoncurrentDays>1</NoncurrentDays><StorageClass>COLD</StorageClass></NoncurrentVersionTransition>`,
-      ),
-      'InvalidStorageClass',
+      'two transitions',
+      rule(all + '<Transition><Days>1</Days><StorageClass>COLD</StorageClass></Transition>'.repeat(2)),
+      'MalformedXML',
+    ],
+    [
+      'an expiration that is not after the transition',
+      rule(`${all}${expiring}<Transition><Days>400</Days><StorageClass>COLD</StorageClass></Transition>`),
+      'InvalidArgument',
+      "'Days' in the Expiration action must be greater than 'Days' in the Transition action",
+    ],
+    [
+      'a transition before today',
+      rule(`${all}<Transition><Days>-1</Days><StorageClass>COLD</StorageClass></Transition>`),
+      'InvalidArgument',
     ],
     ['no noncurrent days', rule(`${all}<NoncurrentVersionExpiration/>`), 'MalformedXML'],
     [

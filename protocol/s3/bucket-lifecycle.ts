@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
 import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
+import { checkChildren, daysOf, flagOf, invalidArgument, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
+import {
+  type NoncurrentTransition,
+  type Transition,
+  transitionsOf,
+  writeTransitions,
+} from './lifecycle-transitions.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** A rule of a bucket's lifecycle: what happens to the objects of its filter, and when. */
@@ -15,6 +22,9 @@ export interface LifecycleRule {
   readonly abortUploadsDays?: number;
   /** An extension of MinIO: a key whose current version is a delete marker of this many days is removed with all its versions. */
   readonly markerDays?: number;
+  /** Current versions move to a tier. */
+  readonly transition?: Transition;
+  readonly noncurrentTransition?: NoncurrentTransition;
 }
 
 /** An object must fulfil all that is there. */
@@ -41,14 +51,11 @@ export const maxLifecycleDocument = 512 * 1_024;
 /** The limits of S3. */
 const maxRules = 1_000;
 const maxId = 255;
-const maxKept = 100;
-const maxDays = 2 ** 31 - 1;
-const dayMs = 86_400_000;
 
 /**
  * Reads a LifecycleConfiguration.
  *
- * @throws S3Error MalformedXML, InvalidArgument and InvalidRequest with the texts of AWS, InvalidStorageClass for a transition
+ * @throws S3Error MalformedXML, InvalidArgument and InvalidRequest with the texts of AWS
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html
  */
 export function parseLifecycle(body: string | Buffer): readonly LifecycleRule[] {
@@ -82,12 +89,13 @@ function parseRule(node: XmlNode): LifecycleRule {
   const status = requiredText(node, 'Status').trim();
   if (status !== 'Enabled' && status !== 'Disabled') throw malformed('"Status" is Enabled or Disabled');
   const filter = filterOf(node);
-  refuseTransitions(node);
   const expiration = expirationOf(child(node, 'Expiration'));
   const noncurrent = noncurrentOf(child(node, 'NoncurrentVersionExpiration'));
   const abortUploadsDays = daysOfAction(node, 'AbortIncompleteMultipartUpload', 'DaysAfterInitiation');
   const markerDays = daysOfAction(node, 'DelMarkerExpiration', 'Days');
-  if ([expiration, noncurrent, abortUploadsDays, markerDays].every((action) => action === undefined)) {
+  const { transition, noncurrentTransition } = transitionsOf(node);
+  const actions = [expiration, noncurrent, abortUploadsDays, markerDays, transition, noncurrentTransition];
+  if (actions.every((action) => action === undefined)) {
     throw invalidRequest('At least one action needs to be specified in a rule.');
   }
   const rule: LifecycleRule = {
@@ -98,8 +106,11 @@ function parseRule(node: XmlNode): LifecycleRule {
     ...(noncurrent && { noncurrent }),
     ...(abortUploadsDays !== undefined && { abortUploadsDays }),
     ...(markerDays !== undefined && { markerDays }),
+    ...(transition && { transition }),
+    ...(noncurrentTransition && { noncurrentTransition }),
   };
   checkActionsOfFilter(rule);
+  checkOrderOfActions(rule);
   return rule;
 }
 
@@ -205,29 +216,11 @@ function expirationOf(node: XmlNode | undefined): LifecycleExpiration | undefine
 function noncurrentOf(node: XmlNode | undefined): LifecycleRule['noncurrent'] {
   if (node === undefined) return undefined;
   checkChildren(node, ['NoncurrentDays', 'NewerNoncurrentVersions']);
-  const kept = textOf(node, 'NewerNoncurrentVersions')?.trim();
-  const keep = kept === undefined || !/^\d{1,9}$/.test(kept) ? undefined : Number(kept);
-  if (kept !== undefined && (keep === undefined || keep < 1 || keep > maxKept)) {
-    throw invalidArgument(
-      `'NewerNoncurrentVersions' for NoncurrentVersionExpiration action must be a positive integer of at most ${maxKept}`,
-      'NewerNoncurrentVersions',
-      kept,
-    );
-  }
+  const keep = keptOf(node, 'NoncurrentVersionExpiration');
   const days = daysOf(node, 'NoncurrentDays', 'NoncurrentVersionExpiration');
   // `mc ilm rule add --noncurrent-expire-newer` sends no days: versions beyond the kept ones go at once.
   if (days === undefined && keep === undefined) throw malformed('"NoncurrentVersionExpiration" lacks "NoncurrentDays"');
   return { days: days ?? 0, ...(keep !== undefined && { keep }) };
-}
-
-/** Reads a count of days, if it is there. `action` is the name of the action in a message. */
-function daysOf(node: XmlNode, name: string, action: string): number | undefined {
-  const text = textOf(node, name)?.trim();
-  if (text === undefined) return undefined;
-  if (!/^-?\d{1,18}$/.test(text)) throw malformed(`"${name}" is a number`);
-  const days = Number(text);
-  if (days > 0 && days <= maxDays) return days;
-  throw invalidArgument(`'${name}' for ${action} action must be a positive integer`, name, text);
 }
 
 /** Reads an action that has nothing but a count of days. */
@@ -240,49 +233,24 @@ function daysOfAction(rule: XmlNode, action: string, name: string): number | und
   return days;
 }
 
-function flagOf(node: XmlNode, name: string): boolean | undefined {
-  const text = textOf(node, name)?.trim();
-  if (text === undefined || text === 'true' || text === 'false')
-    return text === undefined ? undefined : text === 'true';
-  throw malformed(`"${name}" is true or false`);
-}
-
-function midnightOf(text: string): number {
-  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d))?$/.test(text)
-    ? Date.parse(text)
-    : NaN;
-  if (Number.isNaN(time)) throw malformed('"Date" is a date of ISO 8601');
-  if (time % dayMs === 0) return time;
-  throw invalidArgument("'Date' must be at midnight GMT", 'Date', text);
-}
-
-/** No tier has a name yet, so that no storage class can be reached by a transition. */
-function refuseTransitions(rule: XmlNode): void {
-  for (const name of ['Transition', 'NoncurrentVersionTransition']) {
-    const [first] = childrenOf(rule, name);
-    if (first === undefined) continue;
-    const storageClass = requiredText(first, 'StorageClass').trim().slice(0, 64);
-    throw new S3Error(
-      'InvalidStorageClass',
-      `"${name}" to ${storageClass}: this server has no tier of that name; transitions are not implemented.`,
-    );
+/** Checks that what moves is not removed first. */
+function checkOrderOfActions({ expiration, transition, noncurrent, noncurrentTransition }: LifecycleRule): void {
+  if (expiration !== undefined && 'days' in expiration && transition !== undefined && 'days' in transition) {
+    if (expiration.days > transition.days) return;
+    throw tooEarly('Expiration', 'Days', expiration.days);
   }
+  if (noncurrent === undefined || noncurrentTransition === undefined || noncurrent.days === 0) return;
+  if (noncurrent.days > noncurrentTransition.days) return;
+  throw tooEarly('NoncurrentVersionExpiration', 'NoncurrentDays', noncurrent.days);
 }
 
-/** Refuses elements that the server would ignore. */
-function checkChildren(node: XmlNode, names: readonly string[]): void {
-  const other = node.children.find(({ name }) => !names.includes(name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "${node.name}"`);
+function tooEarly(action: string, name: string, days: number): S3Error {
+  const message = `'${name}' in the ${action} action must be greater than '${name}' in the Transition action`;
+  return invalidArgument(message, name, String(days));
 }
 
 function invalidRequest(message: string): S3Error {
   return new S3Error('InvalidRequest', message);
-}
-
-function invalidArgument(message: string, name: string, value: string): S3Error {
-  return new S3Error('InvalidArgument', message, {
-    details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },
-  });
 }
 
 /** Writes the document that GetBucketLifecycleConfiguration answers. */
@@ -304,6 +272,7 @@ export function writeLifecycle(rules: readonly LifecycleRule[]): string {
           ? undefined
           : element('AbortIncompleteMultipartUpload', [element('DaysAfterInitiation', rule.abortUploadsDays)]),
         rule.markerDays === undefined ? undefined : element('DelMarkerExpiration', [element('Days', rule.markerDays)]),
+        ...writeTransitions(rule),
       ]),
     ),
   );
@@ -330,8 +299,4 @@ function writeExpiration(expiration: LifecycleExpiration): Xml {
       : element('Date', new Date(expiration.date).toISOString().replace('.000Z', 'Z')),
     expiration.allVersions === true ? element('ExpiredObjectAllVersions', true) : undefined,
   ]);
-}
-
-function optional(name: string, value: number | undefined): Xml | undefined {
-  return value === undefined ? undefined : element(name, value);
 }
