@@ -75,6 +75,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'protocol',
   ],
+  // The tiers to which bodies move: their configurations, and their stores.
+  'server/tiering': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
   'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/store-tool': [
@@ -184,6 +186,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'outbox',
       'notifications',
       'replication',
+      'tiering',
       'http/contract',
       'auth',
       'administration',

@@ -85,7 +85,7 @@ const SLOTS = 8;
  */
 export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
   const connection = new S3Connection(address, timeouts ?? defaultTimeouts);
-  const store = new S3BlobStore(connection, partBytes ?? PART_BYTES);
+  const store = s3BlobStore(connection, partBytes);
   try {
     await checkBucket(connection, store, log);
   } catch (error) {
@@ -93,6 +93,11 @@ export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: 
     throw error;
   }
   return store;
+}
+
+/** Keeps blobs as objects in a bucket, without a check of the bucket. */
+export function s3BlobStore(connection: S3Connection, partBytes = PART_BYTES): BlobStore {
+  return new S3BlobStore(connection, partBytes);
 }
 
 class S3BlobStore implements BlobStore {

@@ -7,7 +7,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress } from '../store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
-import { type S3Failure, s3Failure } from './errors.ts';
+import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
@@ -59,7 +59,12 @@ export class Attempts {
   }
 }
 
-export type S3Address = Omit<Extract<BlobsAddress, { kind: 's3' }>, 'kind'>;
+export type S3Address = Omit<Extract<BlobsAddress, { kind: 's3' }>, 'kind'> & {
+  /** What the place is in messages: the blobs' S3 by default. */
+  readonly what?: string;
+  /** The storage class of new objects: that of the other S3 by default. */
+  readonly storageClass?: string;
+};
 
 interface CallOptions {
   readonly abortSignal?: AbortSignal;
@@ -177,12 +182,23 @@ export class S3Connection {
     }
   }
 
+  /** The setting that the advice names is of the blobs' S3 alone. */
+  #adviceOf(advice: string): string {
+    if (this.address.what === undefined || advice !== untrustedAdvice) return advice;
+    return 'its certificate is not trusted; add the authority that signed it to those of the system, or name it in NODE_EXTRA_CA_CERTS';
+  }
+
   #sentence(doing: string, failure: S3Failure): string {
     const { endpoint, region, bucket } = this.address;
     const where = `bucket ${bucket} at ${endpoint ?? `AWS in ${region}`}`;
-    const what = 'advice' in failure ? `: ${failure.advice}` : '';
-    return `could not ${doing} in the blobs' S3 (${where}): ${failure.code}${what}`;
+    const advice = 'advice' in failure ? `: ${this.#adviceOf(failure.advice)}` : '';
+    return `could not ${doing} in ${placeName(this.address)} (${where}): ${failure.code}${advice}`;
   }
+}
+
+/** Returns what messages call the place. */
+export function placeName({ what = "the blobs' S3" }: Pick<S3Address, 'what'>): string {
+  return what;
 }
 
 /** Returns the headers of a request or response of the SDK. Their names are in lower case. */

@@ -51,7 +51,8 @@ const ofCertificate: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; see that the clocks are right',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; correct the endpoint, or the certificate',
 };
-const untrusted = 'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
+export const untrustedAdvice =
+  'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
 const ask = 'see what that S3 logged';
 
 /** Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown. */
@@ -75,7 +76,7 @@ function withoutAnswer(error: Error): S3Failure | undefined {
   if (error.name === 'TimeoutError') return { kind: 'passing', code: 'no answer in time', afterMs: 0 };
   if (code === undefined) return undefined;
   if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code))
-    return { kind: 'refused', code, advice: ofCertificate[code] ?? untrusted };
+    return { kind: 'refused', code, advice: ofCertificate[code] ?? untrustedAdvice };
   // Node refuses an argument: a repetition would not help.
   if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return undefined;
   return { kind: 'passing', code, afterMs: 0 };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  type StorageClass,
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -101,6 +102,7 @@ export interface ObjectWrite {
   readonly Key: string;
   readonly Metadata: { readonly write: string };
   readonly ContentType: string;
+  readonly StorageClass?: StorageClass;
 }
 
 /** The limit of S3. */

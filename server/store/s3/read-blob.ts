@@ -4,7 +4,7 @@ import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
-import { Attempts, S3CallFailed, type S3Connection } from './connection.ts';
+import { Attempts, placeName, S3CallFailed, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
@@ -59,19 +59,24 @@ async function ask(
       client.send(new GetObjectCommand(request), options),
     );
     try {
-      checkRange(answer, id, range);
+      checkRange(answer, id, range, placeName(connection.address));
     } catch (error) {
       (answer.Body as Readable | undefined)?.destroy();
       throw error;
     }
     return answer;
   } catch (error) {
-    throw translated(error, id, end);
+    throw translated(error, id, end, placeName(connection.address));
   }
 }
 
 /** Throws unless the response has exactly the requested bytes. */
-function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, range: BlobRange): void {
+function checkRange(
+  { ContentRange, ContentLength }: GetObjectCommandOutput,
+  id: BlobId,
+  range: BlobRange,
+  place: string,
+): void {
   const { start, end } = range;
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
   const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
@@ -81,10 +86,10 @@ function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id:
     throw blobAltered(id, `has ${size} bytes instead of ${range.size}`);
   }
   if (whole !== undefined || (match !== null && Number(match[1]) === start && Number(match[2]) === end - 1)) return;
-  throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, the blobs' S3 gave ${ContentRange ?? 'all'}`);
+  throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, ${place} gave ${ContentRange ?? 'all'}`);
 }
 
-function translated(error: unknown, id: BlobId, end: number): unknown {
+function translated(error: unknown, id: BlobId, end: number, place: string): unknown {
   if (!(error instanceof S3CallFailed)) return error;
   switch (error.failure.kind) {
     case 'absent':
@@ -92,7 +97,7 @@ function translated(error: unknown, id: BlobId, end: number): unknown {
     case 'range':
       return blobTruncated(id, end);
     case 'condition':
-      return new Error(`blob ${id} was replaced in the blobs' S3 while it was read`, { cause: error });
+      return new Error(`blob ${id} was replaced in ${place} while it was read`, { cause: error });
     case 'full':
     case 'passing':
     case 'refused':
@@ -106,7 +111,7 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
       client.send(new HeadObjectCommand({ Bucket: connection.address.bucket, Key: key }), options),
     );
   } catch (error) {
-    throw translated(error, id, 0);
+    throw translated(error, id, 0, placeName(connection.address));
   }
 }
 
@@ -131,6 +136,6 @@ async function* arriving(body: Readable, idleMs: number): AsyncIterable<Buffer> 
 
 function brokenOff(connection: S3Connection, id: BlobId, at: number): S3CallFailed {
   const { bucket, endpoint = 'AWS' } = connection.address;
-  const message = `reading blob ${id} from the blobs' S3 (bucket ${bucket} at ${endpoint}) breaks off at byte ${at} again and again`;
+  const message = `reading blob ${id} from ${placeName(connection.address)} (bucket ${bucket} at ${endpoint}) breaks off at byte ${at} again and again`;
   return new S3CallFailed({ kind: 'passing', code: 'cut', afterMs: 0 }, true, message, {});
 }

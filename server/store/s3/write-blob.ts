@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type StorageClass } from '@aws-sdk/client-s3';
 import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
@@ -16,12 +16,13 @@ export async function writeBlob(
   body: AsyncIterable<Buffer>,
   options: { readonly partBytes: number; readonly slots: Slots },
 ): Promise<{ readonly size: number }> {
-  const { bucket, prefix } = connection.address;
+  const { bucket, prefix, storageClass } = connection.address;
   const write: ObjectWrite = {
     Bucket: bucket,
     Key: blobObjectKey(prefix, id),
     Metadata: { write: randomUUID() },
     ContentType: 'application/octet-stream',
+    ...(storageClass !== undefined && { StorageClass: storageClass as StorageClass }),
   };
   let size = 0;
   let upload: MultipartUpload | undefined;

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../platform/logger.ts';
+import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { recordKeys } from '../objects/records/record-format.ts';
+import { isStoreError } from '../store/store-error.ts';
+import { after } from '../store/keys.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { checkBucket, s3BlobStore } from '../store/s3/blob-store.ts';
+import { type Patience, S3CallFailed } from '../store/s3/connection.ts';
+import { listObjects } from '../store/s3/list-blobs.ts';
+import { newTierNumber, tierIds } from '../store/tiered-id.ts';
+import type { StoredTier, TierConfiguration, TierConfigurations } from './tier-configurations.ts';
+import { tierConnection } from './tier-stores.ts';
+
+/** A tier as answers show it. */
+export type ShownTier = Omit<TierConfiguration, 'secretKey' | 'number'>;
+
+export type NewTier = Omit<TierConfiguration, 'number'>;
+
+interface AdministrationOptions {
+  readonly configurations: TierConfigurations;
+  readonly records: RecordStore;
+  readonly objects: Pick<ObjectLayer, 'listBuckets' | 'getBucketLifecycle'>;
+  readonly log: Logger;
+}
+
+/** The storage classes of this server itself. */
+const reserved: ReadonlySet<string> = new Set(['STANDARD', 'REDUCED_REDUNDANCY', 'RRS']);
+
+/** A caller waits for the answer. */
+const patience: Patience = { total: 4_000, answer: 4_000, upload: 4_000, silence: 4_000, pause: 50 };
+
+/** Adds, shows, changes and removes tiers. Errors are `S3Error`s with the codes of MinIO. */
+export class TierAdministration {
+  readonly #options: AdministrationOptions;
+
+  constructor(options: AdministrationOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<readonly ShownTier[]> {
+    return (await this.#options.configurations.all()).map(
+      ({ tier: { secretKey: _secret, number: _number, ...shown } }) => shown,
+    );
+  }
+
+  /** Adds a tier whose bucket is there, takes every kind of call, and is empty below the prefix. `force` takes one that is not empty. */
+  async add(tier: NewTier, force: boolean): Promise<void> {
+    const { name } = tier;
+    checkName(name);
+    if ((await this.#options.configurations.get(name)) !== undefined) throw new S3Error('XMinioAdminTierAlreadyExists');
+    await this.#check(tier, { empty: !force });
+    const added = await this.#options.configurations.add({ ...tier, number: newTierNumber(randomBytes) });
+    if (!added) throw new S3Error('XMinioAdminTierAlreadyExists');
+  }
+
+  /** Changes the keys of a tier, which must work. */
+  async edit(name: string, keys: Pick<TierConfiguration, 'accessKey' | 'secretKey'>): Promise<void> {
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const stored = await this.#stored(name);
+      const tier = { ...stored.tier, ...keys };
+      await this.#check(tier, { empty: false });
+      if (await this.#options.configurations.replace(stored, tier)) return;
+    }
+    throw new S3Error('SlowDown', 'The tier was changed by others at the same time; try again.');
+  }
+
+  /**
+   * Removes a tier that no rule names, and that has no body of this deployment. `force` removes it anyway: its bodies cannot be read any
+   * more, until a tier is added for them by an administrator who restores the records.
+   */
+  async remove(name: string, force: boolean): Promise<void> {
+    const stored = await this.#stored(name);
+    if (!force) await this.#checkUnused(stored.tier);
+    await this.#options.configurations.remove(stored);
+  }
+
+  /** Makes each kind of call to the tier. */
+  async verify(name: string): Promise<void> {
+    await this.#check((await this.#stored(name)).tier, { empty: false });
+  }
+
+  async #stored(name: string): Promise<StoredTier> {
+    const stored = await this.#options.configurations.get(name);
+    if (stored === undefined) throw new S3Error('XMinioAdminTierNotFound');
+    return stored;
+  }
+
+  async #checkUnused({ name, number }: TierConfiguration): Promise<void> {
+    const { records, objects } = this.#options;
+    for (const { name: bucket } of await objects.listBuckets()) {
+      const rules = (await objects.getBucketLifecycle(bucket)) ?? [];
+      const rule = rules.find(
+        ({ transition, noncurrentTransition }) => transition?.tier === name || noncurrentTransition?.tier === name,
+      );
+      if (rule === undefined) continue;
+      throw new S3Error('XMinioAdminTierBackendInUse', `The lifecycle of the bucket ${bucket} names the tier ${name}.`);
+    }
+    const { first, last } = tierIds(number);
+    for (const keyOf of [recordKeys.owner, recordKeys.removal]) {
+      const range = { start: keyOf(first), end: after(keyOf(last)), limit: 1 };
+      for await (const item of records.scan(range)) {
+        if (item.kind === 'entry') throw new S3Error('XMinioAdminTierBackendNotEmpty');
+      }
+    }
+  }
+
+  async #check(tier: NewTier, { empty }: { readonly empty: boolean }): Promise<void> {
+    const connection = tierConnection(tier, patience);
+    try {
+      if (empty) for await (const _blob of listObjects(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
+      await checkBucket(connection, s3BlobStore(connection), this.#options.log);
+    } catch (error) {
+      throw translated(error);
+    } finally {
+      connection.close();
+    }
+  }
+}
+
+/** The name is a storage class in answers and in rules. */
+function checkName(name: string): void {
+  if (reserved.has(name)) throw new S3Error('XMinioAdminTierReserved');
+  if (name !== name.toUpperCase()) throw new S3Error('XMinioAdminTierNameNotUpperCase');
+  if (/^[A-Z0-9][A-Z0-9._-]{0,63}$/.test(name)) return;
+  throw new S3Error(
+    'XMinioAdminTierInvalidConfig',
+    'A tier has a name of up to 64 letters, digits, dots, dashes and underscores.',
+  );
+}
+
+const codes: Readonly<Record<string, S3ErrorCode>> = {
+  NoSuchBucket: 'XMinioAdminTierBucketNotFound',
+  InvalidAccessKeyId: 'XMinioAdminTierInvalidCredentials',
+  SignatureDoesNotMatch: 'XMinioAdminTierInvalidCredentials',
+  AccessDenied: 'XMinioAdminTierInsufficientPermissions',
+};
+
+function translated(error: unknown): unknown {
+  if (error instanceof S3CallFailed) {
+    const { code, kind } = error.failure;
+    const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
+    return new S3Error(found, sentence(error.message), { cause: error });
+  }
+  if (isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered')) {
+    return new S3Error('XMinioAdminTierInvalidConfig', 'The tier does not return what was written to it.', {
+      cause: error,
+    });
+  }
+  return error;
+}
+
+function sentence(message: string): string {
+  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+}
