@@ -19,8 +19,6 @@ describe('what Coffer does not have', () => {
     ['GET', 'metrics?types=1'],
     ['POST', 'force-unlock?paths=a'],
     ['POST', 'replication/diff?bucket=b'],
-    ['GET', 'tier'],
-    ['PUT', 'tier/name'],
     ['POST', 'speedtest/drive'],
     ['POST', 'profile'],
     ['GET', 'healthinfo'],

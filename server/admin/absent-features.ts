@@ -42,7 +42,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'admin:ReplicationDiff',
     'Coffer does not list what waits for replication: "mc replicate status" counts it, and x-amz-replication-status of an object says what became of it.',
   ],
-  ['tier.*', 'admin:SetTier', 'Coffer does not move objects to other tiers.'],
   ['speedtest.*', 'admin:ServerInfo', 'Coffer has no speed test of its own: measure with a client.'],
   [
     'profile|profiling/.*|healthinfo|obdinfo|inspect-data',

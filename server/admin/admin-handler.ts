@@ -27,6 +27,7 @@ import { serviceAccountRoutes } from './access-keys/service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { remoteTargetRoutes } from './remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
+import { tierRoutes } from './tiers.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
@@ -113,6 +114,7 @@ export const routes: readonly Route[] = [
   ...bucketArchiveRoutes,
   // Last, because it also matches calls that are listed above.
   ...batchRoutes,
+  ...tierRoutes,
   ...absentFeatureRoutes,
 ];
 

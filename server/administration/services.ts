@@ -39,6 +39,7 @@ export interface AdminServices {
   readonly notifications?: () => Promise<readonly NotificationQueue[]>;
   /** The remote targets of replication. */
   readonly remoteTargets?: RemoteTargets;
+  readonly tiers?: Tiers;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
   /** Bytes of the blob store; undefined if unknown. */
@@ -137,6 +138,30 @@ export interface RemoteTargets {
     fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy')[],
   ): Promise<string>;
   remove(bucket: string, arn: string): Promise<void>;
+}
+
+/** A bucket of another server to which bodies move. `server/tiering` keeps it. */
+export interface TierFields {
+  readonly name: string;
+  readonly type: 's3' | 'minio';
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly storageClass: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+/** The tiers. Errors are `S3Error`s. */
+export interface Tiers {
+  list(): Promise<readonly Omit<TierFields, 'secretKey'>[]>;
+  /** `force` takes a bucket that is not empty. */
+  add(tier: TierFields, force: boolean): Promise<void>;
+  edit(name: string, keys: Pick<TierFields, 'accessKey' | 'secretKey'>): Promise<void>;
+  /** `force` removes a tier that has bodies. */
+  remove(name: string, force: boolean): Promise<void>;
+  verify(name: string): Promise<void>;
 }
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';

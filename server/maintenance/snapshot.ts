@@ -7,6 +7,7 @@ import { holdGarbageCollection } from '../objects/garbage-collection.ts';
 import type { BlobId, SegmentId } from '../store/blob-store.ts';
 import { markerName } from '../store/blobs-marker.ts';
 import { placeOf } from '../store/packed-id.ts';
+import { tierOf } from '../store/tiered-id.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
@@ -110,6 +111,8 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
   const snapshot = openLmdbRecordStore({ folder: join(partial, 'records') });
   try {
     for await (const blob of referredBlobs(snapshot, signal)) {
+      // A body in a tier stays there.
+      if (tierOf(blob) !== undefined) continue;
       const { blobs, missing } = summary;
       const found = await linkBlob(blob);
       summary = found ? { blobs: blobs + 1, missing } : { blobs, missing: missing + 1 };

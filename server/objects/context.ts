@@ -9,6 +9,7 @@ import type { LockClock } from './attributes/object-lock.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/decide-encryption.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';
+import type { Tiers } from './tiers/tiers.ts';
 import type { KeyedMutex } from '../../platform/concurrency.ts';
 
 /**
@@ -41,4 +42,5 @@ export interface ObjectContext {
   /** Milliseconds of a day of lifecycle rules. */
   readonly lifecycleDayMs: number;
   readonly events: EventHub;
+  readonly tiers: Tiers;
 }

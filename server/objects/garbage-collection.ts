@@ -1,6 +1,8 @@
 import { commitOnce } from '../store/commits.ts';
 import { within, decodeKey } from '../store/keys.ts';
-import type { RecordStore, Key } from '../store/record-store.ts';
+import { type Entry, type RecordStore, type Key, scanPages, StoreUnavailable } from '../store/record-store.ts';
+import { tierOf, type TierNumber } from '../store/tiered-id.ts';
+import { mapLimit } from '../../platform/concurrency.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';
 import { randomBytes } from 'node:crypto';
 import type { BlobId, BlobStore, SegmentId } from '../store/blob-store.ts';
@@ -63,6 +65,8 @@ export const ORPHAN_GRACE_PERIOD = 24 * 3_600_000;
 /** Milliseconds. No writer is alive this long after its blob was abandoned. */
 const TOMBSTONE_LIFETIME = 7 * 24 * 3_600_000;
 const COMMIT_SIZE = 500;
+/** Removals from tiers at a time. */
+const TIER_REMOVALS = 8;
 
 /**
  * Removes the blobs in the removal queue that are older than `delay` milliseconds, and the leftover parts of uploads that ended. It can
@@ -113,6 +117,47 @@ export function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise
     known.set(segment, found);
     return found;
   };
+}
+
+/**
+ * Removes the bodies in tiers that are queued for removal longer than `delay` milliseconds. A tier that does not answer keeps its queue, and
+ * does not hinder the others. Bodies in a tier that was removed by force are forgotten.
+ */
+export async function removeTieredBodies(
+  options: GarbageCollectionOptions & {
+    readonly delay?: number;
+    readonly hasTier: (tier: TierNumber) => Promise<boolean>;
+    readonly onAway: (tier: TierNumber, error: StoreUnavailable) => void;
+  },
+): Promise<{ removed: number }> {
+  const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY, hasTier, onAway } = options;
+  if (await isGarbageCollectionHeld(records, now)) return { removed: 0 };
+  const away = new Set<TierNumber>();
+  let removed = 0;
+  const removeOne = async ({ key, value, revision }: Entry): Promise<void> => {
+    const { queued } = decodeRecord(value, 'a removal from a tier') as { queued: number };
+    const blob = blobOf(key);
+    const tier = tierOf(blob);
+    if (queued + delay > now || tier === undefined || away.has(tier)) return;
+    try {
+      await blobs.remove(blob);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (await hasTier(tier)) {
+        away.add(tier);
+        onAway(tier, error);
+        return;
+      }
+    }
+    const expect = [{ kind: 'revision' as const, key, revision }];
+    await commitOnce(records, { expect, delete: [key, recordKeys.blockSums(blob)] }, random);
+    removed += 1;
+  };
+  for await (const page of scanPages(records, within('tier-removal'))) {
+    const due = page.flatMap((item) => (item.kind === 'entry' ? [item] : []));
+    await mapLimit(due, TIER_REMOVALS, removeOne);
+  }
+  return { removed };
 }
 
 /** Queues the parts of uploads that were aborted, or completed without them. The record of the upload is gone, so that no part is added. */

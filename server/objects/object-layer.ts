@@ -1,4 +1,5 @@
 import type { BlobId } from '../store/blob-store.ts';
+import type { Entry } from '../store/record-store.ts';
 import type {
   Bucket,
   BucketCharges,
@@ -29,6 +30,8 @@ import type {
   DeleteOptions,
   DeletedObject,
   ExpireObject,
+  RestoreObject,
+  TransitionObject,
   ObjectEncryption,
   ObjectInfo,
   ObjectLock,
@@ -208,6 +211,19 @@ export interface ObjectLayer {
    * Returns false where there is nothing, or where `isDue` refuses what is there now. Throws `AccessDenied` for a locked version.
    */
   expireObject(bucket: string, key: string, request: ExpireObject): Promise<boolean>;
+  /**
+   * Moves the body of a version to a tier. Returns false where there is nothing to move, or where `isDue` refuses what is there now. Throws
+   * `ServiceUnavailable` where the tier is away.
+   */
+  transitionObject(request: TransitionObject): Promise<boolean>;
+  /** See `requestRestore`. Throws `InvalidObjectState`, `RestoreAlreadyInProgress`, and as `headObject`. */
+  requestRestore(request: RestoreObject): Promise<'asked' | 'renewed'>;
+  /** Restores a version of the queue of restores. Resolves with false where nothing waits for it any more. */
+  restoreQueued(queued: Entry): Promise<boolean>;
+  /** Removes a restored copy whose end is queued, if that has come. */
+  endRestoredCopy(queued: Entry): Promise<boolean>;
+  /** Moves a version of the queue of transitions, if a rule moves it at once. */
+  transitionQueued(queued: Entry): Promise<boolean>;
   listObjects(request: ListObjects): Promise<ObjectListing>;
   /** Lists all versions and delete markers, those of one key from the newest to the oldest. */
   listObjectVersions(request: ListObjectVersions): Promise<VersionListing>;

@@ -77,6 +77,10 @@ import { setReplicationStatus } from './replication/replication-status.ts';
 import { moveBody } from './segments/move-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
+import { endRestoredCopy, requestRestore, restoreQueued } from './tiers/restore-object.ts';
+import { noTiers, type Tiers } from './tiers/tiers.ts';
+import { transitionQueued } from './tiers/transition-at-once.ts';
+import { transitionObject } from './tiers/transition-object.ts';
 import { KeyedMutex } from '../../platform/concurrency.ts';
 
 export interface ObjectLayerOptions {
@@ -104,6 +108,8 @@ export interface ObjectLayerOptions {
   readonly lifecycleDayMs?: number;
   /** No listener is set by default. */
   readonly events?: EventHub;
+  /** None by default. */
+  readonly tiers?: Tiers;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -132,6 +138,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     bufferSlots: options.bufferSlots,
     lifecycleDayMs: options.lifecycleDayMs ?? 86_400_000,
     events: options.events ?? noEventHub,
+    tiers: options.tiers ?? noTiers,
   };
   return {
     createBucket: operation(context, createBucket),
@@ -192,6 +199,11 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     renameObject: operation(context, renameObject),
     deleteObject: operation(context, deleteObject),
     expireObject: operation(context, expireObject),
+    transitionObject: operation(context, transitionObject),
+    requestRestore: operation(context, requestRestore),
+    restoreQueued: operation(context, restoreQueued),
+    endRestoredCopy: operation(context, endRestoredCopy),
+    transitionQueued: operation(context, transitionQueued),
     listObjects: operation(context, listObjects),
     listObjectVersions: operation(context, listObjectVersions),
     getObjectTags: operation(context, getObjectTags),

@@ -8,6 +8,8 @@ import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 import { createSignInTest } from '../sts/test-sign-in.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { TierAdministration } from '../tiering/tier-administration.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
 
@@ -15,7 +17,7 @@ import type { ThreadOptions } from './threads.ts';
 export function adminServices(
   { settings, stores, startedAt }: ThreadOptions,
   services: Services,
-  { endpoint, deploymentId }: { readonly endpoint: string; readonly deploymentId: string },
+  { endpoint, deploymentId, log }: { readonly endpoint: string; readonly deploymentId: string; readonly log: Logger },
 ): Omit<AdminServices, 'authenticate'> {
   return {
     access: services.access,
@@ -52,5 +54,11 @@ export function adminServices(
     maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
     ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
     keyLifecycle: createKeyLifecycle(services.records),
+    tiers: new TierAdministration({
+      configurations: services.tierConfigurations,
+      records: services.records,
+      objects: services.objects,
+      log,
+    }),
   };
 }

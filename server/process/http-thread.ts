@@ -336,7 +336,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
-      ...adminServices(options, services, known),
+      ...adminServices(options, services, { ...known, log }),
       authenticate: services.authenticate,
       process: known.process,
       stopping: known.stopping,

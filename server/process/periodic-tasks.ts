@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { isStoreError } from '../store/store-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   removeQueuedBlobs,
+  removeTieredBodies,
   ORPHAN_GRACE_PERIOD,
   REMOVAL_DELAY,
   removeOrphanBlobs,
@@ -23,6 +25,7 @@ import { threadLockClock } from '../objects/attributes/object-lock.ts';
 import { batchRounds } from '../maintenance/batch/batch-rounds.ts';
 import { inventoryRounds } from '../maintenance/inventory/inventory-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
+import { tierRounds } from '../maintenance/tiers/tier-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
 import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
@@ -46,6 +49,8 @@ const intervalsMs = {
   lifecycle: 10_000,
   batch: 2_000,
   inventory: 10_000,
+  tiers: 2_000,
+  'tier-removals': 30_000,
 } as const;
 
 /** The most that compaction reads, and writes, while clients wait for the same disk. */
@@ -62,7 +67,7 @@ const maxClockSkewMs = 15 * 60_000;
 
 /** Runs garbage collection, scrubbing and the other periodic tasks while this server holds the lease, until it is stopped. */
 export function runPeriodicTasks(
-  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects'>,
+  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects' | 'tierConfigurations'>,
   lease: Lease,
   log: Logger,
   {
@@ -107,10 +112,41 @@ export function runPeriodicTasks(
     log,
     clock: () => threadLockClock.earliest(),
   });
+  const workOnTiers = tierRounds({ log, random: randomBytes });
+  const tierNames = async () =>
+    new Map((await services.tierConfigurations.all()).map(({ tier: { number, name } }) => [number, name]));
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
       removeQueuedBlobs({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
     ),
+    repeat('tier-removals', 'bodies in tiers that were given up', async (hold) => {
+      const names = await tierNames();
+      return removeTieredBodies({
+        ...sweeping(hold),
+        delay: REMOVAL_DELAY + skew,
+        hasTier: (number) => Promise.resolve(names.has(number)),
+        onAway: (number, error) => {
+          log.warn(
+            { err: error, tier: names.get(number) },
+            'bodies cannot be removed from a tier; the next round tries it',
+          );
+        },
+      });
+    }),
+    // A round moves and restores what waits. An empty queue costs three short scans.
+    repeatTask({
+      ...common,
+      task: 'tiers',
+      intervalMs: intervalsMs.tiers,
+      retryMs: 10_000,
+      what: 'tiers',
+      failed: 'could not move bodies to tiers, or restore them; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        await workOnTiers({ records, objects, signal: AbortSignal.any([hold.signal, stopping.signal]) });
+        return { removed: 0 };
+      },
+    }),
     repeat('orphans', 'blobs that never had an owner', (hold) =>
       removeOrphanBlobs({ ...sweeping(hold), grace: ORPHAN_GRACE_PERIOD + skew }),
     ),

@@ -49,18 +49,23 @@ import { assumeRole, getCallerIdentity, signedCaller } from '../sts/assume-role.
 import { listSignInProviders } from '../sts/list-sign-in-providers.ts';
 import { assumeRoleWithCertificate } from '../sts/assume-role-with-certificate.ts';
 import { assumeRoleWithCustomToken, askPlugin } from '../sts/assume-role-with-custom-token.ts';
+import { TierConfigurations } from '../tiering/tier-configurations.ts';
+import { TierStores } from '../tiering/tier-stores.ts';
+import { TieredBlobs } from '../tiering/tiered-blobs.ts';
 import type { StsAction } from '../sts/sts-request.ts';
 
 /** The services of a thread: its own handles on the stores and the key service, and the layers above them. */
 export interface Services {
   readonly stores: ThreadStores;
   readonly records: RecordStore;
+  /** With the bodies in tiers. */
   readonly blobs: BlobStore;
   readonly keys: KeySource;
   readonly digests: DigestKeys;
   /** Absent without a key service. */
   readonly keyAdministration?: KeyAdministration;
   readonly sealed: SealedRecordStore;
+  readonly tierConfigurations: TierConfigurations;
   readonly objects: ObjectLayer;
   /** The events of this thread. */
   readonly events: ThreadEvents;
@@ -92,8 +97,11 @@ export async function openServices(
     log: logs.main,
   });
   const plain = { records: stores.records, blobs: stores.blobs, keys: keyService?.keys ?? noKeySource };
-  const { records, blobs, keys } = more.tracing?.stores(plain) ?? plain;
+  const { records, blobs: ownBlobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
+  const tierConfigurations = new TierConfigurations(sealed);
+  const tiers = new TierStores(tierConfigurations);
+  const blobs = new TieredBlobs(ownBlobs, tiers);
   const digests = digestKeys(() => sealed.backendKey());
   // No other server changes records in a folder.
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
@@ -130,6 +138,7 @@ export async function openServices(
     digests,
     ...(keyService === undefined ? {} : { keyAdministration: keyService.administration }),
     sealed,
+    tierConfigurations,
     events,
     objects: createObjectLayer({
       records,
@@ -141,6 +150,7 @@ export async function openServices(
       lifecycleDayMs: settings.lifecycle.dayMs,
       blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
       events,
+      tiers,
       ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),
     policies,
@@ -163,6 +173,7 @@ export async function openServices(
     async close() {
       providers.close();
       keyService?.close();
+      tiers.close();
       await events.flush();
       await stores.close();
     },

@@ -239,11 +239,18 @@ export function describingHeaders(
   if (info.versionId !== undefined) headers['x-amz-version-id'] = info.versionId;
   addDescription(headers, info);
   if (info.expiration !== undefined) headers['x-amz-expiration'] = expirationHeader(info.expiration);
+  if (info.restore !== undefined) headers['x-amz-restore'] = restoreHeader(info.restore);
   if (info.replication !== undefined) headers['x-amz-replication-status'] = info.replication.status;
   addMetadataHeaders(headers, info.metadata);
   if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
   if (options.checksum !== undefined) Object.assign(headers, checksumHeaders(options.checksum));
   return headers;
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
+function restoreHeader(restore: NonNullable<ObjectInfo['restore']>): string {
+  if (restore.ongoing) return 'ongoing-request="true"';
+  return `ongoing-request="false", expiry-date="${formatHttpDate(restore.until)}"`;
 }
 
 const metadataPrefix = 'x-amz-meta-';

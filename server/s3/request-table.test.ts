@@ -179,6 +179,8 @@ function baseOf(name: string): Base {
         query: { partNumber: '2', uploadId },
         headers: { 'x-amz-copy-source': '/bucket/key' },
       };
+    case 'RestoreObject':
+      return { ...base, body: '<RestoreRequest><Days>1</Days></RestoreRequest>' };
     case 'SelectObjectContent':
       // A query that succeeds needs a process.
       return { ...base, path: '/bucket/missing', body: selectDocument };

@@ -147,7 +147,7 @@ const partOfReplica: Rows = ofReplicas([
 const lockToken: Rows = { 'x-amz-bucket-object-lock-token': refused('object lock needs no token') };
 
 const archived: Rows = {
-  'x-amz-optional-object-attributes': harmless('it asks for the state of restored objects, and none is archived here'),
+  'x-amz-optional-object-attributes': harmless('it asks for the state of restored objects, which HEAD and GET answer'),
 };
 const listing: Rows = each('?delimiter ?encoding-type ?prefix', honoured);
 
@@ -334,6 +334,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...bodyDigests,
     '?select-type': honoured,
   },
+  RestoreObject: { ...common, ...version, ...bodyDigests },
   GetObjectRetention: { ...common, ...version },
   PutObjectRetention: { ...common, ...version, ...bypass, ...bodyDigests },
   GetObjectLegalHold: { ...common, ...version },
@@ -410,7 +411,7 @@ export const notServed: readonly string[] = (
   'PutBucketAnalyticsConfiguration PutBucketIntelligentTieringConfiguration ' +
   'PutBucketMetricsConfiguration ' +
   'PutObjectAnnotation ' +
-  'RestoreObject UpdateBucketMetadataAnnotationTableConfiguration ' +
+  'UpdateBucketMetadataAnnotationTableConfiguration ' +
   'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
   'WriteGetObjectResponse'
 ).split(' ');

@@ -67,6 +67,7 @@ import {
   putBucketReplication,
   startReplicationResync,
 } from './configuration/bucket-replication.ts';
+import { restoreObject } from './object/restore-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -165,6 +166,7 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['PUT', 'object', 'legal-hold', putObjectLegalHold],
 
   ['POST', 'object', 'select', selectObjectContent],
+  ['POST', 'object', 'restore', restoreObject],
 
   ['POST', 'object', 'uploads', createMultipartUpload],
   ['PUT', 'object', 'uploadId', uploadPart],

@@ -11,7 +11,9 @@ import { UnreadableBuckets } from '../unreadable-buckets.ts';
 import { type LifecycleCounts, type LifecycleObjects, walkBucket } from './walk-bucket.ts';
 
 /** The last walk of a bucket. Times are milliseconds since 1970. */
-export interface LifecycleState extends LifecycleCounts {
+export interface LifecycleState extends Omit<LifecycleCounts, 'transitioned'> {
+  /** Absent in the state of an older server. */
+  readonly transitioned?: number;
   /** The digest of the rules that it applied. */
   readonly rules: string;
   /** The day that it applied them to: the count of days since 1970. */
@@ -21,7 +23,12 @@ export interface LifecycleState extends LifecycleCounts {
   readonly ended?: number;
   /** All keys up to this one are done. */
   readonly after?: string;
+  /** A tier did not answer: the walk is repeated from this time on. */
+  readonly retry?: number;
 }
+
+/** Milliseconds until a walk that met a tier that is away is repeated. */
+const RETRY_MS = 60_000;
 
 interface LifecycleRoundsOptions {
   /** Milliseconds of a day. */
@@ -72,7 +79,7 @@ export function lifecycleRounds(options: LifecycleRoundsOptions): (round: Lifecy
         }
         const due = { rules: digestOf(rules), day: Math.floor(clock() / dayMs) };
         const same = state?.rules === due.rules && state.day === due.day;
-        if (same && state.ended !== undefined) return;
+        if (same && (state.ended !== undefined || (state.retry ?? 0) > clock())) return;
         await walk(options, round, { bucket: name, rules, begin: same ? state : { ...due, ...none, began: clock() } });
       });
     }
@@ -82,7 +89,7 @@ export function lifecycleRounds(options: LifecycleRoundsOptions): (round: Lifecy
   };
 }
 
-const none: LifecycleCounts = { expired: 0, removed: 0, aborted: 0, locked: 0, failed: 0 };
+const none: LifecycleCounts = { expired: 0, removed: 0, aborted: 0, locked: 0, transitioned: 0, failed: 0 };
 
 async function walk(
   { dayMs, recordsPerSecond, removalsPerSecond, log, clock = Date.now, random = randomBytes }: LifecycleRoundsOptions,
@@ -90,9 +97,11 @@ async function walk(
   { bucket, rules, begin }: { bucket: string; rules: readonly LifecycleRule[]; begin: LifecycleState },
 ): Promise<void> {
   const { rules: digest, day, began, after } = begin;
-  const { expired, removed, aborted, locked, failed } = begin;
-  const counts = { expired, removed, aborted, locked, failed };
-  const save = (more: Pick<LifecycleState, 'after' | 'ended'>) => {
+  // The state of an older server has no moves.
+  const { expired, removed, aborted, locked, transitioned = 0, failed } = begin;
+  const counts = { expired, removed, aborted, locked, transitioned, failed };
+  const awayTiers = new Set<string>();
+  const save = (more: Pick<LifecycleState, 'after' | 'ended' | 'retry'>) => {
     const state: LifecycleState = { rules: digest, day, began, ...counts, ...more };
     return commitOnce(records, { put: [{ key: stateKey(bucket), value: encodeRecord(state) }] }, random);
   };
@@ -105,6 +114,7 @@ async function walk(
     after: after ?? '',
     counts,
     signal,
+    awayTiers,
     passed: async (read, removing) => {
       await (read > 0 ? reads(read) : removals(removing));
     },
@@ -114,11 +124,11 @@ async function walk(
     onFailure: (error, objectKey) => {
       log.warn(
         { err: error, bucket, key: objectKey },
-        'a lifecycle rule could not remove a version; the next walk tries it again',
+        'a lifecycle rule could not remove or move a version; the next walk tries it again',
       );
     },
   });
-  await save({ ended: clock() });
+  await save(awayTiers.size > 0 ? { retry: clock() + RETRY_MS } : { ended: clock() });
   if (Object.values(counts).some((count) => count > 0)) log.info({ bucket, ...counts }, 'applied lifecycle rules');
 }
 

@@ -4,12 +4,22 @@ import {
   abortionOf,
   dueForCurrent,
   dueForMarker,
+  dueNoncurrentTransition,
+  dueTransition,
   type Evaluation,
   isNoncurrentDue,
   type NoncurrentFacts,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
-import type { ExpireObject, ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
+import { isStoreError } from '../../store/store-error.ts';
+import { StoredDataError } from '../../objects/stored-data-error.ts';
+import type {
+  ExpireObject,
+  ExpiringVersion,
+  ListedVersion,
+  ObjectLayer,
+  TransitionObject,
+} from '../../objects/object-layer.ts';
 
 /** The results of a walk. */
 export interface LifecycleCounts {
@@ -20,13 +30,20 @@ export interface LifecycleCounts {
   aborted: number;
   /** Versions that are due, but locked. */
   locked: number;
-  /** Removals that failed. The next walk repeats them. */
+  /** Versions whose body moved to a tier. */
+  transitioned: number;
+  /** Removals and moves that failed. The next walk repeats them. */
   failed: number;
 }
 
 export type LifecycleObjects = Pick<
   ObjectLayer,
-  'listObjectVersions' | 'getObjectTags' | 'expireObject' | 'listMultipartUploads' | 'abortMultipartUpload'
+  | 'listObjectVersions'
+  | 'getObjectTags'
+  | 'expireObject'
+  | 'transitionObject'
+  | 'listMultipartUploads'
+  | 'abortMultipartUpload'
 >;
 
 interface WalkOptions {
@@ -41,6 +58,8 @@ interface WalkOptions {
   readonly passed: (read: number, removed: number) => Promise<void>;
   /** Called when all keys up to this one are done. */
   readonly checkpoint: (key: string) => Promise<void>;
+  /** The tiers that did not answer. Nothing more is moved to them. */
+  readonly awayTiers: Set<string>;
   /** Called with the first failure of a page. */
   readonly onFailure: (error: unknown, key: string) => void;
 }
@@ -48,6 +67,11 @@ interface WalkOptions {
 const PAGE = 1_000;
 /** Removals at a time: their commits are flushed together. */
 const CONCURRENCY = 16;
+
+/** Moves at a time: each may have parts of 8 MiB in memory. */
+const MOVES = 4;
+/** The storage classes of bodies that are in no tier. */
+const ownClasses: ReadonlySet<string> = new Set(['STANDARD', 'REDUCED_REDUNDANCY']);
 
 /** The versions of a key that the walk has read. */
 interface KeyState {
@@ -77,6 +101,7 @@ class BucketWalk {
   readonly #hasTags: boolean;
   readonly #prefix: string;
   #state: KeyState | undefined;
+  #moves: Move[] = [];
 
   constructor(options: WalkOptions) {
     this.#options = options;
@@ -104,6 +129,7 @@ class BucketWalk {
       if (page.next === undefined) this.#end(removals.last);
       await this.#run(removals.first);
       await this.#run(removals.last);
+      await this.#move();
       marker = page.next;
       // The last key of the page may have more versions: a later walk reads all of them again.
       const done = page.versions.findLast(({ key }) => key !== this.#state?.key)?.key ?? first;
@@ -148,7 +174,11 @@ class BucketWalk {
 
   #planCurrent(state: KeyState, version: ListedVersion, removals: Removal[]): void {
     const { evaluation } = this.#options;
-    if (state.removesAll || version.deleteMarker || dueForCurrent(evaluation, factsOf(version)) === undefined) return;
+    if (state.removesAll || version.deleteMarker) return;
+    if (dueForCurrent(evaluation, factsOf(version)) === undefined) {
+      this.#planMove(version, 'current', (facts) => dueTransition(evaluation, facts));
+      return;
+    }
     removals.push({
       state,
       kind: 'expired',
@@ -162,7 +192,10 @@ class BucketWalk {
     const { evaluation } = this.#options;
     const facts: NoncurrentFacts = { ...factsOf(version), superseded: state.newerModified, newer: state.noncurrent };
     state.noncurrent += 1;
-    if (!state.removesAll && !isNoncurrentDue(evaluation, facts)) return;
+    if (!state.removesAll && !isNoncurrentDue(evaluation, facts)) {
+      this.#planMove(version, 'noncurrent', (found) => dueNoncurrentTransition(evaluation, { ...facts, ...found }));
+      return;
+    }
     removals.push({
       state,
       kind: 'removed',
@@ -173,6 +206,48 @@ class BucketWalk {
           found.modified === version.modified &&
           (state.removesAll || isNoncurrentDue(evaluation, { ...facts, ...found })),
       },
+    });
+  }
+
+  /** Plans the move of a version to the tier that a rule names. A version has the name of its tier as storage class. */
+  #planMove(
+    version: ListedVersion,
+    place: ExpiringVersion['place'],
+    tierOf: (facts: VersionFacts) => string | undefined,
+  ): void {
+    const tier = tierOf(factsOf(version));
+    if (tier === undefined || !ownClasses.has(version.storageClass ?? 'STANDARD')) return;
+    const { bucket } = this.#options;
+    const { key, versionId } = version;
+    this.#moves.push({
+      bucket,
+      key,
+      versionId,
+      tier,
+      isDue: (found) =>
+        found.place === place &&
+        found.modified === version.modified &&
+        tierOf({ ...factsOf(version), ...found }) === tier,
+    });
+  }
+
+  async #move(): Promise<void> {
+    const { objects, counts, signal, passed, onFailure, awayTiers } = this.#options;
+    const moves = this.#moves;
+    this.#moves = [];
+    await mapLimit(moves, MOVES, async (move) => {
+      signal.throwIfAborted();
+      if (awayTiers.has(move.tier)) return;
+      await passed(0, 1);
+      try {
+        if (await objects.transitionObject(move)) counts.transitioned += 1;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof S3Error || error instanceof StoredDataError || isBodyError(error))) throw error;
+        if (error instanceof S3Error && error.code === 'ServiceUnavailable') awayTiers.add(move.tier);
+        counts.failed += 1;
+        onFailure(error, move.key);
+      }
     });
   }
 
@@ -229,6 +304,13 @@ class BucketWalk {
       }
     });
   }
+}
+
+type Move = TransitionObject;
+
+/** Reports if the body of a version is missing or damaged: the others can be moved. */
+function isBodyError(error: unknown): boolean {
+  return isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered');
 }
 
 interface Removal {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { decodeDeployment, deploymentKey } from '../../store/deployment.ts';
-import { key } from '../../store/keys.ts';
+import { key, within } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -115,6 +116,23 @@ describe('copyStores', () => {
     const to = newStores();
     await copied(from, to);
     expect(await contentsOf(testLayer({ ...to, keys: from.keys }))).toEqual(await contentsOf(from));
+  });
+
+  it('leaves bodies in their tier, and takes their records and removals along', async () => {
+    const { layer, records, own, move } = tieredLayer();
+    await layer.createBucket('bucket', { location: '' });
+    for (const objectKey of ['small', 'large', 'removed']) {
+      await layer.putObject(put('bucket', objectKey, randomBytes(objectKey === 'large' ? 300_000 : 5)));
+      await move(objectKey);
+    }
+    await layer.deleteObject('bucket', 'removed');
+    const from = { records, blobs: own };
+    const to = newStores();
+    expect(await copied(from, to)).toEqual([]);
+    expect(await complaints(from, to)).toEqual([]);
+    expect(await Array.fromAsync(to.blobs.list())).toEqual([]);
+    const queued = await Array.fromAsync(to.records.scan(within('tier-removal')));
+    expect(queued).toHaveLength(1);
   });
 
   it('leaves behind what belongs to a place', async () => {

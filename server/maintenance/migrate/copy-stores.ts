@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
+import { tierOf } from '../../store/tiered-id.ts';
 import { copyBlob, type BlobCopy } from './copy-blob.ts';
 import { plainRecords } from './copied-records.ts';
 import type { Finding } from '../verify/finding.ts';
@@ -162,7 +163,9 @@ class Copy {
     const blobs: BlobId[] = [];
     for (const stream of streams) {
       if (stream.kind !== 'blob') continue;
-      const damage = await copyBlob(this.#blobs, stream.blob, stream);
+      // A body in a tier stays there.
+      const inTier = tierOf(stream.blob) !== undefined;
+      const damage = inTier ? undefined : await copyBlob(this.#blobs, stream.blob, stream);
       blobs.push(stream.blob);
       if (damage) wrong.push(this.#finding({ ...namedPlace(records), blob: stream.blob }, damage));
     }

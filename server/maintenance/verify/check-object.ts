@@ -1,6 +1,7 @@
 import { type KeySource, KeySourceError } from '../../encryption/key-source.ts';
 import { type BlockSums, matchesStored, BlockSumsHasher, coversSize } from '../../objects/checksums/block-sums.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import { tierOf } from '../../store/tiered-id.ts';
 import type { RecordStore, Entry } from '../../store/record-store.ts';
 import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } from './check-stream.ts';
 import { DamagedCiphertext } from '../../encryption/packages.ts';
@@ -143,14 +144,22 @@ export async function checkBlobStream(
   const recorded = plain && (await readBlockSums(check, plain));
   // A server with another block size may have written the block sums of an older body.
   const block = plain && 'block' in plain.protection ? plain.protection.block : recorded?.sums?.block;
-  const sums = plain && check.bodies ? new BlockSumsHasher(block) : undefined;
-  const damage = check.bodies
-    ? await checkBlob(check.blobs, blob, stream, check.paced, sums)
-    : await checkBlobSize(check.blobs, blob, stream);
+  // Bodies in tiers are not read: that costs traffic, and each read compares its blocks.
+  const inTier = tierOf(blob) !== undefined;
+  const sums = plain && check.bodies && !inTier ? new BlockSumsHasher(block) : undefined;
+  const damage = inTier ? undefined : await damageOfBlob(check, stream, sums);
   if (damage !== undefined) return [...findings, findingOf(damage, { ...place, blob }, what)];
   const wrong = recorded && (await checkBlockSums(check, blob, recorded, sums?.digest()));
   if (wrong === undefined) return findings;
   return [...findings, { kind: 'block-sums', ...place, blob, message: `the block sums of ${what} ${wrong}` }];
+}
+
+function damageOfBlob(
+  { blobs, bodies, paced }: VerifyContext,
+  stream: Extract<ObjectStream, { kind: 'blob' }>,
+  sums: BlockSumsHasher | undefined,
+): Promise<Damage | undefined> {
+  return bodies ? checkBlob(blobs, stream.blob, stream, paced, sums) : checkBlobSize(blobs, stream.blob, stream);
 }
 
 /** The record `c` of a blob. */

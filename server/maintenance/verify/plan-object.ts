@@ -6,6 +6,7 @@ import { type VersionOrder, versionOrder } from '../../objects/records/record-fo
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
+import { restoredBlob } from '../../objects/tiers/restored-copy.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
@@ -47,7 +48,7 @@ export function planObject(records: ObjectRecords): ObjectPlan {
       return {
         record,
         findings: without([inline, manifest]),
-        streams: [{ kind: 'blob', blob: body.blob, size, protection: body }],
+        streams: withCopies(record, [{ kind: 'blob', blob: body.blob, size, protection: body }]),
       };
     case 'inline': {
       const bytes = ofObject(inline, record.id);
@@ -72,12 +73,10 @@ export function planObject(records: ObjectRecords): ObjectPlan {
       return {
         record,
         findings,
-        streams: parts.map(({ blob, size: partSize, protection }) => ({
-          kind: 'blob',
-          blob,
-          size: partSize,
-          protection,
-        })),
+        streams: withCopies(
+          record,
+          parts.map(({ blob, size: partSize, protection }) => ({ kind: 'blob', blob, size: partSize, protection })),
+        ),
       };
     }
     case 'none':
@@ -85,6 +84,14 @@ export function planObject(records: ObjectRecords): ObjectPlan {
     default:
       return body satisfies never;
   }
+}
+
+type BlobStream = Extract<ObjectStream, { kind: 'blob' }>;
+
+/** Adds the blobs of the restored copy of a body in a tier. */
+function withCopies({ restore }: ObjectRecord, streams: readonly BlobStream[]): readonly BlobStream[] {
+  if (restore?.kind !== 'restored') return streams;
+  return [...streams, ...streams.map((stream) => ({ ...stream, blob: restoredBlob(restore.id, stream.blob) }))];
 }
 
 /** Decodes the record of a version. Throws `StoredDataError` also where it is not complete. */

@@ -17,6 +17,7 @@ import { type ManifestPart } from '../records/body-records.ts';
 import { decodeBody } from '../records/record-format.ts';
 import type { VersionOrder } from '../records/record-format.ts';
 import { readManifest } from '../operations/commit-change.ts';
+import { bodyBlob } from '../tiers/restored-copy.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
 /**
@@ -83,7 +84,7 @@ export async function openBody(
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(context, sealed, { bucket, key, id }, customerKey));
   if (body.kind === 'blob') {
-    const stream = { blob: body.blob, size, protection: body, objectKey, what };
+    const stream = { blob: bodyBlob(record, body.blob), size, protection: body, objectKey, what };
     return { read: (range) => readBlob(context, stream, range) };
   }
   if (body.kind === 'inline') {
@@ -95,7 +96,8 @@ export async function openBody(
   if (body.kind === 'none')
     throw new StoredDataError('unreadable-record', `${what} is a delete marker, which has no body`);
   const parts = await readManifest(context, { bucket, key, order }, record);
-  return parts && { read: (range) => readParts(context, parts, { objectKey, what }, range) };
+  const placed = parts?.map((part) => ({ ...part, blob: bodyBlob(record, part.blob) }));
+  return placed && { read: (range) => readParts(context, placed, { objectKey, what }, range) };
 }
 
 interface Stream {
@@ -146,7 +148,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
 }
 
 /** Reads a plain blob. Each block is checked before any of its bytes is returned. */
-function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: string }, range: Range): Pieces {
+export function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: string }, range: Range): Pieces {
   const { blob, size, what } = plain;
   const damage = (found: string) => damaged(what, new Error(`blob ${blob}: ${found}`));
   const open = () =>

@@ -199,11 +199,12 @@ export async function getBucketLifecycle(
 }
 
 /** Throws `InvalidRequest` for rules that remove all versions of a key, in a bucket with object lock: MinIO refuses them too. */
-export function putBucketLifecycle(
+export async function putBucketLifecycle(
   context: ObjectContext,
   bucket: string,
   lifecycle: readonly LifecycleRule[],
 ): Promise<void> {
+  await checkTiers(context, lifecycle);
   return changeBucket(context, bucket, (record) => {
     if (record.objectLock !== undefined && lifecycle.some(removesAllVersions)) {
       throw new S3Error(
@@ -213,6 +214,17 @@ export function putBucketLifecycle(
     }
     return { ...record, lifecycle };
   });
+}
+
+/** Throws `InvalidStorageClass` for a rule that names no tier. */
+async function checkTiers({ tiers }: ObjectContext, lifecycle: readonly LifecycleRule[]): Promise<void> {
+  const names = new Set(
+    lifecycle.flatMap(({ transition, noncurrentTransition }) => [transition?.tier, noncurrentTransition?.tier]),
+  );
+  for (const name of names) {
+    if (name === undefined || (await tiers.find(name)) !== undefined) continue;
+    throw new S3Error('InvalidStorageClass', `There is no tier ${name.slice(0, 64)}; "mc ilm tier add" adds one.`);
+  }
 }
 
 function removesAllVersions({ expiration, markerDays }: LifecycleRule): boolean {

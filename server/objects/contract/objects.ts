@@ -125,6 +125,8 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly replication?: ReplicationState;
   /** The time when a lifecycle rule expires the current version. */
   readonly expiration?: { readonly date: Date; readonly ruleId: string };
+  /** The restored copy of a body in a tier. */
+  readonly restore?: { readonly ongoing: true } | { readonly ongoing: false; readonly until: Date };
 }
 
 /** A part of a multipart object. */
@@ -244,7 +246,25 @@ export interface ExpireObject {
   readonly isDue: (version: ExpiringVersion) => boolean;
 }
 
-/** A version that a lifecycle rule may remove. */
+export interface TransitionObject {
+  readonly bucket: string;
+  readonly key: string;
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  /** The name of the tier. */
+  readonly tier: string;
+  /** Decides with the version that the commit would move. */
+  readonly isDue: (version: ExpiringVersion) => boolean;
+}
+
+export interface RestoreObject extends VersionOptions, ByCaller {
+  readonly bucket: string;
+  readonly key: string;
+  /** The copy stays so many days, to the next midnight UTC. */
+  readonly days: number;
+}
+
+/** A version that a lifecycle rule may remove or move. */
 export interface ExpiringVersion {
   readonly place: 'current' | 'marker' | 'noncurrent';
   /** True where the key has no other version. It is known for a marker alone. */

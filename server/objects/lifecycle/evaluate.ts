@@ -104,6 +104,36 @@ export function dueForMarker(
   return result;
 }
 
+/**
+ * Returns the tier to which a current object is due to move, that of the rule that was due first. Undefined if none is. An expiration goes
+ * first: the caller asks for it before.
+ */
+export function dueTransition({ rules, now, dayMs }: Evaluation, version: VersionFacts): string | undefined {
+  let earliest: { readonly at: number; readonly tier: string } | undefined;
+  for (const { enabled, filter, transition } of rules) {
+    if (!enabled || transition === undefined || version.deleteMarker || !fulfils(version, filter)) continue;
+    const at = 'date' in transition ? transition.date : dueAfter(version.modified, transition.days, dayMs);
+    if (at <= now && (earliest === undefined || at < earliest.at)) earliest = { at, tier: transition.tier };
+  }
+  return earliest?.tier;
+}
+
+/** Returns the tier to which a noncurrent version is due to move. */
+export function dueNoncurrentTransition(
+  { rules, now, dayMs }: Evaluation,
+  version: NoncurrentFacts,
+): string | undefined {
+  return rules.find(
+    ({ enabled, filter, noncurrentTransition: due }) =>
+      enabled &&
+      due !== undefined &&
+      !version.deleteMarker &&
+      version.newer >= (due.keep ?? 0) &&
+      dueAfter(version.superseded, due.days, dayMs) <= now &&
+      fulfils(version, filter),
+  )?.noncurrentTransition?.tier;
+}
+
 /** Reports if a noncurrent version is due. */
 export function isNoncurrentDue({ rules, now, dayMs }: Evaluation, version: NoncurrentFacts): boolean {
   return rules.some(

@@ -49,6 +49,7 @@ import {
   type OpenedPart,
 } from './choose-parts.ts';
 import { StoredDataError } from '../stored-data-error.ts';
+import { queueTransition } from '../tiers/transition-at-once.ts';
 
 /**
  * Writes a manifest of the parts; no byte is copied. Garbage collection removes parts that are not listed. A repeated request gets the
@@ -121,6 +122,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) },
       { key: recordKeys.manifest(bucket, key, order), value: encodeBody(uploadId, manifest) },
       ...queued,
+      ...queueTransition(context, { bucket, key, stored: stored.record, record }),
     ],
     delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
   };

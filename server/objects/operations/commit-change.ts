@@ -13,6 +13,7 @@ import type { Batch, Key } from '../../store/record-store.ts';
 import type { RuledEvent } from '../events/object-event.ts';
 import { withEvent } from '../events/outbox.ts';
 import { StoredDataError, isUnreadable } from '../stored-data-error.ts';
+import { withRestored } from '../tiers/restored-copy.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
 /** Makes an id of 32 hexadecimal characters that sorts by time: 6 bytes of milliseconds since 1970, then 10 random ones. */
@@ -164,14 +165,14 @@ export async function removeObject(
   };
 }
 
-/** Returns the blobs of the body of an object. */
+/** Returns the blobs of the body of an object, with those of its restored copy. */
 export async function blobsOfObject(
   context: ObjectContext,
   place: VersionPlace,
   record: ObjectRecord,
 ): Promise<readonly BlobId[]> {
-  if (record.body.kind === 'blob') return [record.body.blob];
-  return record.body.kind === 'parts' ? blobsOfManifest(context, place, record) : [];
+  if (record.body.kind === 'blob') return withRestored(record, [record.body.blob]);
+  return record.body.kind === 'parts' ? withRestored(record, await blobsOfManifest(context, place, record)) : [];
 }
 
 /**

@@ -21,6 +21,7 @@ import { placeReplica } from '../replication/place-replica.ts';
 import { replicaState, type ReplicatedRecord, replicateNew } from '../replication/queue-replication.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
+import { queueTransition } from '../tiers/transition-at-once.ts';
 
 /**
  * Makes the body durable, commits once, and answers. A crash in between leaves a blob that garbage collection removes, and nothing that
@@ -169,6 +170,7 @@ async function commitObject(
     const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), object];
     if (inline !== undefined) put.push({ key: recordKeys.inline(bucket, key, order), value: inline });
     if (queued !== undefined) put.push(...queued);
+    put.push(...queueTransition(context, { bucket, key, stored: bucketRecord, record }));
     const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
     const { lifecycle } = found.stored.record;

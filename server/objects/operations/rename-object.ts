@@ -72,6 +72,12 @@ async function plan(context: ObjectContext, request: RenameObject, attempt: numb
   if (source === undefined) throw new S3Error('NoSuchKey', undefined, { details: { Key: from } });
   const { renamed: _earlier, ...record } = source.record;
   refuseDamaged({ bucket, key: from, damage: record.damage });
+  if (record.restore !== undefined) {
+    throw new S3Error(
+      'InvalidRequest',
+      'An object with a restored copy, or one that is being restored, cannot be renamed: wait until the copy has ended.',
+    );
+  }
   checkConditions(fromConditions, await comparable(context, bucket, record, fromConditions));
   checkConditions(toConditions, await comparable(context, bucket, target.current?.record, toConditions));
   checkRemovable(record, context.lockClock.earliest(), false);

@@ -8,7 +8,7 @@ import { guardKey } from '../encryption/decide-encryption.ts';
 import { openDigests, sealDigests } from '../encryption/digests.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectLayer } from '../object-layer.ts';
-import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
+import { encodeObject, isTiered, type ObjectRecord } from '../records/object-record.ts';
 import { encodeBody, recordKeys } from '../records/record-format.ts';
 import { claimBlob, commitChange, newId, objectRecordKey, removeObject, ownerOf } from './commit-change.ts';
 import { getIntactObject } from './get-object.ts';
@@ -83,8 +83,16 @@ function commitBody(
     const { stored, order } = await readVersionRecord(context, bucket, key, versionId);
     if (stored.record.id !== was) return { result: false };
     const place = { bucket, key, order };
-    const { checksum: _before, ...unchanged } = stored.record;
-    const record = { ...unchanged, ...written, ...(checksum && { checksum }), body: bodyOf(received) };
+    const { checksum: _before, restore: _copy, headers, ...unchanged } = stored.record;
+    // A body that was in a tier is here again. The next walk moves it.
+    const { storageClass: _tier, ...kept } = headers;
+    const record = {
+      ...unchanged,
+      headers: isTiered(stored.record) ? kept : headers,
+      ...written,
+      ...(checksum && { checksum }),
+      body: bodyOf(received),
+    };
     const removed = await removeObject(context, place, stored, record.body.kind);
     const content = received.stored;
     const claimed =

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
-import type { SegmentId } from '../../store/blob-store.ts';
+import { decodeObject, encodeObject, isTiered, objectSize, type ObjectRecord } from './object-record.ts';
+import type { BlobId, SegmentId } from '../../store/blob-store.ts';
 import { packedId } from '../../store/packed-id.ts';
 import { decodeListed } from './listed-objects.ts';
 import { encodeRecord } from './record-format.ts';
@@ -172,10 +172,22 @@ describe('the record of an object', () => {
     expect(decodeObject(value, 'bucket', 'key')).toEqual(record);
   });
 
+  it.each<[string, ObjectRecord['body']]>([
+    ['one blob', { kind: 'blob', blob: `fe${'0'.repeat(30)}` as BlobId, crc: 5 }],
+    ['parts', { kind: 'parts', count: 2, crc: 5, tiered: true }],
+  ])('has a place of its own in a tier, which older servers refuse: %s', (_, body) => {
+    const restore = { kind: 'restored', id: '1'.repeat(32), until: 5 } as const;
+    const record = { ...plain, headers: { ...plain.headers, storageClass: 'COLD' }, body, restore };
+    const value = encodeObject(record);
+    expect(value.toString('latin1')).toContain('"kind":"tier"');
+    expect(decodeObject(value, 'bucket', 'key')).toEqual(record);
+    expect(isTiered(record)).toBe(true);
+  });
+
   it('is refused by name where its body is in a place of a newer server', () => {
-    const body = { kind: 'tier', tier: 't' } as unknown as ObjectRecord['body'];
+    const body = { kind: 'tape', tape: 't' } as unknown as ObjectRecord['body'];
     expect(() => decodeObject(encodeObject({ ...plain, body }), 'bucket', 'key')).toThrow(
-      'the body of object bucket/key is of kind "tier", which this server cannot read: start the newer server',
+      'the body of object bucket/key is of kind "tape", which this server cannot read: start the newer server',
     );
   });
 

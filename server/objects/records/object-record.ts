@@ -1,4 +1,5 @@
 import { isPacked } from '../../store/packed-id.ts';
+import { tierOf } from '../../store/tiered-id.ts';
 import type {
   Checksum,
   ObjectEncryption,
@@ -219,6 +220,8 @@ export interface ObjectRecord {
   readonly tags?: Readonly<Record<string, string>>;
   readonly lock?: ObjectLock;
   readonly replication?: ReplicationState;
+  /** The restored copy of a body in a tier. */
+  readonly restore?: Restore;
   /** Absent where the owner of the bucket alone has full control. An older server ignores it, which only takes rights. */
   readonly acl?: Acl;
   /** The rename that gave the object its key: a repetition of the request changes nothing. */
@@ -229,6 +232,14 @@ export interface ObjectRecord {
     readonly request: string;
   };
 }
+
+/**
+ * A temporary copy of a body in a tier, which a client asked for. Times are milliseconds since 1970. The blobs of the copy have ids that
+ * follow from `id` and those of the tier.
+ */
+export type Restore =
+  | { readonly kind: 'ongoing'; readonly days: number; readonly asked: number }
+  | { readonly kind: 'restored'; readonly id: string; readonly until: number };
 
 /** The lock of a version. `until` is in milliseconds since 1970; a retention has a mode and an end. */
 export interface ObjectLock {
@@ -243,12 +254,15 @@ export interface StoredObject {
   readonly revision: Revision;
 }
 
-/** The place of the bytes. The separate record of `inline` and `parts` begins with the object's id. */
+/**
+ * The place of the bytes. The separate record of `inline` and `parts` begins with the object's id. A body in a tier is a `blob`, or `parts`
+ * with `tiered`, whose blob ids name the tier.
+ */
 export type Body =
   | ({ readonly kind: 'inline' } & Protection)
   | ({ readonly kind: 'blob'; readonly blob: BlobId } & Protection)
   /** `crc` is the CRC-32 of the manifest; older records have none. */
-  | { readonly kind: 'parts'; readonly count: number; readonly crc?: number }
+  | { readonly kind: 'parts'; readonly count: number; readonly crc?: number; readonly tiered?: true }
   /** A delete marker has no body. */
   | { readonly kind: 'none' };
 
@@ -290,12 +304,21 @@ const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 
 /** Encodes a record: the head has what listings show, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
   const { modified: _modified, size: _size, etag: _etag, versionId: _id, deleteMarker: _marker, ...rest } = record;
-  const stored = isInSegment(record.body) ? { ...rest, body: { ...record.body, kind: IN_SEGMENT } } : rest;
+  const place = isInSegment(record.body) ? IN_SEGMENT : isTiered(record) ? IN_TIER : undefined;
+  const stored = place === undefined ? rest : { ...rest, body: { ...record.body, kind: place } };
   return encodeWithHead(headOf(record), stored) ?? encodeRecord(record);
 }
 
 /** The stored kind of a packed body. Servers that cannot read it must not look for a blob of its id. */
 const IN_SEGMENT = 'segment';
+
+/** The stored kind of a body in a tier. Older servers refuse it. */
+const IN_TIER = 'tier';
+
+/** Reports if the body of an object is in a tier. */
+export function isTiered({ body }: Pick<ObjectRecord, 'body'>): boolean {
+  return body.kind === 'blob' ? tierOf(body.blob) !== undefined : body.kind === 'parts' && body.tiered === true;
+}
 
 function isInSegment(body: Body): boolean {
   return body.kind === 'blob' && isPacked(body.blob);
@@ -307,7 +330,10 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
   const { end, modified, size, etag, versionId, deleteMarker } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
-  if ((record.body.kind as string) === IN_SEGMENT) record.body = { ...record.body, kind: 'blob' } as Body;
+  const place: string = record.body.kind;
+  if (place === IN_SEGMENT || place === IN_TIER) {
+    record.body = { ...record.body, kind: 'blob' in record.body ? 'blob' : 'parts' } as Body;
+  }
   if (!bodyKinds.has(record.body.kind)) {
     throw new StoredDataError(
       'unreadable-record',
@@ -380,7 +406,12 @@ export function objectInfo(
     ...(record.lock && { lock: shownLock(record.lock) }),
     ...(record.replication && { replication: record.replication }),
     ...(expiration && { expiration }),
+    ...(record.restore && { restore: shownRestore(record.restore) }),
   };
+}
+
+function shownRestore(restore: Restore): NonNullable<ObjectInfo['restore']> {
+  return restore.kind === 'ongoing' ? { ongoing: true } : { ongoing: false, until: new Date(restore.until) };
 }
 
 export function storedLock({ retention, legalHold }: ShownLock): ObjectLock {

@@ -1,6 +1,7 @@
 import { StoredDataError } from '../stored-data-error.ts';
 import type { BlobId, SegmentId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
+import { tierOf } from '../../store/tiered-id.ts';
 import { key, KEY_LIMIT } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -109,8 +110,14 @@ export const recordKeys = {
   tombstone: (blob: BlobId | SegmentId): Key => key('t', placeOf(blob)?.segment ?? blob),
   /** The bytes of a segment that no body uses any more. */
   garbage: (segment: SegmentId): Key => key('g', segment),
-  /** A blob in the removal queue: nothing refers to it any more. */
-  removal: (blob: BlobId): Key => key('x', blob),
+  /** A version that may be due to move to a tier at once. `unique` begins with the time. */
+  dueTransition: (unique: Buffer): Key => key('transition', unique),
+  /** A version whose body a client asked to restore from its tier. */
+  askedRestore: (unique: Buffer): Key => key('restore', unique),
+  /** A version with a restored copy. `unique` begins with the time at which the copy ends. */
+  restored: (unique: Buffer): Key => key('restored', unique),
+  /** A blob in the removal queue: nothing refers to it any more. Bodies in tiers have a queue of their own, which a copy of the stores has too. */
+  removal: (blob: BlobId): Key => (tierOf(blob) === undefined ? key('x', blob) : key('tier-removal', blob)),
 } as const;
 
 function ofVersion(table: string, bucket: string, objectKey: string, order: VersionOrder | undefined): Key {

@@ -2,8 +2,8 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { checkRetentionChange } from '../attributes/object-lock.ts';
 import { updateObject } from '../attributes/update-object.ts';
 import type { ObjectContext } from '../context.ts';
-import type { ObjectLock, ReplicaAttributes, VersionResult } from '../object-layer.ts';
-import { type ObjectRecord, shownLock, storedLock } from '../records/object-record.ts';
+import type { ObjectHeaders, ObjectLock, ReplicaAttributes, VersionResult } from '../object-layer.ts';
+import { isTiered, type ObjectRecord, shownLock, storedLock } from '../records/object-record.ts';
 
 /**
  * Gives a version the metadata, tags and lock that it has on another server. A change that is older than the last one here changes nothing.
@@ -24,12 +24,18 @@ export function putReplicaAttributes(
     const kept = storedLock(lockAfter(context, record, lock));
     return {
       ...rest,
-      headers,
+      headers: inTier(record, headers),
       ...(Object.keys(tags).length > 0 && { tags }),
       ...(Object.keys(kept).length > 0 && { lock: kept }),
       replication: { status: 'REPLICA', ...record.replication, ...(changed && { changed: changed.getTime() }) },
     };
   });
+}
+
+/** The storage class of a body in a tier is the name of the tier, whatever the other server says. */
+function inTier(record: ObjectRecord, headers: ObjectHeaders): ObjectHeaders {
+  const { storageClass } = record.headers;
+  return isTiered(record) && storageClass !== undefined ? { ...headers, storageClass } : headers;
 }
 
 /** Throws `AccessDenied` where the new lock is weaker than COMPLIANCE. The caller may change GOVERNANCE, as on the other server. */

@@ -1,7 +1,14 @@
 import { apiName } from '../../http/contract/request-audit.ts';
 import { firstByteBounds, type BucketOperationSums, type BucketSums } from './request-counters.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { namedSizes, namedVersionCounts, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
+import {
+  namedSizes,
+  namedVersionCounts,
+  type BucketUsage,
+  type StoredSums,
+  type TierUsage,
+  type Usage,
+} from '../usage/usage.ts';
 
 /** Returns the label `api` of an operation. */
 export function apiLabel(operation: string): string {
@@ -143,7 +150,21 @@ export function addClusterUsage(registry: Registry, usage: Usage, now: number): 
   for (const bucket of usage.buckets) {
     for (const [range, count] of Object.entries(namedVersionCounts(bucket))) keys.inc({ range }, count);
   }
+  addTiers(registry, usage);
   addAge(registry, usage, now);
+}
+
+const ofTier = [
+  ['minio_cluster_ilm_transitioned_bytes', 'Bytes in a tier', ({ bytes }) => bytes],
+  ['minio_cluster_ilm_transitioned_objects', 'Current objects in a tier', ({ objects }) => objects],
+  ['minio_cluster_ilm_transitioned_versions', 'Versions in a tier', ({ versions }) => versions],
+] as const satisfies readonly (readonly [string, string, (usage: TierUsage) => number])[];
+
+function addTiers(registry: Registry, { tiers = {} }: Usage): void {
+  for (const [name, help, valueOf] of ofTier) {
+    const gauge = new Gauge({ name, help, labelNames: ['tier'], registers: [registry] });
+    for (const [tier, usage] of Object.entries(tiers)) gauge.set({ tier }, valueOf(usage));
+  }
 }
 
 function setSizes({ sizes }: StoredSums, set: (range: string, count: number) => void): void {

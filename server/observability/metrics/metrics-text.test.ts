@@ -182,6 +182,14 @@ describe('the text of the metrics', () => {
     expect(await names('cluster', { usage })).toContain('minio_cluster_usage_total_bytes');
     expect(await names('node', { usage })).not.toContain('minio_cluster_usage_total_bytes');
     expect(await names('cluster')).not.toContain('minio_cluster_usage_total_bytes');
+    const tiers = { COLD: { objects: 2, versions: 3, bytes: 40 } };
+    expect(await lines('cluster', { usage: { ...usage, tiers } })).toEqual(
+      expect.arrayContaining([
+        'minio_cluster_ilm_transitioned_bytes{tier="COLD",server="coffer-0:9000"} 40',
+        'minio_cluster_ilm_transitioned_objects{tier="COLD",server="coffer-0:9000"} 2',
+        'minio_cluster_ilm_transitioned_versions{tier="COLD",server="coffer-0:9000"} 3',
+      ]),
+    );
   });
   it('has how each background task fares', async () => {
     const backgroundTasks = [

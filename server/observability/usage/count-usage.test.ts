@@ -1,3 +1,4 @@
+import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
@@ -87,6 +88,21 @@ describe('countUsage', () => {
       { bucket: 'b', objects: 1, versions: 5, deleteMarkers: 2, bytes: 1 + 2 + 3 },
       { bucket: 'plain', objects: 1, versions: 0, deleteMarkers: 0, bytes: 1 },
     ]);
+  });
+
+  it('counts what is in each tier', async () => {
+    const { layer, records, move } = tieredLayer();
+    await layer.createBucket('bucket', { location: '' });
+    await layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    for (const text of ['12345', '123']) {
+      const { versionId } = await layer.putObject(put('bucket', 'key', text));
+      await move('key', versionId);
+    }
+    await layer.putObject(
+      put('bucket', 'here', 'text', { headers: { metadata: {}, storageClass: 'REDUCED_REDUNDANCY' } }),
+    );
+    const { tiers } = await countUsage({ records, recordsPerSecond: Infinity });
+    expect(tiers).toEqual({ COLD: { objects: 1, versions: 2, bytes: 8 } });
   });
 
   it('counts the keys of a bucket by the intervals of MinIO for their versions', async () => {

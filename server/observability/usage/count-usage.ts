@@ -1,11 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { decodeHead, hasHead, decodeObject, objectSize } from '../../objects/records/object-record.ts';
+import { decodeHead, hasHead, decodeObject, isTiered, objectSize } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
-import { intervalCount, intervalOf, type BucketUsage, versionIntervalCount, versionIntervalOf } from './usage.ts';
+import {
+  intervalCount,
+  intervalOf,
+  type TierUsage,
+  type Usage,
+  versionIntervalCount,
+  versionIntervalOf,
+} from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { isReadOnly } from '../../store/commits.ts';
 import { type CountState, readCountState, writeUsage } from './usage-record.ts';
@@ -25,9 +32,7 @@ const YIELD_INTERVAL = 1_024;
  * Counts every version and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
  * Rejects with the reason of the signal.
  */
-export async function countUsage(
-  options: CountOptions,
-): Promise<{ readonly buckets: readonly BucketUsage[]; readonly unreadable: number }> {
+export async function countUsage(options: CountOptions): Promise<Pick<Usage, 'buckets' | 'unreadable' | 'tiers'>> {
   const { records } = options;
   const tally = new Tally();
   const passed = rateLimiter(options);
@@ -120,6 +125,7 @@ interface Row {
 
 class Tally {
   readonly #rows = new Map<string, Row>();
+  readonly #tiers = new Map<string, TierUsage>();
   #unreadable = 0;
 
   at(bucket: string): Row {
@@ -144,6 +150,7 @@ class Tally {
     const size = this.#read(() => objectSize(value));
     if (size === undefined) return;
     row.bytes += size;
+    this.#addToTier(value, size, 1);
     const interval = intervalOf(size);
     addTo(row.sizes, interval, 1);
   }
@@ -169,6 +176,22 @@ class Tally {
     }
     row.versions += 1;
     row.bytes += version?.size ?? 0;
+    this.#addToTier(value, version?.size ?? 0, 0);
+  }
+
+  /** The name of the tier is in the JSON of a record, which the heads of most objects say that it has not. */
+  #addToTier(value: Buffer, bytes: number, objects: number): void {
+    const record = this.#read(() =>
+      hasHead(value) && decodeHead(value, 'an object').complete ? undefined : decodeObject(value, '', ''),
+    );
+    const name = record?.headers.storageClass;
+    if (record === undefined || name === undefined || !isTiered(record)) return;
+    const before = this.#tiers.get(name) ?? { objects: 0, versions: 0, bytes: 0 };
+    this.#tiers.set(name, {
+      objects: before.objects + objects,
+      versions: before.versions + 1,
+      bytes: before.bytes + bytes,
+    });
   }
 
   async addParts(
@@ -186,7 +209,7 @@ class Tally {
     }
   }
 
-  counted(): { readonly buckets: readonly BucketUsage[]; readonly unreadable: number } {
+  counted(): Pick<Usage, 'buckets' | 'unreadable' | 'tiers'> {
     const buckets = [...this.#rows].map(([bucket, row]) => {
       const { hasVersions, currentMarkers, versionsOfKey: _, keys, ...sums } = row;
       const several = keys.reduce((sum, count) => sum + count, 0);
@@ -194,7 +217,11 @@ class Tally {
       addTo(keys, versionIntervalOf(1), Math.max(0, row.objects + currentMarkers - several));
       return { bucket, ...sums, keys: hasVersions ? keys : [] };
     });
-    return { buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)), unreadable: this.#unreadable };
+    return {
+      buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)),
+      unreadable: this.#unreadable,
+      tiers: Object.fromEntries(this.#tiers),
+    };
   }
 
   #read<T>(read: () => T): T | undefined {
@@ -254,9 +281,9 @@ export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) =>
     const state = await readCountState(records);
     // The last result stays right while nothing changes, and a new one could not be saved.
     if (!isDue(state, began, cycleMs) || (await isReadOnly(records))) return;
-    const { buckets, unreadable } = await countUsage({ records, recordsPerSecond, signal });
+    const { buckets, unreadable, tiers } = await countUsage({ records, recordsPerSecond, signal });
     const ended = clock();
-    await writeUsage(records, { began, ended, answers: state.asked, unreadable, buckets }, random);
+    await writeUsage(records, { began, ended, answers: state.asked, unreadable, tiers, buckets }, random);
     if (unreadable > 0) log.warn({ unreadable }, 'some records could not be read, and are missing in the usage');
   };
 }

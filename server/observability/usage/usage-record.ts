@@ -16,7 +16,7 @@ const bucketsKey = key('usage', 'buckets');
 /** The count of requests to count. It is a counter and not a time, since the clocks of servers differ. */
 const askedKey = key('usage', 'asked');
 
-type LastRecord = Pick<Usage, 'began' | 'ended' | 'answers' | 'unreadable'>;
+type LastRecord = Pick<Usage, 'began' | 'ended' | 'answers' | 'unreadable' | 'tiers'>;
 
 /** One row, about a hundred bytes for each bucket. */
 type Row = readonly [

@@ -79,6 +79,15 @@ export interface StoredSums {
   readonly sizes: readonly number[];
 }
 
+/** What is in a tier. */
+export interface TierUsage {
+  /** Current objects. */
+  readonly objects: number;
+  /** With current objects. */
+  readonly versions: number;
+  readonly bytes: number;
+}
+
 export interface BucketUsage extends StoredSums {
   readonly bucket: string;
   /** Counts of keys by the interval of their versions, delete markers among them. Empty for a bucket without versions. */
@@ -94,6 +103,8 @@ export interface Usage extends StoredSums {
   readonly answers: number;
   /** Records that could not be read: their objects are counted, their bytes are not. */
   readonly unreadable: number;
+  /** By the names of the tiers. Absent in the count of an older server. */
+  readonly tiers?: Readonly<Record<string, TierUsage>>;
   /** Ordered by name, empty buckets included. */
   readonly buckets: readonly BucketUsage[];
 }

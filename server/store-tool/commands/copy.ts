@@ -5,7 +5,7 @@ import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
 import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../maintenance/migrate/copy-stores.ts';
 import type { Finding } from '../../maintenance/verify/finding.ts';
 import { allObjectRecords } from '../../maintenance/verify/object-records.ts';
-import { decodeObject } from '../../objects/records/object-record.ts';
+import { decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/commits.ts';
@@ -141,7 +141,7 @@ async function totalOf({ records }: OpenedStores): Promise<{ readonly objects: n
     objects += 1;
     try {
       const record = object && decodeObject(object.value, bucket, key);
-      if (record !== undefined && record.body.kind !== 'inline') bytes += record.size;
+      if (record !== undefined && record.body.kind !== 'inline' && !isTiered(record)) bytes += record.size;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
     }

@@ -32,7 +32,7 @@ export async function adminTest(
     readonly now?: Date;
     readonly services?: Pick<
       AdminServices,
-      'batchJobs' | 'buckets' | 'identityProviders' | 'keys' | 'keyLifecycle' | 'usage' | 'directory'
+      'batchJobs' | 'buckets' | 'identityProviders' | 'keys' | 'keyLifecycle' | 'tiers' | 'usage' | 'directory'
     >;
   } = {},
 ) {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import { put } from '../../../test/support/objects/test-layer.ts';
+import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
+import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';
+
+/** A day of a second, on a clock that the test sets. */
+const dayMs = 1_000;
+
+async function lifecycleLayer() {
+  const test = tieredLayer();
+  await test.layer.createBucket('bucket', { location: '' });
+  const logged: object[] = [];
+  const round = lifecycleRounds({
+    dayMs,
+    recordsPerSecond: Infinity,
+    removalsPerSecond: Infinity,
+    log: { info: () => undefined, warn: (fields: object) => void logged.push(fields) },
+    clock: () => test.time.now,
+  });
+  const apply = () => round({ records: test.records, objects: test.layer, signal: new AbortController().signal });
+  return { ...test, apply, logged };
+}
+
+const rule = (more: Partial<LifecycleRule>): LifecycleRule => ({ id: 'rule', enabled: true, filter: {}, ...more });
+
+async function classes({ layer }: Pick<Awaited<ReturnType<typeof lifecycleLayer>>, 'layer'>) {
+  const request = { bucket: 'bucket', prefix: '', delimiter: '', keyMarker: '', limit: 100 };
+  const { versions } = await layer.listObjectVersions(request);
+  return versions.map(
+    ({ key, storageClass, deleteMarker }) => `${key} ${deleteMarker ? 'marker' : (storageClass ?? '-')}`,
+  );
+}
+
+describe('the walk of a bucket with transitions', () => {
+  it('moves current objects at midnight after their days, by prefix, size and tags', async () => {
+    const test = await lifecycleLayer();
+    const { layer, time, apply } = test;
+    const filter = { prefix: 'a', greaterThan: 2, tags: { k: 'v' } };
+    await layer.putBucketLifecycle('bucket', [rule({ filter, transition: { days: 1, tier: 'COLD' } })]);
+    await layer.putObject(put('bucket', 'a', 'text', { tags: { k: 'v' } }));
+    await layer.putObject(put('bucket', 'a-other-tag', 'text', { tags: { k: 'w' } }));
+    await layer.putObject(put('bucket', 'a-small', 'x', { tags: { k: 'v' } }));
+    await layer.putObject(put('bucket', 'b', 'text', { tags: { k: 'v' } }));
+    time.now += dayMs;
+    await apply();
+    expect(await classes(test)).toEqual(['a -', 'a-other-tag -', 'a-small -', 'b -']);
+    time.now += dayMs;
+    await apply();
+    expect(await classes(test)).toEqual(['a COLD', 'a-other-tag -', 'a-small -', 'b -']);
+    expect((await readLifecycleStates(test.records)).get('bucket')).toMatchObject({ transitioned: 1, failed: 0 });
+  });
+
+  it('moves noncurrent versions, but the newest that stay, and those that are locked too', async () => {
+    const test = await lifecycleLayer();
+    const { layer, time, apply } = test;
+    await layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    await layer.putObjectLockConfiguration('bucket', {});
+    await layer.putBucketLifecycle('bucket', [rule({ noncurrentTransition: { days: 1, keep: 1, tier: 'COLD' } })]);
+    for (const text of ['one', 'two', 'three']) {
+      await layer.putObject(put('bucket', 'key', text, { lock: { legalHold: true } }));
+    }
+    await layer.deleteObject('bucket', 'key');
+    time.now += 2 * dayMs;
+    await apply();
+    expect(await classes(test)).toEqual(['key marker', 'key -', 'key COLD', 'key COLD']);
+  });
+
+  it('expires what has moved, and removes it from its tier', async () => {
+    const test = await lifecycleLayer();
+    const { layer, time, apply, cold, collect } = test;
+    await layer.putBucketLifecycle('bucket', [
+      rule({ transition: { days: 1, tier: 'COLD' }, expiration: { days: 3 } }),
+    ]);
+    await layer.putObject(put('bucket', 'key', 'text'));
+    time.now += 2 * dayMs;
+    await apply();
+    expect(await classes(test)).toEqual(['key COLD']);
+    time.now += 2 * dayMs;
+    await apply();
+    time.now += 120_000;
+    await collect();
+    expect(await classes(test)).toEqual([]);
+    expect(await Array.fromAsync(cold.list())).toEqual([]);
+  });
+
+  it('comes again where a tier was away, and then moves the rest', async () => {
+    const test = await lifecycleLayer();
+    const { layer, time, apply, state, logged } = test;
+    await layer.putBucketLifecycle('bucket', [rule({ transition: { days: 1, tier: 'COLD' } })]);
+    for (const key of ['a', 'b', 'c']) await layer.putObject(put('bucket', key, 'text'));
+    time.now += 2 * dayMs;
+    state.away = true;
+    await apply();
+    expect(logged.length).toBeGreaterThan(0);
+    state.away = false;
+    await apply();
+    expect(await classes(test)).toEqual(['a -', 'b -', 'c -']);
+    time.now += 60_000;
+    await apply();
+    expect(await classes(test)).toEqual(['a COLD', 'b COLD', 'c COLD']);
+  });
+});

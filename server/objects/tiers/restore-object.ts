@@ -1,0 +1,195 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import { commitOnce } from '../../store/commits.ts';
+import type { Entry, Key } from '../../store/record-store.ts';
+import type { ObjectContext } from '../context.ts';
+import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import { uniquePart } from '../events/outbox.ts';
+import { dueAfter } from '../lifecycle/evaluate.ts';
+import type { RestoreObject } from '../object-layer.ts';
+import {
+  type BatchChanges,
+  claimBlob,
+  commitChange,
+  discardBlob,
+  newId,
+  objectRecordKey,
+  ownerOf,
+  queueRemoval,
+  type VersionPlace,
+} from '../operations/commit-change.ts';
+import { refuseDamaged } from '../operations/get-object.ts';
+import { checkIdentity, findVersion, readVersionRecord, shownVersionId } from '../operations/versions.ts';
+import { getBucket, isObserved } from '../records/bucket-record.ts';
+import { encodeObject, isTiered, type ObjectRecord, type Restore } from '../records/object-record.ts';
+import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { restoredBlob } from './restored-copy.ts';
+import { copiedBlockSums, storedBytes, storedStreams } from './stored-streams.ts';
+
+/** A version in the queue of restores, or in that of restored copies. */
+interface QueuedVersion {
+  readonly bucket: string;
+  readonly key: string;
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+}
+
+/**
+ * Asks for a temporary copy of a body that is in a tier, for a count of days. Resolves with `renewed` where the copy is there: then its end
+ * is moved. Throws `InvalidObjectState` for a body that is in no tier, and `RestoreAlreadyInProgress`.
+ */
+export function requestRestore(context: ObjectContext, request: RestoreObject): Promise<'asked' | 'renewed'> {
+  const { bucket, key, versionId, onlyId, days } = request;
+  return commitChange<'asked' | 'renewed'>(context, async () => {
+    const { stored, order } = await readVersionRecord(context, bucket, key, versionId);
+    const { record } = stored;
+    checkIdentity(record, onlyId);
+    refuseDamaged({ bucket, key, ...(record.damage && { damage: record.damage }) });
+    if (!isTiered(record)) throw new S3Error('InvalidObjectState');
+    if (record.restore?.kind === 'ongoing') throw new S3Error('RestoreAlreadyInProgress');
+    const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record) };
+    const now = context.clock();
+    const place = { bucket, key, order };
+    const before = { revision: stored.revision, place };
+    if (record.restore === undefined) {
+      const queued = {
+        key: recordKeys.askedRestore(uniquePart({ time: now }, context.random)),
+        value: encodeRecord(version),
+      };
+      const restore: Restore = { kind: 'ongoing', days, asked: now };
+      const event = await restoreEvent(context, version, record, { name: 'Post', by: request.by });
+      return { ...changed(before, { ...record, restore }, [queued]), result: 'asked', event };
+    }
+    const until = dueAfter(now, days, context.lifecycleDayMs);
+    const restore: Restore = { ...record.restore, until };
+    return { ...changed(before, { ...record, restore }, [queuedEnd(context, until, version)]), result: 'renewed' };
+  });
+}
+
+function changed(
+  { revision, place }: { readonly revision: number; readonly place: VersionPlace },
+  record: ObjectRecord,
+  put: BatchChanges['put'],
+) {
+  const key = objectRecordKey(place);
+  return {
+    batch: {
+      expect: [{ kind: 'revision' as const, key, revision }],
+      put: [{ key, value: encodeObject(record) }, ...put],
+    },
+  };
+}
+
+function queuedEnd(context: ObjectContext, until: number, version: QueuedVersion) {
+  return { key: recordKeys.restored(uniquePart({ time: until }, context.random)), value: encodeRecord(version) };
+}
+
+/** Copies the body of a queued version out of its tier. Resolves with false where nothing waits for it any more. */
+export async function restoreQueued(context: ObjectContext, queued: Entry): Promise<boolean> {
+  const version = decodeRecord(queued.value, 'a queued restore') as QueuedVersion;
+  const { bucket, key, versionId } = version;
+  const found = await findVersion(context, bucket, key, versionId);
+  const record = found?.stored.record;
+  const streams =
+    record?.restore?.kind === 'ongoing' && isTiered(record)
+      ? await storedStreams(context, { bucket, key, order: found?.order }, record)
+      : undefined;
+  if (record === undefined || streams === undefined) {
+    await commitOnce(context.records, { delete: [queued.key] }, context.random);
+    return false;
+  }
+  await context.checkSpace(record.size);
+  const id = newId(context.clock(), context.random);
+  const written: { readonly blob: BlobId; readonly sums: BatchChanges['put'] }[] = [];
+  try {
+    for (const stream of streams.streams) {
+      if (stream.blob === undefined) continue;
+      const blob = restoredBlob(id, stream.blob);
+      written.push({ blob, sums: await copiedBlockSums(context, stream, blob) });
+      await context.blobs.write(blob, storedBytes(context, stream, `${bucket}/${key}`));
+    }
+  } catch (error) {
+    await Promise.all(written.map(({ blob }) => discardBlob(context, blob)));
+    throw error;
+  }
+  const kept = await commitRestore(context, version, { queued: queued.key, was: record.id, id, written });
+  if (!kept) await Promise.all(written.map(({ blob }) => discardBlob(context, blob)));
+  return kept;
+}
+
+interface RestoredCopy {
+  readonly queued: Key;
+  /** The id of the object. */
+  readonly was: string;
+  /** The id of the copy. */
+  readonly id: string;
+  readonly written: readonly { readonly blob: BlobId; readonly sums: BatchChanges['put'] }[];
+}
+
+function commitRestore(context: ObjectContext, version: QueuedVersion, copy: RestoredCopy): Promise<boolean> {
+  const { bucket, key, versionId } = version;
+  return commitChange(context, async () => {
+    const found = await findVersion(context, bucket, key, versionId);
+    const record = found?.stored.record;
+    if (found === undefined || record?.id !== copy.was || record.restore?.kind !== 'ongoing') {
+      return { batch: { delete: [copy.queued] }, result: false };
+    }
+    const until = dueAfter(context.clock(), record.restore.days, context.lifecycleDayMs);
+    const restored: ObjectRecord = { ...record, restore: { kind: 'restored', id: copy.id, until } };
+    const owner = ownerOf(bucket, key, record);
+    const claims = await Promise.all(copy.written.map(({ blob }) => claimBlob(context, { blob }, owner)));
+    const place = { bucket, key, order: found.order };
+    const { batch } = changed({ revision: found.stored.revision, place }, restored, [
+      queuedEnd(context, until, version),
+      ...claims.flatMap(({ put }) => put),
+      ...copy.written.flatMap(({ sums }) => sums),
+    ]);
+    return {
+      batch: {
+        ...batch,
+        expect: [...batch.expect, ...claims.flatMap(({ expect }) => expect)],
+        delete: [copy.queued],
+      },
+      result: true,
+      event: await restoreEvent(context, version, restored, { name: 'Completed' }),
+    };
+  });
+}
+
+/** Removes the restored copy of a queued version if its end has come. The body in the tier stays. */
+export function endRestoredCopy(context: ObjectContext, queued: Entry): Promise<boolean> {
+  const version = decodeRecord(queued.value, 'a queued end of a restored copy') as QueuedVersion;
+  const { bucket, key, versionId } = version;
+  return commitChange(context, async () => {
+    const found = await findVersion(context, bucket, key, versionId);
+    if (found === undefined) return { batch: { delete: [queued.key] }, result: false };
+    const { restore, ...record } = found.stored.record;
+    if (restore?.kind !== 'restored' || restore.until > context.clock()) {
+      return { batch: { delete: [queued.key] }, result: false };
+    }
+    const place = { bucket, key, order: found.order };
+    const streams = await storedStreams(context, place, found.stored.record);
+    const blobs = (streams?.streams ?? []).flatMap(({ blob }) =>
+      blob === undefined ? [] : [restoredBlob(restore.id, blob)],
+    );
+    const removal = queueRemoval(blobs, context.clock());
+    const { batch } = changed({ revision: found.stored.revision, place }, record, removal.put);
+    return {
+      batch: { ...batch, delete: [queued.key, ...removal.delete], freesSpace: true },
+      result: true,
+      event: await restoreEvent(context, version, record, { name: 'Delete' }),
+    };
+  });
+}
+
+/** The events of AWS and MinIO have the same names. */
+async function restoreEvent(
+  context: ObjectContext,
+  { bucket, key, versionId }: QueuedVersion,
+  record: ObjectRecord,
+  { name, by }: { readonly name: 'Post' | 'Completed' | 'Delete'; readonly by?: RestoreObject['by'] },
+): Promise<RuledEvent | undefined> {
+  const stored = (await getBucket(context.records, bucket)).record;
+  if (!isObserved(context, stored)) return undefined;
+  return ruledEvent(context, { names: [`s3:ObjectRestore:${name}`], bucket, key, stored, versionId, record, by });
+}

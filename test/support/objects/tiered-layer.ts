@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { removeQueuedBlobs, removeTieredBodies } from '../../../server/objects/garbage-collection.ts';
+import type { ObjectLayerOptions } from '../../../server/objects/objects.ts';
+import { blobsUnavailable, type BlobStore } from '../../../server/store/blob-store.ts';
+import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
+import { newTierNumber } from '../../../server/store/tiered-id.ts';
+import { TieredBlobs } from '../../../server/tiering/tiered-blobs.ts';
+import { tierRounds } from '../../../server/maintenance/tiers/tier-rounds.ts';
+import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
+import { testLayer } from './test-layer.ts';
+
+/** An object layer with one tier, `COLD`, on the memory engines. */
+export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' | 'blobs'>> = {}) {
+  const time = { now: 1_000_000 };
+  const tier = { name: 'COLD', number: newTierNumber(randomBytes) };
+  const own = new MemoryBlobStore();
+  const cold = new MemoryBlobStore();
+  const state = { away: false };
+  const blobs: BlobStore = new TieredBlobs(own, {
+    storeOf: () =>
+      state.away ? Promise.reject(blobsUnavailable('unreachable', 'the tier is away')) : Promise.resolve(cold),
+  });
+  const records = new MemoryRecordStore();
+  const test = testLayer({
+    clock: () => time.now,
+    lifecycleDayMs: 1_000,
+    tiers: { find: (name) => Promise.resolve(name === tier.name ? tier : undefined) },
+    ...options,
+    records,
+    // The double of the engine is all that the layer needs.
+    blobs: blobs as unknown as MemoryBlobStore,
+  });
+  const warnings: object[] = [];
+  const round = tierRounds({
+    log: { warn: (fields) => void warnings.push(fields) },
+    clock: () => time.now,
+    random: randomBytes,
+  });
+  const collect = async () => {
+    const sweep = { records, blobs, now: time.now, delay: 0 };
+    const { removed } = await removeQueuedBlobs(sweep);
+    const ofTiers = await removeTieredBodies({
+      ...sweep,
+      hasTier: () => Promise.resolve(true),
+      onAway: (_tier, error) => void warnings.push(error),
+    });
+    return { removed, fromTiers: ofTiers.removed };
+  };
+  return {
+    ...test,
+    time,
+    tier,
+    own,
+    cold,
+    state,
+    warnings,
+    collect,
+    work: () => round({ records, objects: test.layer, signal: new AbortController().signal }),
+    /** Moves the body of a version to the tier, whatever the rules say. */
+    move: (key: string, versionId = 'null') =>
+      test.layer.transitionObject({ bucket: 'bucket', key, versionId, tier: 'COLD', isDue: () => true }),
+  };
+}
+
+/** The count of blobs in a store. */
+export async function countOf(blobs: BlobStore): Promise<number> {
+  return (await Array.fromAsync(blobs.list())).length;
+}
