@@ -7,7 +7,7 @@ import { isStoreError } from '../store/store-error.ts';
 import { after } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { checkBucket, s3BlobStore } from '../store/s3/blob-store.ts';
-import { type Patience, S3CallFailed } from '../store/s3/connection.ts';
+import { type CallTimeouts, S3CallFailed } from '../store/s3/connection.ts';
 import { listObjects } from '../store/s3/list-blobs.ts';
 import { newTierNumber, tierIds } from '../store/tiered-id.ts';
 import type { StoredTier, TierConfiguration, TierConfigurations } from './tier-configurations.ts';
@@ -29,7 +29,7 @@ interface AdministrationOptions {
 const reserved: ReadonlySet<string> = new Set(['STANDARD', 'REDUCED_REDUNDANCY', 'RRS']);
 
 /** A caller waits for the answer. */
-const patience: Patience = { total: 4_000, answer: 4_000, upload: 4_000, silence: 4_000, pause: 50 };
+const timeouts: CallTimeouts = { total: 4_000, answer: 4_000, upload: 4_000, idle: 4_000, pause: 50 };
 
 /** Adds, shows, changes and removes tiers. Errors are `S3Error`s with the codes of MinIO. */
 export class TierAdministration {
@@ -107,7 +107,7 @@ export class TierAdministration {
   }
 
   async #check(tier: NewTier, { empty }: { readonly empty: boolean }): Promise<void> {
-    const connection = tierConnection(tier, patience);
+    const connection = tierConnection(tier, timeouts);
     try {
       if (empty) for await (const _blob of listObjects(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
       await checkBucket(connection, s3BlobStore(connection), this.#options.log);

@@ -1,6 +1,6 @@
 import type { Tier, Tiers } from '../objects/tiers/tiers.ts';
 import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
-import { type Patience, S3Connection, usualPatience } from '../store/s3/connection.ts';
+import { type CallTimeouts, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
 import { s3BlobStore } from '../store/s3/blob-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import type { TierConfiguration, TierConfigurations } from './tier-configurations.ts';
@@ -11,7 +11,7 @@ const STALE_MS = 5_000;
 /** Makes a connection to the bucket of a tier. */
 export function tierConnection(
   tier: Omit<TierConfiguration, 'number'>,
-  patience: Patience = usualPatience,
+  timeouts: CallTimeouts = defaultTimeouts,
 ): S3Connection {
   const { name, endpoint, region, bucket, prefix, storageClass, accessKey, secretKey } = tier;
   return new S3Connection(
@@ -25,7 +25,7 @@ export function tierConnection(
       secretKey,
       ...(storageClass !== '' && { storageClass }),
     },
-    patience,
+    timeouts,
   );
 }
 
