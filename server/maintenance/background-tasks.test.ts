@@ -11,6 +11,7 @@ function prepared() {
 }
 const succeed = () => Promise.resolve();
 const fail = () => Promise.reject(new Error('the disk is away'));
+const failWithAddress = () => Promise.reject(new Error('postgres://ann:hunter2@db is away'));
 
 describe('TaskReport', () => {
   it('keeps which task fails, since when, why, and when it succeeded last', async () => {
@@ -31,8 +32,7 @@ describe('TaskReport', () => {
 
   it('reports no password of an address', async () => {
     const { records, clock, report } = prepared();
-    const work = () => Promise.reject(new Error('postgres://ann:hunter2@db is away'));
-    await report.run('usage', 2_000, work).catch(() => undefined);
+    await report.run('usage', 2_000, failWithAddress).catch(() => undefined);
     const [task] = await readBackgroundTasks(records, clock);
     expect(task?.failure?.error).toBe('postgres://ann:[redacted]@db is away');
   });
