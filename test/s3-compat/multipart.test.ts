@@ -74,7 +74,7 @@ describe('the parts of an object', () => {
     const { Checksum, ObjectParts } = await s3.send(new GetObjectAttributesCommand(asked));
     expect(Checksum).toMatchObject({
       ChecksumType: 'COMPOSITE',
-      ChecksumSHA256: expect.stringMatching(/-2$/) as string,
+      ChecksumSHA256: expect.stringMatching(/^[^-]*$/) as string,
     });
     expect(ObjectParts).toEqual({
       TotalPartsCount: 2,
