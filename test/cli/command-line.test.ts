@@ -147,6 +147,14 @@ describe('the program', () => {
     expect((await inProcess('help')).stdout.toString()).toContain('exit-codes');
   });
 
+  it('warns of a secret key in the address of a remote bucket', async () => {
+    const env = { MC_HOST_s: 'http://access:secret-key@127.0.0.1:9' };
+    const add = ['--config-dir', folder, 'replicate', 'add', 's/bucket', '--priority', 'x', '--remote-bucket'];
+    const given = await runCoffer([...add, 'https://access:secret-key@other.example/bucket'], { env });
+    expect([given.code, given.stderr]).toEqual([1, expect.stringContaining('write ALIAS/BUCKET')]);
+    expect((await runCoffer([...add, 's/other'], { env })).stderr).not.toContain('<WARNING>');
+  });
+
   it('names the help of the command that was used in a wrong way', async () => {
     expect((await inProcess('admin', '--json', 'usr', 'list')).stdout.toString()).toContain(
       'see `coffer admin --help`',

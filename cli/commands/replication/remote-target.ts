@@ -44,6 +44,11 @@ export async function remoteTarget(
   if (!/^\d{1,6}$/.test(healthcheckSeconds))
     throw new CliError('BadArgument', 'Invalid --healthcheck-seconds: a number of seconds');
   const place = await placeOf(context, remoteBucket);
+  if (remoteBucket.includes('://') && place.secretKey !== '')
+    context.output.warn(
+      "The secret key stands on the command line, where other people of this machine and the shell's history see it; write ALIAS/BUCKET, " +
+        'with an alias for the other server',
+    );
   const problem = bucketNameProblem(place.bucket);
   if (problem !== undefined)
     throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${problem}`);
@@ -80,7 +85,7 @@ async function placeOf(context: Context, text: string): Promise<Place> {
   if (/^https?:\/\//.test(text))
     throw new CliError(
       'BadArgument',
-      '--remote-bucket has no keys: write https://KEY:SECRET@HOST/BUCKET, or ALIAS/BUCKET',
+      '--remote-bucket has no keys: write ALIAS/BUCKET, with an alias for the other server',
     );
   const [name = '', bucket = ''] = text.split('/');
   const alias = findAlias(await context.aliases(), name);

@@ -5,7 +5,7 @@ const ruleOptions: readonly OptionDefinition[] = [
   ['--tags <tags>', 'only objects with these tags: KEY=VALUE&KEY=VALUE'],
   ['--storage-class <class>', 'the storage class of the copies'],
   ['--priority <number>', 'which rule is first where several match'],
-  ['--remote-bucket <bucket>', 'ALIAS/BUCKET, or https://KEY:SECRET@HOST/BUCKET'],
+  ['--remote-bucket <bucket>', 'ALIAS/BUCKET, whose keys the server then uses'],
   ['--replicate <parts>', 'delete-marker, delete, existing-objects, metadata-sync, with commas'],
   ['--path <path>', 'name the bucket in the path: auto, on, off'],
   ['--bandwidth <rate>', 'at most this many bytes each second, such as 2GB'],
