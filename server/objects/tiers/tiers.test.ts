@@ -66,6 +66,13 @@ describe('a body that moves to a tier', () => {
     ]);
   });
 
+  it('moves once where two ask for it at the same time', async () => {
+    const { layer, move, cold } = await withBucket();
+    await layer.putObject(put('bucket', 'key', 'text'));
+    expect(await Promise.all([move('key'), move('key')])).toEqual([true, true]);
+    expect(await countOf(cold)).toBe(1);
+  });
+
   it('leaves the tier when its version is removed or replaced, once the tier answers', async () => {
     const { layer, move, cold, collect, state, time, warnings } = await withBucket();
     for (const key of ['removed', 'replaced', 'kept']) {

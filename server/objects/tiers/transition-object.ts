@@ -35,7 +35,27 @@ const MAX_MOVE_MS = 6 * DAY_MS;
  * there is nothing to move, or `isDue` refuses what is there. The bytes are queued for removal from the tier before they are written, and
  * the commit of the move takes them off the queue: an interrupted move leaves nothing behind. A lock does not hinder a move.
  */
-export async function transitionObject(context: ObjectContext, request: TransitionObject): Promise<boolean> {
+export function transitionObject(context: ObjectContext, request: TransitionObject): Promise<boolean> {
+  // The walk of a bucket and the queue of new objects may find a version at the same time.
+  const running = movesOf(context);
+  const name = JSON.stringify([request.bucket, request.key, request.versionId]);
+  const begun = running.get(name);
+  if (begun !== undefined) return begun;
+  const move = moveBody(context, request).finally(() => running.delete(name));
+  running.set(name, move);
+  return move;
+}
+
+/** The moves in progress, by version. */
+const moves = new WeakMap<ObjectContext, Map<string, Promise<boolean>>>();
+
+function movesOf(context: ObjectContext): Map<string, Promise<boolean>> {
+  const known = moves.get(context) ?? new Map<string, Promise<boolean>>();
+  moves.set(context, known);
+  return known;
+}
+
+async function moveBody(context: ObjectContext, request: TransitionObject): Promise<boolean> {
   const { bucket, key } = request;
   const found = await movable(context, request);
   const tier = found && (await context.tiers.find(request.tier));
