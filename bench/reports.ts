@@ -1,5 +1,5 @@
-// `npm run bench:reports [-- --count 1000000 --requests 100000 --rounds 4]` measures what access logs and inventories cost the requests
-// that are served meanwhile, and checks that they are complete: GoAccess reads every line of the logs, DuckDB every row of the reports.
+// `npm run bench:reports [-- --count 1000000 --requests 100000]` measures what inventories cost the requests that are served meanwhile,
+// and checks that access logs and inventories are complete: GoAccess reads every line of the logs, DuckDB every row of the reports.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,13 +22,11 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '1000000' },
     requests: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '4' },
     coffer: { type: 'string' },
   },
 });
 const count = Number(values.count);
 const requests = Number(values.requests);
-const rounds = Number(values.rounds);
 const folder = resolve('.coffer/bench-reports');
 const seconds = 5;
 const readObjects = 4_000;
@@ -50,21 +48,13 @@ const mean = (figures: readonly number[]) => figures.reduce((sum, value) => sum 
 const share = (part: readonly number[], whole: readonly number[]) => `${number((100 * mean(part)) / mean(whole))} %`;
 const gets = Array.from({ length: Math.min(readObjects, count) }, (_, at) => objects.get(at));
 
-/** Microseconds of the server's processor time for each request, by the rate that was measured. Other work does not disturb them much. */
-const cpu = new Map<number, number>();
-const cpuOf = (rates: readonly number[]) =>
-  `${number(mean(rates.map((one) => cpu.get(one) ?? 0)))} µs of processor time each`;
-
 /** Measures GETs for some seconds; operations a second. */
-async function rate({ endpoint, tree }: RunningServer): Promise<number> {
-  const before = tree.cpuSeconds();
+async function rate({ endpoint }: RunningServer): Promise<number> {
   const ring = new RequestRing(gets, new RequestSigner(endpoint, new Date()));
   const options = { address: endpoint, ring, connections: 32, milliseconds: seconds * 1_000, repeat: true };
   const { operations, milliseconds, failures } = await drive(options);
   if (failures.size > 0) throw new Error(`GET failed: ${JSON.stringify([...failures])}`);
-  const found = (operations / milliseconds) * 1_000;
-  cpu.set(found, ((tree.cpuSeconds() - before) * 1e6) / operations);
-  return found;
+  return (operations / milliseconds) * 1_000;
 }
 
 async function setLogs(endpoint: Endpoint, prefix: string | undefined): Promise<void> {
@@ -98,19 +88,6 @@ async function bodiesBelow(endpoint: Endpoint, name: string, prefix: string): Pr
 async function measureLogs(server: RunningServer): Promise<void> {
   const { endpoint } = server;
   await put(endpoint, '/logs', '');
-  await rate(server);
-  const [without, logged]: [number[], number[]] = [[], []];
-  // By turns, since the machine is not quiet.
-  for (let round = 0; round < rounds; round += 1) {
-    for (const on of round % 2 === 0 ? [false, true] : [true, false]) {
-      await setLogs(endpoint, on ? 'rate/' : undefined);
-      (on ? logged : without).push(await rate(server));
-    }
-  }
-  row('GET of 256 bytes without access logs', `${number(mean(without))} /s, ${cpuOf(without)}`);
-  row('the same with access logs', `${number(mean(logged))} /s, ${share(logged, without)}, ${cpuOf(logged)}`);
-
-  await setLogs(endpoint, undefined);
   await setLogs(endpoint, 'exact/');
   const asked: RingRequest[] = Array.from({ length: requests }, (_, at) => gets[at % gets.length] ?? objects.get(0));
   await sendAll(endpoint, asked);
