@@ -26,10 +26,13 @@ const sources: readonly (readonly [input: SelectInput, text: string])[] = [
   [jsonDocument, `[${json.trim().replaceAll('\n', ',')}]`],
 ];
 
+/** Texts of a template, in which each `#` is replaced. */
+function form(template: string, ...operands: fc.Arbitrary<string>[]): fc.Arbitrary<string> {
+  return fc.tuple(...operands).map((texts) => texts.reduce((text, one) => text.replace('#', () => one), template));
+}
+
 const { expression } = fc.letrec<{ expression: string }>((tie) => {
   const inner = tie('expression');
-  const form = (template: string, ...operands: fc.Arbitrary<string>[]) =>
-    fc.tuple(...operands).map((texts) => texts.reduce((text, operand) => text.replace('#', () => operand), template));
   const part = fc.constantFrom('year', 'month', 'day', 'hour', 'minute', 'second');
   const zonePart = fc.constantFrom('timezone_hour', 'timezone_minute');
   const type = fc.constantFrom('INT', 'FLOAT', 'DECIMAL(5,2)', 'DECIMAL', 'BOOL', 'STRING', 'TIMESTAMP');

@@ -35,6 +35,14 @@ const base: FinishedRequest = {
 const fieldPattern = /"[^"]*"|\[[^\]]*\]|[^ ]+/g;
 const fieldsOf = (line: string) => line.trimEnd().match(fieldPattern) ?? [];
 
+/** The fields of a request by a user, whose host, client and address have the name of the user too. */
+function fieldsOfClient(name: string) {
+  const headers = { host: `${name}.test`, referer: `https://${name}.test/`, 'user-agent': name };
+  const request = { ...base.request, headers, remoteAddress: `host-of-${name}` };
+  const principal = { kind: 'user', accessKey: name, subject: { kind: 'user', name } } as const;
+  return fieldsOf(accessLogLine({ ...base, request, principal, bucket: name }, 'o'));
+}
+
 describe('a line of the access log', () => {
   it("has Amazon's fields in their order", () => {
     expect(accessLogLine(base, 'owner')).toBe(
@@ -91,14 +99,8 @@ describe('a line of the access log', () => {
   });
 
   it('has the fields of its own request where clients alternate', () => {
-    const lineOf = (name: string) => {
-      const headers = { host: `${name}.test`, referer: `https://${name}.test/`, 'user-agent': name };
-      const request = { ...base.request, headers, remoteAddress: `host-of-${name}` };
-      const principal = { kind: 'user', accessKey: name, subject: { kind: 'user', name } } as const;
-      return fieldsOf(accessLogLine({ ...base, request, principal, bucket: name }, 'o'));
-    };
     for (const name of ['ann', 'bob', 'ann']) {
-      const fields = lineOf(name);
+      const fields = fieldsOfClient(name);
       const id = createHash('sha256').update(`user:${name}`).digest('hex');
       expect([fields[1], fields[3], fields[4], fields[15], fields[16], fields[22]]).toEqual([
         name,
