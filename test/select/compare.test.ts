@@ -8,6 +8,7 @@ const python = tool('select/bin/python', 'select');
 const script = fileURLToPath(new URL('compare.py', import.meta.url));
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const queries = Number(process.env['COFFER_SELECT_QUERIES'] ?? 1_000);
+const timeoutMs = Math.max(900, 2 * queries) * 1_000;
 let running: EncryptingServer;
 
 beforeAll(async () => {
@@ -15,14 +16,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running.stop());
 
-it(`answers ${queries} random queries as DuckDB, seed ${seed}`, { timeout: 900_000 }, async () => {
+it(`answers ${queries} random queries as DuckDB, seed ${seed}`, { timeout: timeoutMs + 20_000 }, async () => {
   const { server, caFile } = running;
   const { accessKey, secretKey } = server;
   const job = { endpoint: server.s3, accessKey, secretKey, authority: caFile, seed, queries, rows: 2_000 };
   const result = await runCommand(python, [script], {
     input: JSON.stringify(job),
     env: { NO_PROXY: '*' },
-    timeoutMs: 880_000,
+    timeoutMs,
   });
   if (result.code !== 0) throw new Error(result.stderr);
   const outcome = JSON.parse(result.stdout) as { readonly differences: unknown[]; readonly rows: number };
