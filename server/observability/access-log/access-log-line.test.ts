@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { assert, property, string } from 'fast-check';
+import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FinishedRequest } from '../../http/contract/request.ts';
 import { accessLogLine } from './access-log-line.ts';
@@ -114,18 +114,40 @@ describe('a line of the access log', () => {
   });
 
   it('has the encoded key', () => {
+    const characters = constantFrom(
+      'a',
+      'Z',
+      '0',
+      '/',
+      'ä',
+      '😀',
+      '"',
+      "'",
+      ' ',
+      '\n',
+      '\0',
+      '[',
+      ']',
+      '%',
+      '(',
+      '~',
+      '+',
+      '-',
+    );
     assert(
-      property(string({ unit: 'binary', minLength: 1 }), (text) => {
-        const key = text.toWellFormed();
-        const encoded = key.split('/').map(encodeURIComponent).join('/').slice(0, 4_096);
+      property(string({ unit: characters, minLength: 1 }), (key) => {
+        const encoded = key.split('/').map(encodeURIComponent).join('/');
         expect(fieldsOf(accessLogLine({ ...base, key }, 'o'))[7]).toBe(encoded);
       }),
     );
   });
 
   it('has its fields in one line, whatever callers send', () => {
+    // Node keeps a byte of a header as one character. The unit `binary` of fast-check takes seconds to build.
+    const byte = integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
+    const unit = oneof(byte, constantFrom('\u2028', '😀', '\ud800', '\n', '"', ' ', ']'));
     assert(
-      property(string({ unit: 'binary' }), string(), (one, other) => {
+      property(string({ unit }), string(), (one, other) => {
         const headers = { host: one, referer: other, 'user-agent': one };
         const request = { ...base.request, headers, rawPath: `/${other}`, rawQuery: one, remoteAddress: other };
         const key = one.toWellFormed();
