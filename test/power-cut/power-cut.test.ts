@@ -12,6 +12,8 @@ import { compileRecorder, type Recording, recordServer } from './record-server.t
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const MINUTES = 60_000;
+/** A test that went on after its timeout would replay into the folder of the next one, which then shows losses. */
+const PATIENCE = 30 * MINUTES;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let recording: Recording;
@@ -50,17 +52,17 @@ function atFlushes(): readonly PowerCut[] {
 }
 
 describe(`a server whose power is cut while clients write, seed ${seed}`, () => {
-  it('keeps every answered object when nothing unflushed survived', { timeout: 3 * MINUTES }, async () => {
+  it('keeps every answered object when nothing unflushed survived', { timeout: PATIENCE }, async () => {
     expect(await complaintsAt(recording, afterAnswers(30), inspector)).toEqual([]);
   });
 
-  it('keeps them whichever part of the unflushed survived', { timeout: 3 * MINUTES }, async () => {
+  it('keeps them whichever part of the unflushed survived', { timeout: PATIENCE }, async () => {
     expect(await complaintsAt(recording, afterAnswers(30), inspector, { survives: new SeededRandom(seed) })).toEqual(
       [],
     );
   });
 
-  it('shows nothing in part at any other moment, the first start included', { timeout: 3 * MINUTES }, async () => {
+  it('shows nothing in part at any other moment, the first start included', { timeout: PATIENCE }, async () => {
     const random = new SeededRandom(seed);
     const anywhere = Array.from({ length: 20 }, () => ({ at: random.between(0, recording.bytes.length) }));
     const atTheStart = Array.from({ length: 10 }, () => ({ at: random.between(0, 40_000) }));
@@ -68,7 +70,7 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
     expect(await complaintsAt(recording, [...anywhere, ...atTheStart], inspector, { survives: random })).toEqual([]);
   });
 
-  it('leaves a folder that opens, at every moment of the first start', { timeout: 3 * MINUTES }, async () => {
+  it('leaves a folder that opens, at every moment of the first start', { timeout: PATIENCE }, async () => {
     const firstAnswer = recording.history.answers[0] ?? 0;
     const cuts = changeBoundaries(recording).filter(({ at }) => at < firstAnswer);
     expect(cuts.length).toBeGreaterThan(20);
@@ -76,7 +78,7 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
       expect(await complaintsAt(recording, cuts, inspector, { survives: new SeededRandom(seed + round) })).toEqual([]);
   });
 
-  it('showed no reader an object before it was durable', { timeout: 3 * MINUTES }, async () => {
+  it('showed no reader an object before it was durable', { timeout: PATIENCE }, async () => {
     expect(await complaintsAt(recording, afterSightings(30), inspector)).toEqual([]);
   });
 
@@ -92,7 +94,7 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
     expect([...nothing, ...parts]).toEqual([]);
   });
 
-  it('starts again by itself on what is left', { timeout: 3 * MINUTES }, async () => {
+  it('starts again by itself on what is left', { timeout: PATIENCE }, async () => {
     const { history } = recording;
     await atEachCut(recording, afterAnswers(2), {}, async (dataFolder, cut) => {
       const server = await startServer({ folder: dataFolder });
@@ -119,13 +121,13 @@ describe('the same recording with a kind of flush left out shows', () => {
     ['of the data folder', { flushesOf: /^data$/ }],
     ['of the folder above the data folder', { flushesOf: /^$/ }],
     ['of the format’s file', { flushesOf: /format\.json\.new$/ }],
-  ])('a loss without the flush %s', { timeout: 3 * MINUTES }, async (_what, leftOut) => {
+  ])('a loss without the flush %s', { timeout: PATIENCE }, async (_what, leftOut) => {
     // Under load an answer may be noted when the next flush of the same file has done what this one left out.
     const cuts = afterAnswers('ofDescriptors' in leftOut ? 40 : 5);
     expect(await complaintsAt(recording, cuts, inspector, { leftOut })).not.toEqual([]);
   });
 
-  it('that a reader had seen what was not durable', { timeout: 3 * MINUTES }, async () => {
+  it('that a reader had seen what was not durable', { timeout: PATIENCE }, async () => {
     const complaints = await complaintsAt(recording, afterSightings(10), inspector, {
       leftOut: { ofDescriptors: true },
     });

@@ -56,8 +56,8 @@ describe('the segments that compaction looks at', () => {
     ).toEqual(['abandoned']);
   });
 
-  it('were not counted exactly within a day', () => {
-    const ageMs = 25 * 60 * MINUTE;
+  it('were not counted exactly within an hour', () => {
+    const ageMs = 61 * MINUTE;
     expect(
       chosen(
         segment('never', undefined, { ageMs }),

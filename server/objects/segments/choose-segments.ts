@@ -1,9 +1,11 @@
 import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
-import { ORPHAN_GRACE_PERIOD, REMOVAL_DELAY } from '../garbage-collection.ts';
+import { REMOVAL_DELAY } from '../garbage-collection.ts';
 import type { Garbage } from './garbage.ts';
 
 /** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
 const ABANDONED_AFTER = 3_600_000;
+/** Milliseconds after the last write at which bodies that no commit followed are looked for. A commit follows within moments. */
+const COUNTED_AFTER = 3_600_000;
 /** So many small segments are joined. Fewer are left, so that no body is moved again and again. */
 const JOINED = 8;
 
@@ -53,5 +55,5 @@ function isDue(
 ): boolean {
   if (bytes > maxGarbage * size || bytes >= size) return true;
   // Bodies that no commit followed count as garbage only when they are looked for, once.
-  return counted === undefined && ageMs > ORPHAN_GRACE_PERIOD;
+  return counted === undefined && ageMs > COUNTED_AFTER;
 }

@@ -33,7 +33,13 @@ const fullFileSystem: BlobFileSystem = {
   ...nodeFileSystem,
   async create(path) {
     const file = await nodeFileSystem.create(path);
-    return { write: noSpace, writeAt: noSpace, syncData: () => file.syncData(), close: () => file.close() };
+    return {
+      write: noSpace,
+      writeAt: noSpace,
+      truncate: (length) => file.truncate(length),
+      syncData: () => file.syncData(),
+      close: () => file.close(),
+    };
   },
 };
 

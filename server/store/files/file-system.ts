@@ -37,6 +37,8 @@ export interface NewFile {
   write(chunks: readonly Buffer[], position?: number): Promise<void>;
   /** Writes all of these bytes at this position. Writes to different positions may run concurrently. */
   writeAt(bytes: Buffer, position: number): Promise<void>;
+  /** Makes the file shorter. */
+  truncate(length: number): Promise<void>;
   /** Flushes the file's bytes and length, but not its name. */
   syncData(): Promise<void>;
   close(): Promise<void>;

@@ -71,6 +71,10 @@ class NodeNewFile implements NewFile {
     await this.#writeRest(bytes, 0, position);
   }
 
+  async truncate(length: number): Promise<void> {
+    await this.#opened[0]?.truncate(length);
+  }
+
   async syncData(): Promise<void> {
     // One flush covers the writes of both handles.
     await this.#opened[0]?.datasync();

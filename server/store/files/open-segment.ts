@@ -37,7 +37,10 @@ export type Region = Pick<NewFile, 'write' | 'writeAt'>;
 interface OpenSegmentOptions {
   readonly limits: SegmentLimits;
   readonly now: () => number;
+  /** Says beside the segment that nothing more is written to it. */
   readonly seal: () => Promise<void>;
+  /** Removes the file of a segment without bodies. */
+  readonly remove: () => Promise<void>;
 }
 
 /** The segment to which a thread appends. Bodies get regions of their own, and share flushes. */
@@ -45,11 +48,15 @@ export class OpenSegment {
   readonly id: SegmentId;
   readonly #file: NewFile;
   readonly #seal: () => Promise<void>;
+  readonly #remove: () => Promise<void>;
   readonly #now: () => number;
   readonly #limits: SegmentLimits;
   readonly #opened: number;
   #used: number;
   #end = 0;
+  /** The end of the last body, and of the last one that is whole, without padding. */
+  #lastEnd = 0;
+  #wholeEnd = 0;
   #closed = false;
   #writers = 0;
   #retired = false;
@@ -58,12 +65,13 @@ export class OpenSegment {
   #syncing: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | undefined;
 
-  constructor(id: SegmentId, file: NewFile, { limits, now, seal }: OpenSegmentOptions) {
+  constructor(id: SegmentId, file: NewFile, { limits, now, seal, remove }: OpenSegmentOptions) {
     this.id = id;
     this.#limits = limits;
     this.#file = file;
     this.#now = now;
     this.#seal = seal;
+    this.#remove = remove;
     this.#opened = now();
     this.#used = this.#opened;
   }
@@ -95,6 +103,7 @@ export class OpenSegment {
   reserve(length: number): number {
     const offset = this.#end;
     this.#end += paddedLength(length);
+    this.#lastEnd = offset + length;
     this.#used = this.#now();
     return offset;
   }
@@ -138,6 +147,11 @@ export class OpenSegment {
     return next;
   }
 
+  /** The body at this offset is durable. */
+  complete(offset: number, length: number): void {
+    this.#wholeEnd = Math.max(this.#wholeEnd, offset + length);
+  }
+
   async leave(): Promise<void> {
     this.#writers -= 1;
     await this.#closeIfDone();
@@ -153,8 +167,10 @@ export class OpenSegment {
     if (!this.#retired || this.#writers > 0) return;
     this.#retired = false;
     try {
+      // On a full disk the rest of bodies that failed would keep its space.
+      if (this.#wholeEnd < this.#lastEnd) await this.#file.truncate(this.#wholeEnd).catch(() => undefined);
       await this.#file.close();
-      await this.#seal();
+      await (this.#wholeEnd === 0 ? this.#remove() : this.#seal());
     } catch {
       // Without its mark the segment counts as sealed after some time.
     }

@@ -41,14 +41,22 @@ export class SegmentWriter {
       const written = await fill(segment.region(offset, length));
       if (written !== length) throw new Error(`${written} bytes came for a packed body of ${length}`);
       await segment.sync();
+      segment.complete(offset, length);
       return { segment: segment.id, offset, length };
     } catch (error) {
       // Without room, only segments that are sealed can give some back.
-      if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') segment.close();
+      if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') await this.#giveUp(segment);
       throw error;
     } finally {
       await segment.leave();
     }
+  }
+
+  async #giveUp(segment: OpenSegment): Promise<void> {
+    segment.close();
+    if (this.#active !== segment) return;
+    this.#active = undefined;
+    await segment.retire();
   }
 
   /** Returns the active segment with a place for one more writer. */
@@ -84,7 +92,12 @@ export class SegmentWriter {
       await fs.unlink(path).catch(() => undefined);
       throw error;
     }
-    this.#active = new OpenSegment(id, file, { limits, now, seal: () => this.#seal(path) });
+    this.#active = new OpenSegment(id, file, {
+      limits,
+      now,
+      seal: () => this.#seal(path),
+      remove: () => fs.unlink(path),
+    });
     // A segment without further writes would keep its garbage.
     if (this.#timer === undefined) this.#timer = setInterval(() => void this.#look(), LOOK_INTERVAL).unref();
     return this.#active;

@@ -56,6 +56,23 @@ function timed(disk = new SimulatedDisk(root)) {
 
 const flushes = (disk: SimulatedDisk) => disk.steps.filter((step) => step.startsWith('syncData')).length;
 
+/** A disk that takes half of each write while it is `full`. */
+function fillingDisk() {
+  const disk = new SimulatedDisk(root);
+  const state = { full: false };
+  const create = async (path: string) => {
+    const file = await disk.create(path);
+    const write: typeof file.write = async (chunks, position) => {
+      if (!state.full) return file.write(chunks, position);
+      await file.write([Buffer.concat(chunks).subarray(0, 2_000)], position);
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    };
+    return { ...file, write };
+  };
+  const { segments, store } = opened(withCreate(disk, create));
+  return { state, segments, store, disk };
+}
+
 describe('bodies in a segment', () => {
   it.each([1, 4096, 70_000, 1_500_000])('of %i bytes are read as they were written, in any range', async (size) => {
     const { store, segments } = opened();
@@ -162,10 +179,8 @@ describe('a segment', () => {
     fail = false;
     const id = await pack(segments, Buffer.alloc(10, 3));
     expect((await read(store, id, 0, 10)).equals(Buffer.alloc(10, 3))).toBe(true);
-    expect((await Array.fromAsync(segments.list())).map(({ sealed }) => sealed).toSorted(byText)).toEqual([
-      false,
-      true,
-    ]);
+    // The first one had no body, and is gone.
+    expect((await Array.fromAsync(segments.list())).map(({ sealed }) => sealed)).toEqual([false]);
   });
 
   it('is sealed early on a small volume, where compaction has little room', async () => {
@@ -175,23 +190,28 @@ describe('a segment', () => {
     expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
   });
 
-  it('that found no room is sealed, so that it can give some back', async () => {
-    let full = false;
-    const disk = new SimulatedDisk(root);
-    const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-    const create = async (path: string) => {
-      const file = await disk.create(path);
-      const write: typeof file.write = (...args) => (full ? Promise.reject(noRoom) : file.write(...args));
-      return { ...file, write };
-    };
-    const { segments } = opened(withCreate(disk, create));
-    await pack(segments, Buffer.alloc(10));
-    full = true;
-    await expect(pack(segments, Buffer.alloc(10))).rejects.toMatchObject({ reason: 'full' });
-    full = false;
-    await pack(segments, Buffer.alloc(10));
-    const found = await Array.fromAsync(segments.list());
-    expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
+  describe('that found no room', () => {
+    it('is sealed without the rest of what failed', async () => {
+      const { state, segments, store } = fillingDisk();
+      const id = await pack(segments, Buffer.alloc(10, 1));
+      state.full = true;
+      await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ reason: 'full' });
+      expect(await Array.fromAsync(segments.list())).toMatchObject([{ sealed: true, size: 10 }]);
+      state.full = false;
+      expect((await read(store, id, 0, 10)).equals(Buffer.alloc(10, 1))).toBe(true);
+      await pack(segments, Buffer.alloc(10));
+      const found = await Array.fromAsync(segments.list());
+      expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
+    });
+
+    it('is removed where it has no body: each refused request would leave a file and its space', async () => {
+      const { state, segments } = fillingDisk();
+      state.full = true;
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ reason: 'full' });
+      }
+      expect(await Array.fromAsync(segments.list())).toEqual([]);
+    });
   });
 
   describe('is sealed', () => {

@@ -147,6 +147,10 @@ export class SimulatedDisk implements BlobFileSystem {
     return {
       write: (chunks, position = inode.bytes.length) => writeAt(Buffer.concat(chunks), position),
       writeAt,
+      truncate: (length) =>
+        this.#step(`truncate ${this.#relative(path)}`, () => {
+          inode.bytes = Buffer.from(inode.bytes.subarray(0, length));
+        }),
       syncData: () => {
         const step = `syncData ${this.#relative(path)}`;
         return this.#step(step, () => {
