@@ -15,7 +15,7 @@ export interface DemoUser {
 export function newDemoUsers(): readonly DemoUser[] {
   return [
     { name: 'alice', password: newPassword(), policy: ['consoleAdmin'] },
-    { name: 'bob', password: newPassword(), policy: ['readonly'] },
+    { name: 'bob', password: newPassword(), policy: ['readonly', 'team-notes'] },
   ];
 }
 

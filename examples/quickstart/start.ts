@@ -9,6 +9,7 @@ import { Terminal } from '../../operator/runtime/local/terminal.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { makeDemoData } from './demo-data.ts';
 import {
   demoAddress,
   demoClientSecret,
@@ -131,7 +132,17 @@ async function main(): Promise<void> {
     return;
   }
   await untilServing(operator, tenant);
-  process.stdout.write(renderSummary(await summarise(operator, tenant, await demo, options)));
+  const summary = await summarise(operator, tenant, await demo, options);
+  process.stdout.write(renderSummary(summary));
+  // A console with a certificate of the operator's own authority is left as it is.
+  if (summary.demo === undefined || !summary.console.startsWith('http://')) return;
+  const { secret } = await operator.rootCredentials(tenant);
+  const { rootUser = '', rootPassword = '' } = secret.data;
+  await makeDemoData({ console: summary.console, rootUser, rootPassword }).catch((error: unknown) => {
+    terminal.problem(
+      `the bucket of the demonstration was not made: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
 }
 
 /** Resolves when the tenant serves and its providers are checked. */

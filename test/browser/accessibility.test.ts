@@ -47,6 +47,11 @@ beforeAll(async () => {
   await page.getByLabel('Secret key').fill(server.secretKey);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Buckets' }).waitFor();
+  // A user whose rights the pages about rights show.
+  await page.evaluate(
+    `fetch('/api/users', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'rita', policies: ['readonly'] }) })`,
+  );
 });
 
 afterAll(async () => {
@@ -97,6 +102,7 @@ it.each([
   ['access-keys', 'Access keys'],
   ['account', 'Account'],
   ['users', 'Users'],
+  ['user?name=rita', 'Rights in buckets'],
   ['groups', 'Groups'],
   ['policies', 'readonly'],
   ['policies/new', 'Document'],

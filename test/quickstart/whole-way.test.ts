@@ -178,6 +178,17 @@ describe('credentials bought with a token of the demonstration provider', () => 
       name: 'AccessDenied',
     });
   });
+  it('let bob open the bucket of the demonstration, and change what is below his name', async () => {
+    const bob = await credentialsOf('bob');
+    const keys = async () => {
+      const listed = bob.send(new ListObjectsV2Command({ Bucket: 'team-notes' }));
+      return ((await listed.catch(() => ({ Contents: [] }))).Contents ?? []).map(({ Key }) => Key);
+    };
+    await expect.poll(keys, { timeout: patience }).toEqual(['alice/plan.md', 'bob/todo.md', 'welcome.md']);
+    await bob.send(new PutObjectCommand({ Bucket: 'team-notes', Key: 'bob/new.md', Body: 'new' }));
+    const other = bob.send(new PutObjectCommand({ Bucket: 'team-notes', Key: 'alice/new.md', Body: 'new' }));
+    await expect(other).rejects.toMatchObject({ name: 'AccessDenied' });
+  });
   it('let alice write and list, since her policy is consoleAdmin', async () => {
     const alice = await credentialsOf('alice');
     await alice.send(new PutObjectCommand({ Bucket: 'first', Key: 'from-alice', Body: 'a' }));
