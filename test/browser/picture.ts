@@ -1,6 +1,6 @@
 /**
- * Takes the picture of the README: `node bin/run.js test/browser/picture.ts [FOLDER]` writes docs/images/console.png, and where a
- * folder is named every page in both colour schemes into it.
+ * Takes the pictures of the README: `node bin/run.js test/browser/picture.ts [FOLDER]` writes docs/images/console*.png, and where a
+ * folder is named every page in both colour schemes and two widths into it.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { logIn, rootKeys, TestBrowser, TestConsole } from '../support/console/te
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 
-const image = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));
+const imageAt = (name: string) => fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url));
 
 const provider = await OpenIdProviderDouble.start({
   users: [
@@ -34,11 +34,13 @@ provider.realm.clients.get('coffer')?.redirectUris.push(`${server.url}/oauth_cal
 const browser = await openBrowser();
 await fill();
 const folder = process.argv[2];
-await mkdir(new URL('.', `file://${image}`), { recursive: true });
-await takeReadmePicture();
+await mkdir(new URL('../../docs/images/', import.meta.url), { recursive: true });
+await takeReadmePictures();
 if (folder !== undefined) {
   await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) await takeAll(folder, scheme);
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 390]) await takeAll(folder, scheme, width);
+  }
 }
 await browser.close();
 await server.close();
@@ -113,25 +115,53 @@ async function signIn(page: Page, username: string): Promise<void> {
     maxRedirects: 0,
   });
   await page.goto(await logIn(begun.headers()['location'] ?? '', username, `${username}-password`));
-  await page.getByRole('link', { name: 'Buckets' }).first().waitFor();
+  await page.getByRole('heading', { name: 'Buckets' }).waitFor();
 }
 
-async function takeReadmePicture(): Promise<void> {
+async function signInAsRoot(page: Page): Promise<void> {
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByLabel('Access key').fill(rootKeys.accessKey);
+  await page.getByLabel('Secret key').fill(rootKeys.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  // A narrow window has the links in its menu.
+  await page.getByRole('heading', { name: 'Buckets' }).waitFor();
+}
+
+async function takeReadmePictures(): Promise<void> {
   const { page, context } = await newVisitor(browser);
+  const take = async (name: string) => {
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: imageAt(name) });
+  };
   await signIn(page, 'alice');
   await page.goto(`${server.url}/buckets/research?object=site-map.svg`);
   await page.getByText('site-map.svg').first().waitFor();
   await page.getByRole('img', { name: /Preview/ }).waitFor();
-  await page.waitForTimeout(600);
-  await page.screenshot({ path: image });
+  await take('console');
+  await context.clearCookies();
+  await signInAsRoot(page);
+  await page.goto(`${server.url}/buckets/research/settings`);
+  await page.getByRole('row').filter({ hasText: 'ingrid' }).waitFor();
+  await page.getByRole('link', { name: 'Who can reach this bucket' }).click();
+  await take('console-reach');
+  await explain(page);
+  await take('console-explain');
   await context.close();
 }
 
-async function takeAll(folder: string, scheme: 'light' | 'dark'): Promise<void> {
+async function explain(page: Page): Promise<void> {
+  await page.goto(`${server.url}/explain?who=ingrid`);
+  await page.getByLabel('Resource').fill('research/tomas/draft.tex');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('ingrid: denied').waitFor();
+}
+
+async function takeAll(folder: string, scheme: 'light' | 'dark', width: number): Promise<void> {
   const { page, context, complaints } = await newVisitor(browser, { colorScheme: scheme });
+  await page.setViewportSize({ width, height: 800 });
   const take = async (name: string) => {
     await page.waitForTimeout(400);
-    await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
   };
   await page.goto(`${server.url}/sign-in`);
   await page.getByRole('link', { name: 'Sign in with Keycloak' }).waitFor();
@@ -173,12 +203,9 @@ async function takeAll(folder: string, scheme: 'light' | 'dark'): Promise<void> 
 }
 
 async function takeAdministration(page: Page, take: (name: string) => Promise<void>): Promise<void> {
-  await page.goto(`${server.url}/sign-in`);
-  await page.getByLabel('Access key').fill(rootKeys.accessKey);
-  await page.getByLabel('Secret key').fill(rootKeys.secretKey);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('link', { name: 'Users' }).waitFor();
+  await signInAsRoot(page);
   const pages = [
+    ['settings', '/buckets/research/settings'],
     ['access-keys', '/access-keys'],
     ['users', '/users'],
     ['user', '/user?name=ingrid'],
@@ -197,10 +224,7 @@ async function takeAdministration(page: Page, take: (name: string) => Promise<vo
     await page.locator('h1').waitFor();
     await take(name);
   }
-  await page.goto(`${server.url}/explain?who=ingrid`);
-  await page.getByLabel('Resource').fill('research/tomas/draft.tex');
-  await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByText('ingrid: denied').waitFor();
+  await explain(page);
   await take('explain');
   await page.goto(`${server.url}/access-keys`);
   await page.getByRole('button', { name: 'Create access key' }).first().click();

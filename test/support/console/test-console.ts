@@ -123,6 +123,7 @@ export class TestConsole {
       temporary: access.temporary,
       root: { user: root.user },
       objects: stores.layer,
+      buckets: stores.layer,
       server: {
         deploymentId: 'D',
         version: '0.1.0',

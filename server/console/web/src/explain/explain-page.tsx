@@ -54,6 +54,7 @@ export function ExplainPage() {
           {providers.length > 0 && (
             <SegmentedControl
               aria-label="Whom to ask about"
+              styles={{ label: { whiteSpace: 'normal' } }}
               value={kind}
               onChange={(value) => setKind(value === 'claims' ? 'claims' : 'name')}
               data={[

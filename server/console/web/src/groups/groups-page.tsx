@@ -55,7 +55,13 @@ function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
       head: 'Policies',
       cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
     },
-    { head: 'Members', width: 110, align: 'right', cell: ({ members }) => <Text size="sm">{members.length}</Text> },
+    {
+      head: 'Members',
+      width: 110,
+      align: 'right',
+      wideOnly: true,
+      cell: ({ members }) => <Text size="sm">{members.length}</Text>,
+    },
     { head: 'Status', width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
   return <RowTable rows={groups} rowKey={({ name }) => name} columns={columns} />;

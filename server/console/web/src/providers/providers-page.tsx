@@ -69,7 +69,7 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
       cell: ({ name }) => <RowName name={shownName(name)} icon={IconFingerprint} to={providerUrl(kind.type, name)} />,
     },
     { head: 'State', cell: ({ state }) => <State state={state} /> },
-    { head: 'From', width: 220, cell: ({ origin }) => <Origin origin={origin} /> },
+    { head: 'From', width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
   ];
   return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} />;
 }
