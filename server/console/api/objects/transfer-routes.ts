@@ -23,6 +23,7 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
 
   router.post('/transfers', async (request: Request, response: Response) => {
     const exchange = { request, response };
+    await authorizer.requireForSome(exchange, 's3:PutObject');
     const form = await readForm(exchange, transferForm);
     auditOf(response)?.setOperation('ConsoleStartTransfer', { bucket: form.bucket });
     const problem = transferProblem(form);
