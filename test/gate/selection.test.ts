@@ -150,7 +150,7 @@ describe('the jobs of the workflows', () => {
     const parts = [...readFileSync(join(root, '.ci/soak'), 'utf8').matchAll(/^ {2}([a-z-]+)\)$/gm)].map(
       ([, name]) => name,
     );
-    expect(nightly.map(({ name }) => name).toSorted()).toEqual(parts.filter((name) => name !== 'day').toSorted());
+    expect(new Set(nightly.map(({ name }) => name))).toEqual(new Set(parts.filter((name) => name !== 'day')));
   });
 });
 
