@@ -1,12 +1,9 @@
 /** Reads the answer of S3 Select, whose messages are in the framing of AWS's event streams. */
-
-/** An error that came in the answer. */
-export class SelectError extends Error {
-  override readonly name = 'SelectError';
-}
+import { ApiError } from '../../api/call.ts';
 
 /**
- * Joins the payloads of the records. Checksums are not verified: the connection does that. Throws `SelectError`.
+ * Joins the payloads of the records. Checksums are not verified: the connection does that. Throws an `ApiError` for an error that came in
+ * the answer.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
  */
@@ -19,7 +16,8 @@ export function selectedText(answer: ArrayBuffer): string {
     if (total < 16 + headerBytes || at + total > answer.byteLength) break;
     const headers = headersOf(new DataView(answer, at + 12, headerBytes));
     if (headers.get(':message-type') === 'error') {
-      throw new SelectError(headers.get(':error-message') ?? headers.get(':error-code') ?? 'The query failed.');
+      const code = headers.get(':error-code') ?? 'InternalError';
+      throw new ApiError(200, code, headers.get(':error-message') ?? code);
     }
     const payload = new Uint8Array(answer, at + 12 + headerBytes, total - headerBytes - 16);
     // A record may begin in one message and end in the next, and so may a character.
