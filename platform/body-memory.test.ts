@@ -49,7 +49,7 @@ describe('a buffer pool', () => {
     expect(again.filter((buffer) => lent.includes(buffer))).toHaveLength(1);
   });
 
-  it('tells how many are lent', () => {
+  it('reports how many are borrowed', () => {
     const buffers = pool();
     const buffer = buffers.take(1);
     buffers.take(1);

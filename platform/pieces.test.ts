@@ -38,7 +38,7 @@ describe('pieces', () => {
     expect(closed).toEqual(['abc']);
   });
 
-  it('of a stream that nobody read destroy it when they are closed', async () => {
+  it('of an unread stream destroy it when they are closed', async () => {
     const stream = Readable.from(letters('abc'));
     await ownPieces(stream).close();
     expect(stream.destroyed).toBe(true);
@@ -63,7 +63,7 @@ describe('pieces', () => {
     await expect.poll(() => closed).toEqual(['abc']);
   });
 
-  it('are copied for who keeps them where they are lent', async () => {
+  it('are copied for a reader that keeps borrowed ones', async () => {
     const buffer = Buffer.from('a');
     const left = ['b', 'c'];
     const lent: Pieces = {

@@ -55,7 +55,7 @@ describe('progress', () => {
     expect(renderProgress({ ...state, name }, columns).length).toBeLessThan(Math.max(2, columns));
   });
 
-  it('stands at nothing before it starts', () => {
+  it('is empty before it starts', () => {
     expect(renderProgress({ name: '', done: 0, total: 0, speed: 0 }, 120)).toContain(' 0.0% 0B/s --:--');
   });
 });

@@ -185,7 +185,7 @@ describe('a call that fails says what to do', () => {
     );
   });
 
-  it('where nobody is there', async () => {
+  it('where no server is there', async () => {
     const environment = { ...environments['root'], KEYSVC_SERVER: 'https://127.0.0.1:1' };
     await expect(runCommand(['status'], { environment })).rejects.toThrow(/ECONNREFUSED[^]*Is it running\?/);
   });
@@ -202,7 +202,7 @@ describe('a call that fails says what to do', () => {
 });
 
 describe('an API key', () => {
-  it('stands for a certificate where the server takes those that sign themselves', async () => {
+  it('replaces a certificate where the server takes those that sign themselves', async () => {
     const { output } = await runCommand(['identity', 'new']);
     const [, apiKey = '', identity] = /API key: +(\S+)\nIdentity: (\S+)/.exec(output) ?? [];
     const environment = { KES_SERVER: environments['root']?.['KEYSVC_SERVER'], KES_API_KEY: apiKey };

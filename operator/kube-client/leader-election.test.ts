@@ -123,7 +123,7 @@ describe('LeaderElection', () => {
     expect(lost).toEqual([]);
   });
 
-  it('is lost when somebody else took the Lease', async () => {
+  it('is lost when another process took the Lease', async () => {
     const api = new LeaseDouble();
     const { election, lost } = candidate(api, 'one');
     await election.acquire();

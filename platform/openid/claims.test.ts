@@ -52,7 +52,7 @@ describe('readUserinfo', () => {
     expect(seen).toEqual([[url, expect.objectContaining({ authorization: 'Bearer token' })]]);
   });
 
-  it("refuses somebody else's claims", async () => {
+  it('refuses the claims of another user', async () => {
     await expect(readUserinfo(url, 'token', 's', answering(200, '{"sub":"other"}'))).rejects.toMatchObject({
       code: 'UserinfoRefused',
     });

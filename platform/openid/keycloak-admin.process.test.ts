@@ -29,7 +29,7 @@ const ann = () => double.user('ann').id;
 const logIns = () => double.requests.filter((request) => request.endsWith('/token')).length;
 
 describe('createKeycloakAdmin', () => {
-  it.each([true, false])('knows whether somebody is enabled: %s', async (enabled) => {
+  it.each([true, false])('knows whether a user is enabled: %s', async (enabled) => {
     double.user('ann').enabled = enabled;
     expect(await admin().stateOf(ann())).toEqual({ kind: enabled ? 'active' : 'disabled' });
   });
@@ -43,7 +43,7 @@ describe('createKeycloakAdmin', () => {
     expect(await admin({ adminUrl: origin + end }).stateOf(ann())).toEqual({ kind: 'active' });
   });
 
-  it('takes null for nobody', async () => {
+  it('takes null for no user', async () => {
     double.fail('admin', { kind: 'body', body: 'null' });
     expect(await admin().stateOf(ann())).toEqual({ kind: 'gone' });
   });
@@ -69,7 +69,7 @@ describe('createKeycloakAdmin', () => {
     expect(logIns()).toBe(3);
   });
 
-  it('takes nobody for gone where realm or address are wrong', async () => {
+  it('takes no user for gone where realm or address are wrong', async () => {
     await expect(admin({ realm: 'other' }).stateOf(ann())).rejects.toMatchObject({
       code: 'AdminRefused',
       message: expect.stringMatching(/404.*keycloak_realm \("other"\)/) as string,
@@ -100,7 +100,7 @@ describe('createKeycloakAdmin', () => {
     await expect(failure).rejects.not.toThrow(/hunter2/);
   });
 
-  it.each(['{}', '[]', 'html', '{"enabled":"true"}'])('takes nobody for gone by %s', async (body) => {
+  it.each(['{}', '[]', 'html', '{"enabled":"true"}'])('takes no user for gone by %s', async (body) => {
     double.fail('admin', { kind: 'body', body });
     await expect(admin().stateOf(ann())).rejects.toMatchObject({ code: 'AdminRefused' });
   });
@@ -111,12 +111,12 @@ describe('createKeycloakAdmin', () => {
     ['500', { kind: 'status', status: 500 }, 'AdminRefused'],
     ['503', { kind: 'status', status: 503 }, 'AdminRefused'],
     ['a redirect', { kind: 'status', status: 302 }, 'AdminRefused'],
-  ] as const)('takes nobody for gone by %s', async (_what, fault, code) => {
+  ] as const)('takes no user for gone by %s', async (_what, fault, code) => {
     double.fail('admin', fault);
     await expect(admin().stateOf(ann())).rejects.toMatchObject({ code });
   });
 
-  it('asks for nobody else, whatever the name', async () => {
+  it('asks for no other user, whatever the name', async () => {
     await admin().stateOf('../../../demo/users/x?y#z');
     expect(double.requests.at(-2)).toBe('GET /admin/realms/demo/users/..%2F..%2F..%2Fdemo%2Fusers%2Fx%3Fy%23z');
   });

@@ -88,7 +88,7 @@ describe('probe redirect', () => {
       expect(await probe(registered, `${provider.issuer}/nowhere`)).toMatchObject({ kind: 'unclear' });
     });
 
-    it('says that nobody answers', async () => {
+    it('says that no server answers', async () => {
       await expect(probe(registered, 'http://127.0.0.1:1/auth')).rejects.toMatchObject({ code: 'Unreachable' });
     });
   });

@@ -18,7 +18,7 @@ function problems(env: Record<string, string>): readonly string[] {
 }
 
 describe('where audit entries go', () => {
-  it('is nowhere unless somebody says so', () => {
+  it('is nowhere without settings', () => {
     expect(load({}).audit).toEqual({ webhooks: [] });
   });
 

@@ -94,7 +94,7 @@ describe('a decision', () => {
     expect(decide({ ...input, request })).toMatchObject({ effect, cause });
   });
 
-  it('names the statement that denies, and where it stands', () => {
+  it('names the statement that denies, and its place', () => {
     const input = { identity: [yes('a'), no('b')], bucket: bucketPolicy('Allow', get), request };
     expect(decide(input)).toEqual({
       effect: 'deny',

@@ -39,7 +39,7 @@ describe('the decision', () => {
     expect(decided.reason).toBe('statement #2 of policy "p" allows s3:GetObject on "b/k"');
   });
 
-  it('is the one that denies, wherever it stands', () => {
+  it('is the one that denies, whatever its place', () => {
     const deny: Statement = { Effect: 'Deny', Sid: 'NoRead', Action: 's3:GetObject', Resource: '*' };
     for (const statements of [
       [everything, deny],

@@ -66,7 +66,7 @@ describe('wildcards', () => {
     );
   });
 
-  it('cost no second whatever stands in pattern and text', () => {
+  it('cost no second whatever the pattern and the text', () => {
     const text = 'a'.repeat(16_384);
     const hostile = [`*${'a?'.repeat(990)}b*`, `*${'a?'.repeat(100)}${'a'.repeat(1_700)}b*`, `*${'?'.repeat(900)}b*`];
     const started = process.cpuUsage();

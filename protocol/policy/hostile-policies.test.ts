@@ -169,7 +169,7 @@ describe('a hostile document', () => {
   });
 });
 
-describe('a name that stands twice', () => {
+describe('a name that occurs twice', () => {
   it('is found wherever it is, and only in one object', () => {
     expect(duplicateKey('{"a":{"b":1,"c":[{"b":2},{"b":3,"b":4}]}}')).toBe('b');
     expect(duplicateKey('{"a":"a","b":["a","a"],"c":{"a":1}}')).toBeUndefined();

@@ -46,7 +46,7 @@ describe('writing', () => {
   });
 });
 
-describe('writing what stands in an answer often', () => {
+describe('writing what an answer contains often', () => {
   it('puts finished markup and numbers into the gaps', () => {
     expect(markup`<Key>${xmlText('a<b')}</Key>${element('Size', 1)}<Parts>${2}</Parts>`).toBe(
       '<Key>a&lt;b</Key><Size>1</Size><Parts>2</Parts>',

@@ -36,7 +36,7 @@ describe('what Coffer does not have', () => {
     expect(await admin.call('root', 'GET', call)).toMatchObject({ status: 200, value });
   });
 
-  it('is told to nobody without the right', async () => {
+  it('is answered to no caller without the right', async () => {
     await admin.identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
     expect(await admin.call('ann', 'POST', 'heal/')).toMatchObject({ status: 403, value: { Code: 'AccessDenied' } });
   });

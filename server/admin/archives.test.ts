@@ -174,7 +174,7 @@ describe('an archive', () => {
     expect(await test.identities.serviceAccount('back')).toBeUndefined();
   });
 
-  it('does not take the access key of somebody else', async () => {
+  it('does not take the access key of another user', async () => {
     const plain = await zipOf({ svcaccts: { robot: { parent: 'bob', secretKey: 'bobs-robot-now' } } });
     expect((await importing(test, plain)).value).toMatchObject({ failed: { serviceAccounts: [{ name: 'robot' }] } });
     expect(await test.identities.serviceAccount('robot')).toMatchObject({ secretKey: 'robot-password' });
@@ -223,7 +223,7 @@ async function filesFor(by: string): Promise<Record<string, Record<string, { sec
 }
 
 describe('an export', () => {
-  it('gives no secret key to whoever may export and nothing else, and says so', async () => {
+  it('gives no secret key to a caller who may only export, and says so', async () => {
     const by = await clerk('admin:ExportIAM');
     const { bytes } = await test.call(by, 'GET', 'export-iam');
     const contents = (await readZip(bytes, archiveLimits)).map(({ content }) => content.toString());
@@ -283,7 +283,7 @@ describe('an import', () => {
       coffer_attachments: [{ target: claim, policies: ['consoleAdmin'] }],
     });
 
-  it('changes nothing for whoever may import and nothing else, and says which rights it takes', async () => {
+  it('changes nothing for a caller who may only import, and says which rights it takes', async () => {
     const by = await clerk('admin:ImportIAM', 'admin:ExportIAM');
     const before = await exported(test);
     const { status, value } = await importing(test, attack(), by);

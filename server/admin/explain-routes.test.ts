@@ -64,7 +64,7 @@ describe('an explanation', () => {
     expect(await test.call('ann', 'GET', `${path}?user=ann&action=s3:PutObject`)).toMatchObject({ status: 403 });
   });
 
-  it('of somebody who is disabled, or nobody, says so', async () => {
+  it('of a disabled or unknown user says so', async () => {
     await test.identities.putUser({ accessKey: 'ann', status: 'disabled' });
     expect(await test.call('root', 'GET', `${path}?user=ann&action=s3:PutObject`)).toMatchObject({
       status: 409,

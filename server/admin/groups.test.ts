@@ -38,7 +38,7 @@ describe('groups', () => {
     }
   });
 
-  it('lose members, also who is none, and go when nobody is left', async () => {
+  it('lose members, also unknown ones, and are removed when none is left', async () => {
     await change('staff', ['ann', 'bob'], false);
     expect((await change('staff', ['ann', 'eve'], true)).status).toBe(200);
     expect((await test.identities.group('staff'))?.members).toEqual(['bob']);

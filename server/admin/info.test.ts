@@ -7,7 +7,7 @@ describe('directoryState', () => {
     expect(await directoryState(undefined)).toBe('disabled');
   });
 
-  it('is online where the directory answers that there is nobody', async () => {
+  it('is online where the directory answers that there is no entry', async () => {
     expect(await directoryState({ find: () => Promise.resolve(undefined) })).toBe('online');
   });
 

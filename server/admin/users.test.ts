@@ -108,7 +108,7 @@ describe('people without a policy', () => {
     expect(await test.identities.user('ann')).toMatchObject({ secretKey: 'ann-new-password' });
   });
 
-  it('give themselves no policy, and change nobody else', async () => {
+  it('give themselves no policy, and change no other user', async () => {
     const sealed = { secretKey: 'ann-new-password', policy: 'consoleAdmin' };
     const denied = { status: 403, value: { Code: 'AccessDenied' } };
     expect(await test.call('ann', 'PUT', 'add-user?accessKey=ann', { sealed })).toMatchObject(denied);

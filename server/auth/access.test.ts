@@ -137,7 +137,7 @@ describe('createAuthenticator', () => {
     expect(await codeOf(authenticate()(signed(wrong)))).toBe('SignatureDoesNotMatch');
   });
 
-  it('refuses an access key that nobody has', async () => {
+  it('refuses an unknown access key', async () => {
     expect(await codeOf(authenticate()(signed({ accessKey: 'nobody', secretKey: 'x' })))).toBe('InvalidAccessKeyId');
   });
 
@@ -337,7 +337,7 @@ describe('createAuthenticator', () => {
       });
     });
 
-    it('refuses signed chunks that nobody signed for', async () => {
+    it('refuses signed chunks of an unsigned request', async () => {
       const headers = {
         'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
         'x-amz-decoded-content-length': '5',

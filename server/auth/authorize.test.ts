@@ -137,7 +137,7 @@ describe('authorize', () => {
     expect(await kind(ann({ policies: ['home'] }), 's3:PutObject', 'home//key')).toBe('deny');
   });
 
-  it('gives no wildcard to somebody who calls themselves *', async () => {
+  it('gives no wildcard to a user with the name *', async () => {
     const star = ann({ policies: ['home'], claims: { preferred_username: '*' } });
     expect(await kind(star, 's3:PutObject', 'home/bob/key')).toBe('deny');
   });

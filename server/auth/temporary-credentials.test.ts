@@ -74,7 +74,7 @@ describe('createTemporaryCredentials', () => {
     });
   });
 
-  it('keeps the session token short enough for a header, however many groups somebody is in', async () => {
+  it('keeps the session token short enough for a header, however many groups a user is in', async () => {
     const groups = Array.from({ length: 1_000 }, (_, at) => `group-${at}`);
     const { sessionToken } = await thread().create(wanted({}, { claims: { sub: 's', groups } }));
     expect(sessionToken.length).toBeLessThan(4_096);

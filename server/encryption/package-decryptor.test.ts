@@ -45,7 +45,7 @@ async function read(ciphertext: Buffer, size: number, start = 0, end = size, len
 }
 
 describe('plaintext in the place of its ciphertext', () => {
-  it('is any range of any body, whatever the pieces in which the ciphertext is lent', async () => {
+  it('is any range of any body, whatever the borrowed chunks of the ciphertext', async () => {
     const size = fc.oneof(fc.constantFrom(0, 1, PACKAGE_SIZE, PACKAGE_SIZE + 1), fc.nat(source.length));
     const length = fc.oneof(
       fc.constantFrom(1 + packageCuts.every, packageCuts.every),

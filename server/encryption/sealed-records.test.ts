@@ -227,7 +227,7 @@ describe('sealing among several servers', () => {
     expect((await other.get(session))?.value).toEqual(secret);
   });
 
-  it('leaves nothing plain, whoever writes while it is turned on', async () => {
+  it('leaves nothing plain, whichever server writes while it is turned on', async () => {
     for (let seed = 0; seed < 20; seed += 1) {
       const records = new MemoryRecordStore({ faults: new Faults({ latencyTurns: 5, lostAfter: 0.1, seed }) });
       const keys = encrypted();

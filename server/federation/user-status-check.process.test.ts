@@ -108,7 +108,7 @@ const sessionBy = (on: TemporaryCredentialsStore) =>
   on.create({ subject: subject('ann'), parentName: 'p', expiration: new Date(Date.now() + 60_000) });
 const lookUps = () => double.requests.filter((request) => request.includes('/users/')).length;
 
-describe('credentials for somebody', () => {
+describe('credentials for a user', () => {
   it('are made while they exist, and they are asked about once in some seconds', async () => {
     await session('ann');
     await session('ann');
@@ -129,7 +129,7 @@ describe('credentials for somebody', () => {
     expect(await temporary.find(before.accessKey)).toBeUndefined();
   });
 
-  it('are refused for somebody who is gone', async () => {
+  it('are refused for a user who is gone', async () => {
     await expect(session('ann', { subjectId: 'nobody' })).rejects.toThrow(
       'ann does not exist any more at the provider P.',
     );
@@ -255,7 +255,7 @@ describe('a round', () => {
     expect(await check.run('nobody')).toMatchObject({ checked: 0 });
   });
 
-  it('ends nobody while the provider cannot be asked, and says why', async () => {
+  it('ends no credentials while the provider cannot be asked, and says why', async () => {
     const ann = await session('ann');
     double.fail('admin', { kind: 'status', status: 500 });
     const report = await check.run();

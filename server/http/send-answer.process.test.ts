@@ -94,7 +94,7 @@ describe('pieces that are sent', () => {
     expect([after, after < 100]).toEqual([before, true]);
   });
 
-  it('are closed when the client goes away before he has read them', async () => {
+  it('are closed when the client goes away before it has read them', async () => {
     const pieces = new OneBuffer(1_000);
     const { port, outcome } = await serve(pieces, 1_000 * pieceBytes);
     (await deafClient(port)).destroy();

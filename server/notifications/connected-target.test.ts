@@ -44,7 +44,7 @@ describe('a target with a connection', () => {
     expect(seen.sent.at(-1)).toBe(seen.connections);
   });
 
-  it('fails where the broker stands still', async () => {
+  it('fails where the broker hangs', async () => {
     const { target, fail } = testTarget(5);
     fail('silent');
     await expect(target.send(message)).rejects.toThrow('did not answer within 5 ms');

@@ -268,7 +268,7 @@ describe('deleting a bucket', () => {
     expect(await Array.fromAsync(blobs.list())).toEqual([]);
   });
 
-  it('that died half-way bars nobody', async () => {
+  it('that died half-way blocks no other one', async () => {
     const { layer, records } = await prepared();
     // The mark is made; the last commit never arrives.
     const commit = records.commit.bind(records);

@@ -33,7 +33,7 @@ async function holding(name: string): Promise<ReplicaLease> {
 }
 
 describe('a lease', () => {
-  it('is taken at once where nobody ever had it', async () => {
+  it('is taken at once where it was never held', async () => {
     const lease = await holding('a');
     expect(lease.hold()?.generation).toBe(1);
   });
@@ -72,7 +72,7 @@ describe('a lease', () => {
     expect(a.hold()).toBeUndefined();
   });
 
-  it('is a new term when it ran out and nobody else took it', async () => {
+  it('is a new term when it expired and no other server took it', async () => {
     const a = await holding('a');
     const first = a.hold();
     now += 10 * ttl;

@@ -114,7 +114,7 @@ describe('AssumeRoleWithCustomToken', () => {
     });
   });
 
-  it('asks nobody for another role, or without one', async () => {
+  it('calls no plugin for another role, or without one', async () => {
     expect(await assume({ RoleArn: 'arn:minio:iam:::role/idmp-other' })).toMatchObject({
       code: 'InvalidParameterValue',
     });

@@ -314,7 +314,7 @@ describe('AssumeRoleWithWebIdentity', () => {
       );
     });
 
-    it('goes by claims for an ARN that is nobody’s, since AWS SDKs must send one', async () => {
+    it('goes by claims for an unknown ARN, since AWS SDKs must send one', async () => {
       const RoleArn = 'arn:aws:iam::123456789012:role/whatever';
       const parameters = { WebIdentityToken: await annsToken(), RoleArn };
       expect(await policiesOf(parameters, [role(), settings(staff)])).toEqual(['readonly']);

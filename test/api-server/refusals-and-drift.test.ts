@@ -126,7 +126,7 @@ describe('what the API server refuses', () => {
   });
 });
 
-describe('what somebody changed by hand', () => {
+describe('what was changed by hand', () => {
   it('is put back: image, variables, a command; and is nobody else’s afterwards', async () => {
     await runtime.apply(exampleServer(), secrets);
     const before = await live('statefulset');

@@ -295,7 +295,7 @@ describe('an alias', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('The alias `nobody` has no keys')]);
   });
 
-  it('is named where somebody lacks the right', async () => {
+  it('is named where a user lacks the right', async () => {
     const { code, stderr } = await attempt(['admin', 'user', 'list', 'ann']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('Unable to list the users of `ann`. Access Denied')]);
   });

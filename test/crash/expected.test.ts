@@ -139,7 +139,7 @@ describe('what is expected of an upload', () => {
     }
   });
 
-  it('is that nobody else began one, but who was not answered', () => {
+  it('is that no other client began one, but the one without an answer', () => {
     expect(new ExpectedUploads().complaints([shown('stranger')])).toEqual([
       'the upload stranger of b/k was begun by nobody',
     ]);

@@ -85,7 +85,7 @@ keystore:
     expect(stdout + stderr).not.toContain(entraLogin.clientSecret);
   }, 120_000);
 
-  it('do not replace a key that somebody deleted by mistake', async () => {
+  it('do not replace a key that was deleted by mistake', async () => {
     double.put('my-key', 'a record');
     double.deleteInPortal('my-key');
     const { code, stderr } = await runKeysvc(['server', '--config', config], environment());

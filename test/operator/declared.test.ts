@@ -72,7 +72,7 @@ describe('a User', () => {
     await stage.until(() => live('users.coffer.dev', 'ann') === undefined, 'ann to be gone');
   });
 
-  it('says what a Secret of somebody else lacks', async () => {
+  it('says what a Secret of another owner lacks', async () => {
     await stage.settle(tenant('demo'));
     stage.put(secret('ann-credentials', { some: 'value' }), user('ann'));
     await stage.says(ann, 'Ready', 'Conflict', 'False');
@@ -106,7 +106,7 @@ describe('root credentials', () => {
     expect(until).toBeGreaterThan(0);
   });
 
-  it('cannot be kept where somebody else has the name, which the tenant says', async () => {
+  it('cannot be kept where another owner has the name, which the tenant says', async () => {
     stage.put(secret('demo-root-accepted', { some: 'value' }), tenant('demo'));
     await stage.says(demo, 'Ready', 'Conflict', 'False');
     expect(condition(stage.double, demo, 'Ready')?.message).toMatch(/^Secret demo-root-accepted was not made by/);

@@ -25,7 +25,7 @@ async function refused(resource: Resource, reason = 'Conflict'): Promise<string>
   return condition(stage.double, resource, 'Ready')?.message ?? '';
 }
 
-describe('a Secret of somebody else that has the name which ours needs', () => {
+describe('a Secret of another owner that has the name which ours needs', () => {
   it('is said where a certificate would be', async () => {
     stage.put(secret('demo-server-tls-certificate', foreign), tenant('demo', { tls: { operatorMade: true } }));
     expect(await refused(demo)).toMatch(/^Secret demo-server-tls-certificate was not made by the operator.*delete it/);
@@ -64,7 +64,7 @@ describe('a Secret of somebody else that has the name which ours needs', () => {
   });
 });
 
-describe('a Secret of somebody else in place of the key of fingerprints', () => {
+describe('a Secret of another owner in place of the key of fingerprints', () => {
   it('is said of every resource of the namespace', async () => {
     stage.put(secret('coffer-fingerprint-key', foreign, 'other'));
     stage.put(tenant('demo', {}, 'other'), identityProvider('staff', {}, 'other'));

@@ -72,7 +72,7 @@ describe('the tables', () => {
 });
 
 describe('a server that may lose what it answered', () => {
-  it('is refused when it does not flush, unless somebody answers for it', async () => {
+  it('is refused when it does not flush, unless the administrator answers for it', async () => {
     const careless = await startPostgres({ settings: { fsync: 'off' } });
     try {
       const { url, password } = careless;

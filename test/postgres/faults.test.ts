@@ -137,7 +137,7 @@ describe('under load', () => {
     expect(told.unknown).toBeGreaterThan(10);
   }, 120_000);
 
-  it('a server that stands still is left after a time, and what it did meanwhile is told exactly', async () => {
+  it('a server that hangs is left after a time, and what it did meanwhile is reported exactly', async () => {
     const told = await disturbed(async (working) => {
       for (let round = 0; round < 2; round += 1) {
         await atWork(working);
@@ -152,7 +152,7 @@ describe('under load', () => {
   }, 120_000);
 });
 
-describe('a server that stands still', () => {
+describe('a server that hangs', () => {
   it('is said to be unreachable, within the time that was set', async () => {
     await store.get(total);
     server.pause();

@@ -19,7 +19,7 @@ it('is a durable server whose data outlives a kill and a stop', async () => {
   expect(await server.asSuperuser('select * from kept')).toEqual([{ a: 1 }]);
 });
 
-it('stands still while it is paused', async () => {
+it('hangs while it is paused', async () => {
   server.pause();
   let answered = false;
   const asking = server.asSuperuser('select 1 as one').then((rows) => {

@@ -61,7 +61,7 @@ it('refuses a certificate of another name, unless only the authority is to be ve
   await open('127.0.0.1', `sslmode=verify-ca&sslrootcert=${own}`);
 });
 
-it('is encrypted by require, whoever answers', async () => {
+it('is encrypted by require, whichever server answers', async () => {
   await open('127.0.0.1', 'sslmode=require');
 });
 

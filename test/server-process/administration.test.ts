@@ -78,7 +78,7 @@ async function untilLine(
 }
 
 describe('trace', () => {
-  it('shows the requests of every thread to whoever asks one of them, without what lets anybody in', async () => {
+  it('shows the requests of every thread to a caller of any of them, without credentials', async () => {
     const line = await untilLine('trace', 's3=true', ({ funcname }) => funcname === 's3.ListBuckets', buckets);
     expect(line).toMatchObject({
       type: 4,

@@ -70,7 +70,7 @@ describe('the metrics of a running server', () => {
     expect(found.get('minio_node_process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
     expect(found.get('minio_node_process_starttime_seconds')).toBeGreaterThan(1_700_000_000);
   });
-  it('are refused to whoever has no token of the root credentials, and say how to make one', async () => {
+  it('are refused without a token of the root credentials, and say how to make one', async () => {
     const answer = await scrape('cluster', 'another-password');
     expect(answer.status).toBe(403);
     expect(await answer.text()).toMatch(/mc admin prometheus generate/);

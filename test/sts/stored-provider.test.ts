@@ -55,7 +55,7 @@ describe('a provider that an administrator adds while the server runs', () => {
     expect(await server.untilLogged('OpenID provider okta is ready')).toBeDefined();
   });
 
-  it('ends the access of somebody who is disabled, when an administrator asks', async () => {
+  it('ends the access of a disabled user, when an administrator asks', async () => {
     const ann = clientOf(await assume());
     await ann.send(new ListBucketsCommand({}));
     provider.user('ann').enabled = false;

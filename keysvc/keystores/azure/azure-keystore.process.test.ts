@@ -165,7 +165,7 @@ describe('Azure Key Vault', () => {
       expect((await store.get('my-key')).toString()).toBe('new');
     });
 
-    it('a key that somebody deleted in the portal is not purged to make room', async () => {
+    it('a key that was deleted in the portal is not purged to make room', async () => {
       await store.create('my-key', record);
       double.denied.add('purge');
       await expect(store.delete('my-key')).rejects.toMatchObject({ code: 'refused' });

@@ -96,7 +96,7 @@ describe('an access key', () => {
     expect(types).toContain('Reconciling');
   });
 
-  it('of somebody else is not taken over', async () => {
+  it('of another owner is not taken over', async () => {
     await tenant.pass(controller(), key('theirs'));
     const { ready, message } = await tenant.pass(controller(), key('theirs', { user: 'other' }));
     expect(ready).toBe('False AccessKeyTaken');

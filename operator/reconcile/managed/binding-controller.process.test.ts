@@ -42,7 +42,7 @@ const claims = async () => {
 };
 
 describe('a binding', () => {
-  it('attaches its policies to whoever it names, by each way', async () => {
+  it('attaches its policies to each subject that it names, by each way', async () => {
     const body = { group: 'readers', members: ['bob'], isRemove: false };
     await tenant.admin({ method: 'PUT', path: 'v3/update-group-members', body });
     const resource = binding('all', {
@@ -120,7 +120,7 @@ describe('a binding', () => {
     ]);
   });
 
-  it('of somebody whom the tenant does not know says so', async () => {
+  it('of a subject that the tenant does not know says so', async () => {
     const claim = { identityProvider: 'company', name: 'groups', value: 'x' };
     const stranger = await tenant.pass(controller(), binding('stranger', { subjects: [{ claim }] }));
     expect(stranger.ready).toBe('False IdentityProviderNotFound');

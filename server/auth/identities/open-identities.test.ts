@@ -63,7 +63,7 @@ describe('a user', () => {
     await expect(identities.createServiceAccount({ subject: ann, accessKey })).rejects.toMatchObject(refused);
   });
 
-  it('is refused where its name is an access key of somebody, and the refusal says whose', async () => {
+  it('is refused where its name is an access key, and the refusal says whose', async () => {
     await identities.putUser({ accessKey: 'ann', secretKey });
     await identities.createServiceAccount({ subject: ann, accessKey: 'auditor' });
     await expect(identities.putUser({ accessKey: 'auditor', secretKey })).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describe('attachments', () => {
     expect(await all(other.attachments('ldap-group'))).toEqual([]);
   });
 
-  it('to a claim count for whoever has it, as they are at each request', async () => {
+  it('to a claim count for each user with it, as they are at each request', async () => {
     const target = { kind: 'claim', provider: 'K8S', claim: 'sub', value: 'system:serviceaccount:backup:*' } as const;
     await identities.attach(target, ['readonly']);
     const sub = 'system:serviceaccount:backup:runner';

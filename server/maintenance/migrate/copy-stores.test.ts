@@ -146,7 +146,7 @@ describe('copyStores', () => {
     }
   });
 
-  it('leaves its mark until somebody takes it away', async () => {
+  it('leaves its mark until it is removed', async () => {
     const to = newStores();
     await copied(await source(), to);
     expect(await readCopyState(to.records)).toMatchObject({ deploymentId, phase: 'done' });

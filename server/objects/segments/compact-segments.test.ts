@@ -234,7 +234,7 @@ describe('objects of medium size', () => {
     expect((await body(test.layer, 'bucket', 'renamed')).equals(bodies.get('k3') ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('that no commit followed are garbage after an hour', async () => {
+  it('that were never committed are garbage after an hour', async () => {
     const test = await prepared();
     const bodies = await fill(test, 1);
     const orphan = Buffer.alloc(size);

@@ -138,7 +138,7 @@ describe('an audit entry', () => {
     expect(auditEntry({ ...read, operation: 'CreateMultipartUpload' }, origin).api.name).toBe('NewMultipartUpload');
   });
 
-  it('says whose credentials somebody used, and what their provider said of them, without secrets', () => {
+  it('says whose credentials were used, and the claims of the provider, without secrets', () => {
     const entry = auditEntry({ ...read, principal: temporary }, origin);
     expect(entry).toMatchObject({
       accessKey: 'TEMP1',
@@ -195,7 +195,7 @@ describe('an audit entry', () => {
     expect(entry.requestClaims).toEqual({ policy: ['gone'], api_token: '*REDACTED*' });
   });
 
-  it('says who somebody claimed to be whose signature is wrong, and that nobody was found', () => {
+  it('says the claimed identity of a wrong signature, and that no user was found', () => {
     const entry = auditEntry(
       {
         ...read,

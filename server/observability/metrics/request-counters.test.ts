@@ -163,7 +163,7 @@ describe('counters by bucket', () => {
     ]);
   });
 
-  it('have no bucket that nobody could read anything of', () => {
+  it('have no bucket of which no caller could read anything', () => {
     const [counters] = threads(1) as [BucketCounters];
     request(counters, 'guessed', { outcome: 404 });
     request(counters, 'guessed', { outcome: 403 });

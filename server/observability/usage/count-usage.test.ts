@@ -209,7 +209,7 @@ describe('usageRounds', () => {
     expect(await reader.last()).toMatchObject({ objects: 1 });
   });
 
-  it('counts when somebody asks, and answers everybody who asked before it began', async () => {
+  it('counts on demand, and answers all callers who asked before it began', async () => {
     const { layer, round, reader } = await counting({ cycleMs: 0 });
     await round();
     expect(await reader.last()).toBeUndefined();

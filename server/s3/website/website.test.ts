@@ -86,7 +86,7 @@ describe('a page', () => {
     });
   });
 
-  it('is read as an anonymous caller, whoever asks', async () => {
+  it('is read as an anonymous caller, whatever the credentials', async () => {
     const { get } = await websiteTest();
     const signed = { ...hosted, authorization: 'root', 'x-amz-date': 'now' };
     expect(await get('/secret/page.html', signed)).toMatchObject({ status: 403, body: 'sorry' });

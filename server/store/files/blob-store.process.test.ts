@@ -144,7 +144,7 @@ describe('the files blob store', () => {
     expect(await readdir(join(folder.path, id.slice(-2)))).toEqual([]);
   });
 
-  it('notices a blob that somebody cut', async () => {
+  it('notices a truncated blob', async () => {
     const store = openFilesBlobStore(folder.path);
     const id = someBlobId();
     await store.write(id, from([Buffer.alloc(1000)]));

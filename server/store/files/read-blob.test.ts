@@ -38,7 +38,7 @@ async function lent(contents: string, start = 0, end = contents.length) {
   return { pieces: new BlobChunks({ open: () => fs.open(path), id, start, end }, buffers), buffers, counts };
 }
 
-describe('a blob that is lent', () => {
+describe('a blob whose chunks are borrowed', () => {
   it('comes in pieces as large as the buffers', async () => {
     const { pieces } = await lent('abcdefghijklm', 1);
     expect([String(await pieces.next()), String(await pieces.next()), await pieces.next()]).toEqual([

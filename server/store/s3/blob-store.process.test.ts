@@ -323,7 +323,7 @@ describe('the S3 blob store', () => {
       await expect(open()).rejects.toThrow('s3:PutObject');
     });
 
-    it('says where nobody answers', async () => {
+    it('says which address does not answer', async () => {
       await expect(open({ endpoint: 'http://127.0.0.1:9', timeouts: quickToGiveUp })).rejects.toThrow(
         /bucket blobs at http:\/\/127\.0\.0\.1:9\): ECONNREFUSED/,
       );

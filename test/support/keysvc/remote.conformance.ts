@@ -158,7 +158,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       expect(await store.get('new')).toEqual(record);
     });
 
-    it('has not created a key that somebody else created while its answer was lost', async () => {
+    it('has not created a key that another creator made while its answer was lost', async () => {
       const other = harness.open(patient);
       await other.create('new', Buffer.from('other'));
       harness.http.faultOf = first(1, 'lost-answer', (request) => engine.isWrite(request));

@@ -295,7 +295,7 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
           expect(await patient.get(key('n'))).toBeUndefined();
         });
 
-        it('are never above it, whoever adds at once', async () => {
+        it('are never above it, however many add at once', async () => {
           const outcomes = await Promise.all(Array.from({ length: 64 }, () => patient.attempt(add(3n, 100n))));
           const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
           expect(committed).toBe(33);

@@ -40,7 +40,7 @@ describe('a volume that is smaller than asked for', () => {
   it.each(['10Gi', '10240Mi', '20Gi'])('does not when it has %s', (has) => {
     expect(growths(exampleServer(), [claim('data-demo-0', has)])).toEqual([]);
   });
-  it('does not when it is of somebody else', () => {
+  it('does not when it has another owner', () => {
     expect(growths(exampleServer(), [claim('data-demo-two-0', '5Gi'), claim('other-demo-0', '5Gi')])).toEqual([]);
   });
 });
@@ -80,7 +80,7 @@ describe('a claim whose volume', () => {
     expect(told({})).toEqual([{ ...size, state: 'growing' }]);
     expect(told(is('Resizing'))).toEqual([{ ...size, state: 'growing' }]);
   });
-  it('is growing whoever asked for it', () => {
+  it('is growing, whatever asked for it', () => {
     expect(resizingVolumes(undefined, grown({ capacity }))).toEqual([{ ...size, state: 'growing' }]);
   });
   it('has grown without its file system waits for its pod', () => {
@@ -130,17 +130,17 @@ describe('a claim of keys with reclaimPolicy Delete', () => {
   it('goes with its KMSConfig while nobody sealed anything with its keys', () => {
     expect(adjustedClaim(keys([]), keys([])).metadata.ownerReferences).toEqual([exampleContext.owner]);
   });
-  it('belongs to nobody once a tenant was admitted', () => {
+  it('has no owner once a tenant was admitted', () => {
     expect(keys(['Tenant demo']).metadata.ownerReferences).toBeUndefined();
   });
-  it('belongs to nobody after the tenant is gone', () => {
+  it('has no owner after the tenant is gone', () => {
     const adjusted = adjustedClaim(keys([]), keys(['Tenant demo']));
     expect([adjusted.metadata.ownerReferences, adjusted.metadata.annotations]).toEqual([
       undefined,
       { 'coffer.dev/sealed-for': 'Tenant demo' },
     ]);
   });
-  it('belongs to nobody where an operator of before kept no note', () => {
+  it('has no owner where an earlier operator kept no note', () => {
     expect(adjustedClaim(keys([]), without(keys([]))).metadata.ownerReferences).toBeUndefined();
   });
 });

@@ -152,7 +152,7 @@ describe('a first apply', () => {
     expect(double.get('poddisruptionbudgets.policy', 'default', 'demo')).toBeDefined();
   });
 
-  it('takes nothing over that somebody else made, and says whose it is', async () => {
+  it('takes nothing over that has another owner, and says whose it is', async () => {
     double.put({
       apiVersion: 'v1',
       kind: 'Service',
@@ -233,7 +233,7 @@ describe('refresh', () => {
     expect(Object.keys(data as object).sort()).toEqual(['tls.other.crt', 'tls.tls.crt']);
   });
 
-  it('repairs what somebody changed', async () => {
+  it('repairs what was changed by hand', async () => {
     await settled(exampleServer());
     const { metadata, ...service } = double.get('services', 'default', 'demo') as KubeObject;
     const { name, namespace, labels, annotations, ownerReferences } = metadata;
@@ -252,7 +252,7 @@ describe('refresh', () => {
     });
   });
 
-  describe('of what somebody changed by hand', () => {
+  describe('of what was changed by hand', () => {
     const server = exampleServer();
     /** Changes the StatefulSet as `kubectl edit` does, lets the operator look, and waits until all is ready again. */
     async function edited(change: (container: Record<string, unknown>) => void): Promise<void> {
