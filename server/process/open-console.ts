@@ -47,7 +47,11 @@ export async function openConsole(
   const { settings } = options;
   const { others } = known;
   const replications = openReplications(services, options.startedAt);
-  const administration = { ...adminServices(options, services, { ...known, log }), others, remoteTargets: replications.targets };
+  const administration = {
+    ...adminServices(options, services, { ...known, log }),
+    others,
+    remoteTargets: replications.targets,
+  };
   const operations = openOperations(options, services, { ...known, administration }, log);
   const listener = createConsole({
     objects: services.objects,
