@@ -19,7 +19,7 @@ createRoot(root).render(
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="top-right" limit={4} />
-        <BrowserRouter basename={basePath === '' ? '/' : basePath}>
+        <BrowserRouter basename={basePath() || '/'}>
           <App />
         </BrowserRouter>
       </QueryClientProvider>

@@ -19,7 +19,7 @@ export async function adminResponse(
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, value);
   let response: Response;
   try {
-    response = await fetch(`${basePath}/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
+    response = await fetch(`${basePath()}/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
       method,
       headers: guard,
       ...(body === undefined ? {} : { body }),

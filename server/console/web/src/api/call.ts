@@ -25,7 +25,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 export function apiUrl(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value);
-  return `${basePath}/api${path}${search.size === 0 ? '' : `?${search}`}`;
+  return `${basePath()}/api${path}${search.size === 0 ? '' : `?${search}`}`;
 }
 
 export async function call<Answer>(

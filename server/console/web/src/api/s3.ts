@@ -46,7 +46,7 @@ export function s3Url(
   const parameters = new URLSearchParams();
   if (key !== undefined) parameters.set('key', key);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, value);
-  return `${basePath}/api/s3/${encodeURIComponent(bucket)}?${parameters}`;
+  return `${basePath()}/api/s3/${encodeURIComponent(bucket)}?${parameters}`;
 }
 
 /** Undefined instead of the error where nothing is configured, for example `NoSuchTagSet`. */

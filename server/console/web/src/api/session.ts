@@ -69,7 +69,7 @@ export function useSignOut() {
       }
     },
     // A reload removes all data of the user from memory, and the URL for the next user. The provider ends its own session.
-    onSuccess: ({ location = `${basePath}/sign-in` }) => window.location.assign(location),
+    onSuccess: ({ location = `${basePath()}/sign-in` }) => window.location.assign(location),
   });
 }
 

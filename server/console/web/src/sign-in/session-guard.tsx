@@ -55,7 +55,7 @@ function ProviderAgain({ id, name }: { readonly id: string; readonly name: strin
       <LeaveLink />
       <Button
         component="a"
-        href={`${basePath}/api/sign-in/${encodeURIComponent(id)}?to=%2Fsigned-in`}
+        href={`${basePath()}/api/sign-in/${encodeURIComponent(id)}?to=%2Fsigned-in`}
         target="coffer-sign-in"
         rel="opener"
         onClick={watch.start}

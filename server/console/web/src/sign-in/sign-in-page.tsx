@@ -78,7 +78,7 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
   return (
     <Button
       component="a"
-      href={`${basePath}/api/sign-in/${encodeURIComponent(provider.id)}?${new URLSearchParams({ to })}`}
+      href={`${basePath()}/api/sign-in/${encodeURIComponent(provider.id)}?${new URLSearchParams({ to })}`}
       fullWidth
       size="md"
       rightSection={<IconArrowRight size={16} />}
