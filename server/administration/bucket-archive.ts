@@ -2,7 +2,7 @@ import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/
 import { isPrivate } from '../../protocol/s3/acl.ts';
 import { parseAcl, writeAcl } from '../../protocol/s3/access/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
-import { parseLifecycle, writeLifecycle } from '../../protocol/s3/bucket-lifecycle.ts';
+import { parseLifecycle, writeLifecycle } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseLogging, writeLogging } from '../../protocol/s3/bucket-logging.ts';
 import { parseNotification, writeNotification } from '../../protocol/s3/bucket-notification.ts';

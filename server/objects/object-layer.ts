@@ -20,7 +20,7 @@ import type { BucketLogging } from '../../protocol/s3/bucket-logging.ts';
 import type { InventoryConfiguration } from '../../protocol/s3/bucket-inventory.ts';
 import type { Website } from '../../protocol/s3/bucket-website.ts';
 import type { CorsRule } from '../../protocol/s3/bucket-cors.ts';
-import type { LifecycleRule } from '../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import type {
   BlobOwner,
   ByteRange,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';

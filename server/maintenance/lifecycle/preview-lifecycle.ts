@@ -1,4 +1,4 @@
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import {
   abortionOf,
   dueForCurrent,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { put } from '../../../test/support/objects/test-layer.ts';
 import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';

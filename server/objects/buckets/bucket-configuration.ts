@@ -17,7 +17,7 @@ import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { type Acl, isPrivate, ownerId, type RequestedAcl, resolveAcl } from '../../../protocol/s3/acl.ts';
 import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { EventCaller } from '../events/event-caller.ts';
 import { ruledEvent } from '../events/object-event.ts';

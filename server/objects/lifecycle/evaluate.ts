@@ -1,4 +1,4 @@
-import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 
 /** The properties of a version that rules look at. */
 export interface VersionFacts {

@@ -3,7 +3,7 @@ import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguratio
 import type { Grant } from '../../../protocol/s3/acl.ts';
 import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import type { BucketCharges } from '../contract/buckets.ts';

@@ -1,4 +1,4 @@
-import type { LifecycleRule } from '../../../protocol/s3/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { commitOnce } from '../../store/commits.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';

@@ -1,4 +1,8 @@
-import { maxLifecycleDocument, parseLifecycle, writeLifecycle } from '../../../protocol/s3/bucket-lifecycle.ts';
+import {
+  maxLifecycleDocument,
+  parseLifecycle,
+  writeLifecycle,
+} from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';

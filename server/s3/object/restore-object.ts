@@ -1,4 +1,4 @@
-import { maxRestoreDocument, parseRestoreRequest } from '../../../protocol/s3/restore-request.ts';
+import { maxRestoreDocument, parseRestoreRequest } from '../../../protocol/s3/lifecycle/restore-request.ts';
 import { emptyAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { readDocument } from '../request-body.ts';

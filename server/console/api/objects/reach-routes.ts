@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { maxLifecycleDocument, parseLifecycle } from '../../../../protocol/s3/bucket-lifecycle.ts';
+import { maxLifecycleDocument, parseLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { principalNamed } from '../../../administration/caller.ts';
 import { previewLifecycle } from '../../../maintenance/lifecycle/preview-lifecycle.ts';
 import type { LifecyclePreview, ReachedBuckets, Reaching, ReachList } from '../../contract/reach-answers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLifecycle } from '../../../../../protocol/s3/bucket-lifecycle.ts';
+import { parseLifecycle } from '../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { describeRule, emptyRule, lifecycleDocument, ruleProblem } from './lifecycle-rules.ts';
 
 const whole = {

@@ -1,6 +1,6 @@
-import { S3Error } from './s3-error.ts';
-import { malformed, textOf, type XmlNode } from './xml-reader.ts';
-import { element, type Xml } from './xml-writer.ts';
+import { S3Error } from '../s3-error.ts';
+import { malformed, textOf, type XmlNode } from '../xml-reader.ts';
+import { element, type Xml } from '../xml-writer.ts';
 
 /** The limits of S3. */
 const maxKept = 100;

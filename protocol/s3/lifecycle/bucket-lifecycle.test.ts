@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLifecycle, writeLifecycle } from './bucket-lifecycle.ts';
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 
 const document = (...rules: string[]) => `<LifecycleConfiguration>${rules.join('')}</LifecycleConfiguration>`;
 const rule = (inside: string) => document(`<Rule><Status>Enabled</Status>${inside}</Rule>`);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
+import { S3Error } from '../s3-error.ts';
+import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from '../xml-reader.ts';
 import { checkChildren, daysOf, flagOf, invalidArgument, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
 import {
   type NoncurrentTransition,
@@ -8,7 +8,7 @@ import {
   transitionsOf,
   writeTransitions,
 } from './lifecycle-transitions.ts';
-import { element, xmlDocument, type Xml } from './xml-writer.ts';
+import { element, xmlDocument, type Xml } from '../xml-writer.ts';
 
 /** A rule of a bucket's lifecycle: what happens to the objects of its filter, and when. */
 export interface LifecycleRule {

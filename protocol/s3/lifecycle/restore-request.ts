@@ -1,6 +1,6 @@
-import { S3Error } from './s3-error.ts';
+import { S3Error } from '../s3-error.ts';
 import { checkChildren, daysOf } from './lifecycle-elements.ts';
-import { child, malformed, readXml, textOf } from './xml-reader.ts';
+import { child, malformed, readXml, textOf } from '../xml-reader.ts';
 
 /** Bytes of the document. */
 export const maxRestoreDocument = 64 * 1_024;
