@@ -170,10 +170,10 @@ async function commitObject(
     const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), object];
     if (inline !== undefined) put.push({ key: recordKeys.inline(bucket, key, order), value: inline });
     if (queued !== undefined) put.push(...queued);
-    put.push(...queueTransition(context, { bucket, key, stored: bucketRecord, record }));
     const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
     const versionId = found.history === 'none' ? undefined : shownVersionId(record);
     const { lifecycle } = found.stored.record;
+    if (lifecycle !== undefined) put.push(...queueTransition(context, { bucket, key, lifecycle, record }));
     const expiration = lifecycle && shownExpiration({ lifecycle }, context.lifecycleDayMs, key, record);
     const event = isObserved(context, bucketRecord)
       ? ruledEvent(context, {

@@ -21,7 +21,7 @@ interface QueuedVersion {
 interface NewObject {
   readonly bucket: string;
   readonly key: string;
-  readonly stored: Pick<BucketRecord, 'lifecycle'>;
+  readonly lifecycle: NonNullable<BucketRecord['lifecycle']>;
   readonly record: ObjectRecord;
 }
 
@@ -31,9 +31,9 @@ interface NewObject {
  */
 export function queueTransition(
   context: Pick<ObjectContext, 'clock' | 'random'>,
-  { bucket, key, stored: { lifecycle }, record }: NewObject,
+  { bucket, key, lifecycle, record }: NewObject,
 ): NonNullable<Batch['put']> {
-  const rules = lifecycle === undefined ? [] : rulesAtOnce(lifecycle);
+  const rules = rulesAtOnce(lifecycle);
   const { size, modified, tags = {} } = record;
   if (rules.length === 0 || tierAtOnce(rules, { key, size, modified, tags }) === undefined) return [];
   const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record) };

@@ -1,5 +1,5 @@
 import { StoreError } from '../store-error.ts';
-import { closeSync, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -11,7 +11,7 @@ const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno;
 const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL, ENOSPC, EDQUOT, EFBIG];
 
 /** A failed write means a full disk if there is less space than this, which is what the pages of one group may take. */
-const GROUP_SPACE = 32 * 1024 * 1024;
+export const GROUP_SPACE = 32 * 1024 * 1024;
 
 /**
  * Translates an error of LMDB. The transaction was aborted and nothing was changed.
@@ -48,46 +48,10 @@ export async function causeOf(error: unknown): Promise<unknown> {
 }
 
 /**
- * Decides if a failed write met a full disk. Other threads and the removal of blobs free space at any time, so the space that is there
- * after the failure does not tell: a disk that had too little for a transaction before it began, or right after it failed, was full.
- */
-export class DiskRoom {
-  readonly #folder: string;
-  readonly #freeOf: (folder: string) => number;
-  #before = Infinity;
-
-  constructor(folder: string, freeOf: (folder: string) => number = freeBytesOf) {
-    this.#folder = folder;
-    this.#freeOf = freeOf;
-  }
-
-  /** The caller calls this before each transaction: it takes a few microseconds. */
-  look(): void {
-    this.#before = this.#freeOf(this.#folder);
-  }
-
-  /** Returns true if the disk had space for the transaction. */
-  wasThere(): boolean {
-    if (Math.min(this.#before, this.#freeOf(this.#folder)) < GROUP_SPACE) return false;
-    return isThereRoomIn(this.#folder);
-  }
-}
-
-/** A disk that cannot tell counts as one with space. */
-function freeBytesOf(folder: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return Infinity;
-  }
-}
-
-/**
  * Returns true if the folder has space for one transaction. It writes a file to find out, because the free space of the disk does not
  * show quotas and limits of this process. A disk that fails for another reason counts as one with space.
  */
-function isThereRoomIn(folder: string): boolean {
+export function isThereRoomIn(folder: string): boolean {
   const path = join(folder, `room-${process.pid}-${threadId}`);
   let file: number | undefined;
   try {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
-import { DiskRoom, unavailable } from './errors.ts';
+import { unavailable } from './errors.ts';
+import { DiskRoom } from './record-store.ts';
 
 const script = `
   const { openLmdbRecordStore } = await import(${JSON.stringify(new URL('record-store.ts', import.meta.url).href)});

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
@@ -17,7 +17,7 @@ import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from '
 import { Ballast, CommitQueue } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { DiskRoom, recordFileFailed, unavailable } from './errors.ts';
+import { GROUP_SPACE, isThereRoomIn, recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -151,5 +151,41 @@ function syncFolder(folder: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * Decides if a failed write met a full disk. Other threads and the removal of blobs free space at any time, so the space that is there
+ * after the failure does not tell: a disk that had too little for a transaction before it began, or right after it failed, was full.
+ */
+export class DiskRoom {
+  readonly #folder: string;
+  readonly #freeOf: (folder: string) => number;
+  #before = Infinity;
+
+  constructor(folder: string, freeOf: (folder: string) => number = freeBytesOf) {
+    this.#folder = folder;
+    this.#freeOf = freeOf;
+  }
+
+  /** The caller calls this before each transaction: it takes a few microseconds. */
+  look(): void {
+    this.#before = this.#freeOf(this.#folder);
+  }
+
+  /** Returns true if the disk had space for the transaction. */
+  wasThere(): boolean {
+    if (Math.min(this.#before, this.#freeOf(this.#folder)) < GROUP_SPACE) return false;
+    return isThereRoomIn(this.#folder);
+  }
+}
+
+/** A disk that cannot tell counts as one with space. */
+function freeBytesOf(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
   }
 }
