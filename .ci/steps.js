@@ -214,6 +214,7 @@ export const nightly = /** @type {const} */ ([
   ['versions', 20],
   ['events 20000', 30],
   ['client', 20],
+  ['select 2000', 40],
   ['vault', 40],
   ['fuzz 5000', 30],
 ]).map(([part, minutes]) => ({

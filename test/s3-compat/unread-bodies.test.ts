@@ -68,7 +68,7 @@ describe('a document that is too large', () => {
     ['PUT', '/bucket?tagging', 128 * 1024, 'MalformedXML'],
     ['PUT', '/bucket?encryption', 64 * 1024, 'MalformedXML'],
     ['PUT', '/bucket?policy', 20 * 1024, 'MalformedPolicy'],
-    ['PUT', '/made', 64 * 1024, 'MalformedXML'],
+    ['PUT', '/made', 128 * 1024, 'MalformedXML'],
   ])('of %s %s is refused by its declared length of more than %i', async (method, target, maxBytes, code) => {
     const { call } = await testCalls();
     const body = Buffer.alloc(maxBytes + 1, ' ');
