@@ -105,7 +105,6 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);
   const ended = endUpload({ recordKey, uploadId });
-  const { lifecycle } = stored.record;
   const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
   const batch = {
     expect: [
@@ -123,7 +122,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
       { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) },
       { key: recordKeys.manifest(bucket, key, order), value: encodeBody(uploadId, manifest) },
       ...queued,
-      ...(lifecycle === undefined ? [] : queueTransition(context, { bucket, key, lifecycle, record })),
+      ...queueTransition(context, { bucket, key, lifecycle: stored.record.lifecycle, record }),
     ],
     delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
   };

@@ -21,7 +21,7 @@ interface QueuedVersion {
 interface NewObject {
   readonly bucket: string;
   readonly key: string;
-  readonly lifecycle: NonNullable<BucketRecord['lifecycle']>;
+  readonly lifecycle: BucketRecord['lifecycle'];
   readonly record: ObjectRecord;
 }
 
@@ -31,7 +31,7 @@ interface NewObject {
  */
 export function queueTransition(
   context: Pick<ObjectContext, 'clock' | 'random'>,
-  { bucket, key, lifecycle, record }: NewObject,
+  { bucket, key, lifecycle = [], record }: NewObject,
 ): NonNullable<Batch['put']> {
   const rules = rulesAtOnce(lifecycle);
   const { size, modified, tags = {} } = record;
