@@ -158,7 +158,6 @@ describe('stock mc', { timeout: patience }, () => {
     'admin decommission status ALIAS',
     'admin replicate add ALIAS ALIAS',
     'admin scanner status ALIAS',
-    'admin tier ls ALIAS',
   ])('is told by Coffer what it does not have: mc %s', async (command) => {
     const { code, text } = await mc.try(...command.replaceAll('ALIAS', 'coffer').split(' '));
     expect(code, text).not.toBe(0);
