@@ -44,6 +44,21 @@ describe('the NetworkPolicy of a tenant', () => {
   });
 });
 
+const stopSettingsOf = (spec: object) =>
+  server(tenant(spec)).environment.flatMap(({ name }) => (/_SHUTDOWN_/.test(name) ? [name] : []));
+
+describe('a server that is told to stop', () => {
+  const several = { replicas: 3, storage: sharedStores['s3'] };
+  it('accepts requests while its clients leave it, or refuses them where there is no other', () => {
+    expect(stopSettingsOf(several)).toEqual(['SVC_SHUTDOWN_DELAY']);
+    expect(stopSettingsOf({})).toEqual(['SVC_SHUTDOWN_REFUSAL']);
+  });
+  it('does what the settings of its Tenant say', () => {
+    const settings = [{ name: 'SVC_SHUTDOWN_DELAY', value: '1s' }];
+    expect(stopSettingsOf({ ...several, settings })).toEqual(['SVC_SHUTDOWN_DELAY']);
+  });
+});
+
 describe('the token for Prometheus', () => {
   const monitoring = { serviceMonitor: {} };
   const optionsOf = (more: object) => server(tenant({ monitoring, ...more })).kubernetes.monitoring;

@@ -13,11 +13,12 @@ import { milliseconds } from './rendered-part.ts';
 import type { Tenant } from '../api/object.ts';
 
 /**
- * Answers the milliseconds of `drainMs`. For a lone server it is zero: no other server could take its clients, so a drain only extends its
- * outage.
+ * Answers how long a server that is told to stop still accepts requests, each answered with `Connection: close`, so that its clients and the
+ * endpoints of its Service have left it when it stops. A lone server has no delay: no other server could take its clients, so that a delay
+ * only extends its outage.
  */
-export function drainMs(replicas: number): number {
-  return replicas > 1 ? 5_000 : 0;
+export function shutdownDelay(replicas: number): string | undefined {
+  return replicas > 1 ? '5s' : undefined;
 }
 
 /** Answers the pod options of a spec. `more` has the operator's own: its labels win, and its affinity is added. */
@@ -137,7 +138,6 @@ export function tenantKubernetes({ spec }: Tenant, rootSecret: string): Kubernet
         ? {}
         : { tokenFrom: { secret: rootSecret, userKey: 'rootUser', passwordKey: 'rootPassword' } }),
     }),
-    drainMs: drainMs(spec.replicas),
   };
 }
 

@@ -119,7 +119,7 @@ describe('a change of the KMSConfig', () => {
 });
 
 const affinityOf = (spec: Spec) => JSON.stringify(service(kms(spec)).kubernetes.pod.affinity ?? null);
-const drainOf = (replicas: number) => service(kms({ replicas })).kubernetes.drainMs;
+const argumentsOf = (replicas: number) => JSON.stringify(service(kms({ replicas })).arguments);
 
 describe('the pods of a key service', () => {
   it('have a token of their service account where the vault knows them by it, and only there', () => {
@@ -140,7 +140,8 @@ describe('the pods of a key service', () => {
   it('run anywhere over a volume that many nodes can mount, or none', () => {
     expect(affinityOf({ keystore: { files: { accessMode: 'ReadWriteMany' } } })).toBe('null');
   });
-  it('drain only where there is another to go to', () => {
-    expect([drainOf(1), drainOf(3)]).toEqual([0, 5_000]);
+  it('accept requests while clients leave them, where there is another to go to', () => {
+    expect(argumentsOf(3)).toMatch(/shutdown-delay.*5s/);
+    expect(argumentsOf(1)).not.toContain('shutdown-delay');
   });
 });

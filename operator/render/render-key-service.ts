@@ -14,7 +14,7 @@ import {
 } from '../runtime/contract/workload.ts';
 import { keyProofCertificate, keyServiceCertificate } from './certificates.ts';
 import { keyServiceConfiguration, overlappingPrefixes } from './key-service-configuration.ts';
-import { drainMs, monitoringOptions, podOptions } from './kubernetes-options.ts';
+import { monitoringOptions, podOptions, shutdownDelay } from './kubernetes-options.ts';
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount, volumeMount } from './rendered-part.ts';
@@ -37,12 +37,18 @@ export function renderKeyService(
   issuedCertificate(context.certificates, keyServiceCertificate(name), `the certificate of KMSConfig ${name}`);
   const { files } = kms.spec.keystore;
   const image = kms.spec.image ?? context.operandImage;
+  const delay = shutdownDelay(kms.spec.replicas);
   return {
     name: workloadName(owner),
     owner,
     program: 'keysvc',
     ...(image === undefined ? {} : { image }),
-    arguments: [text`server`, text`--config`, text`${mounted('config', 'keysvc.yaml')}`],
+    arguments: [
+      text`server`,
+      text`--config`,
+      text`${mounted('config', 'keysvc.yaml')}`,
+      ...(delay === undefined ? [] : [text`--shutdown-delay`, text`${delay}`]),
+    ],
     environment: keystore.environment,
     ports: [
       {
@@ -124,7 +130,6 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
         }
       : undefined,
     monitoring: monitoringOptions(spec.monitoring, { port: 'api', path: '/v1/metrics' }),
-    drainMs: drainMs(spec.replicas),
   };
 }
 

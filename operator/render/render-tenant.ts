@@ -15,7 +15,7 @@ import { secretValue, workloadName, type RenderContext } from './render-context.
 import { renderIdentityProvider, type AcceptedProvider, renderServiceAccounts } from './render-identity-provider.ts';
 import { imageInput, restartRequest, secretInput, specInputs } from './restart-inputs.ts';
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
-import { tenantKubernetes } from './kubernetes-options.ts';
+import { shutdownDelay, tenantKubernetes } from './kubernetes-options.ts';
 import { renderSettings, renderTls } from './tenant-settings.ts';
 import { renderStorage } from './tenant-storage.ts';
 
@@ -80,7 +80,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...keyService.environment,
       ...tls.environment,
       ...serviceAccounts.environment,
-      ...farewell(tenant),
+      ...stopSettings(tenant),
       ...settings.environment,
       ...providers.flatMap((provider) => provider.environment),
     ].sort(byName),
@@ -121,13 +121,13 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
 }
 
 /**
- * A lone server has no other server for its clients. While it stops it answers that clients should retry in five seconds, when it is back.
- * So every client that asks in that moment gets through the restart with its default retries.
+ * Answers how a server stops, where the spec does not say it. While a lone server stops, it answers that clients should retry in five
+ * seconds, when it is back. So every client that asks in that moment gets through the restart with its default retries.
  */
-function farewell({ spec }: Tenant): readonly EnvironmentVariable[] {
-  const name = 'SVC_SHUTDOWN_REFUSAL';
-  if (spec.replicas > 1 || spec.settings?.some((each) => each.name === name) === true) return [];
-  return [variable(name, '500ms')];
+function stopSettings({ spec }: Tenant): readonly EnvironmentVariable[] {
+  const delay = shutdownDelay(spec.replicas);
+  const [name, value] = delay === undefined ? ['SVC_SHUTDOWN_REFUSAL', '500ms'] : ['SVC_SHUTDOWN_DELAY', delay];
+  return spec.settings?.some((each) => each.name === name) === true ? [] : [variable(name, value)];
 }
 
 /** Answers the fields of the spec that restart the server. Fields with their own inputs, and fields that render to nothing, do not. */

@@ -110,8 +110,6 @@ export interface KubernetesOptions {
   readonly ingresses: readonly IngressOptions[];
   readonly networkPolicy: NetworkPolicyOptions | undefined;
   readonly monitoring: MonitoringOptions | undefined;
-  /** Milliseconds in which a stopping instance still accepts requests, until all clients know that it goes. */
-  readonly drainMs: number;
 }
 
 export interface PodOptions {

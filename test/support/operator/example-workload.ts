@@ -48,7 +48,6 @@ export const plainOptions: Workload['kubernetes'] = {
   ingresses: [],
   networkPolicy: undefined,
   monitoring: undefined,
-  drainMs: 0,
 };
 
 /** Everything that a resource can ask for. */
@@ -104,7 +103,6 @@ export function fullServer(): Workload {
         labels: { release: 'prometheus' },
         tokenFrom: { secret: 'root', userKey: 'rootUser', passwordKey: 'rootPassword' },
       },
-      drainMs: 5_000,
     },
   });
 }

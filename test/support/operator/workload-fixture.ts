@@ -18,7 +18,6 @@ export function kubernetesOptions(more: Partial<KubernetesOptions> = {}): Kubern
     ingresses: [],
     networkPolicy: undefined,
     monitoring: undefined,
-    drainMs: 0,
     ...more,
   };
 }

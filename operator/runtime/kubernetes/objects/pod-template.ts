@@ -129,19 +129,10 @@ function container(workload: Workload, context: ObjectContext): Json {
     resources: pod.resources ?? standardResources,
     securityContext: containerSecurityContext(pod.containerSecurityContext),
     ...probes(workload.readiness, workload.liveness),
-    ...drain(workload.kubernetes.drainMs),
     // The end of the log says why a program ended. The log holds no secrets.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: volumeMountsOf(workload),
   };
-}
-
-/**
- * The pod sleeps before it gets the signal to stop: meanwhile endpoints are removed, so that no client is sent to a server that accepts no
- * connections.
- */
-function drain(drainMs: number): Readonly<Record<string, Json>> {
-  return drainMs > 0 ? { lifecycle: { preStop: { sleep: { seconds: Math.ceil(drainMs / 1_000) } } } } : {};
 }
 
 /** Escapes `$(NAME)`, which a kubelet would replace by a variable: values of the user are literal. */

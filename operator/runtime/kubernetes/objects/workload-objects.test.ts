@@ -62,9 +62,6 @@ describe('a lone instance', () => {
     expect(publishedWhenNotReady(exampleServer())).toEqual([true]);
     expect(publishedWhenNotReady(exampleServer({ replicas: 3 }))).toEqual([false]);
   });
-  it('does not sleep before it stops', () => {
-    expect(JSON.stringify(template(exampleServer()))).not.toContain('preStop');
-  });
 });
 
 describe('several instances', () => {
