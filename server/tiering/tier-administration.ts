@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../platform/logger.ts';
-import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { recordKeys } from '../objects/records/record-format.ts';
-import { isStoreError } from '../store/store-error.ts';
 import { after } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { checkBucket, s3BlobStore } from '../store/s3/blob-store.ts';
-import { type CallTimeouts, S3CallFailed } from '../store/s3/connection.ts';
-import { listObjects } from '../store/s3/list-blobs.ts';
 import { newTierNumber, tierIds } from '../store/tiered-id.ts';
 import type { StoredTier, TierConfiguration, TierConfigurations } from './tier-configurations.ts';
-import { tierConnection } from './tier-stores.ts';
 
 /** A tier as answers show it. */
 export type ShownTier = Omit<TierConfiguration, 'secretKey' | 'number'>;
@@ -27,9 +22,6 @@ interface AdministrationOptions {
 
 /** The storage classes of this server itself. */
 const reserved: ReadonlySet<string> = new Set(['STANDARD', 'REDUCED_REDUNDANCY', 'RRS']);
-
-/** A caller waits for the answer. */
-const timeouts: CallTimeouts = { total: 4_000, answer: 4_000, upload: 4_000, idle: 4_000, pause: 50 };
 
 /** Adds, shows, changes and removes tiers. Errors are `S3Error`s with the codes of MinIO. */
 export class TierAdministration {
@@ -107,15 +99,8 @@ export class TierAdministration {
   }
 
   async #check(tier: NewTier, { empty }: { readonly empty: boolean }): Promise<void> {
-    const connection = tierConnection(tier, timeouts);
-    try {
-      if (empty) for await (const _blob of listObjects(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
-      await checkBucket(connection, s3BlobStore(connection), this.#options.log);
-    } catch (error) {
-      throw translated(error);
-    } finally {
-      connection.close();
-    }
+    const { checkTier } = await import('./tier-connection.ts');
+    await checkTier(tier, { empty, log: this.#options.log });
   }
 }
 
@@ -128,29 +113,4 @@ function checkName(name: string): void {
     'XMinioAdminTierInvalidConfig',
     'A tier has a name of up to 64 letters, digits, dots, dashes and underscores.',
   );
-}
-
-const codes: Readonly<Record<string, S3ErrorCode>> = {
-  NoSuchBucket: 'XMinioAdminTierBucketNotFound',
-  InvalidAccessKeyId: 'XMinioAdminTierInvalidCredentials',
-  SignatureDoesNotMatch: 'XMinioAdminTierInvalidCredentials',
-  AccessDenied: 'XMinioAdminTierInsufficientPermissions',
-};
-
-function translated(error: unknown): unknown {
-  if (error instanceof S3CallFailed) {
-    const { code, kind } = error.failure;
-    const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
-    return new S3Error(found, sentence(error.message), { cause: error });
-  }
-  if (isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered')) {
-    return new S3Error('XMinioAdminTierInvalidConfig', 'The tier does not return what was written to it.', {
-      cause: error,
-    });
-  }
-  return error;
-}
-
-function sentence(message: string): string {
-  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }

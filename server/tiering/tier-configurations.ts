@@ -3,7 +3,7 @@ import { type SealedEntry, sealedKey, type SealedRecordStore, sealedWithin } fro
 
 /** A tier: a bucket of another server, below a prefix. */
 export interface TierConfiguration {
-  /** What lifecycle rules name, and answers as storage class. */
+  /** The name in lifecycle rules, and the storage class in answers. */
   readonly name: string;
   /** Part of the blob ids of its bodies. */
   readonly number: TierNumber;

@@ -1,43 +1,14 @@
 import type { Tier, Tiers } from '../objects/tiers/tiers.ts';
 import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
-import { type CallTimeouts, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
-import { s3BlobStore } from '../store/s3/blob-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
-import type { TierConfiguration, TierConfigurations } from './tier-configurations.ts';
+import type { TierConfigurations } from './tier-configurations.ts';
+import type { TierConnection } from './tier-connection.ts';
 
 /** Milliseconds for which a thread goes on with a configuration that another thread or server has changed. */
 const STALE_MS = 5_000;
 
-/** Makes a connection to the bucket of a tier. */
-export function tierConnection(
-  tier: Omit<TierConfiguration, 'number'>,
-  timeouts: CallTimeouts = defaultTimeouts,
-): S3Connection {
-  const { name, endpoint, region, bucket, prefix, storageClass, accessKey, secretKey } = tier;
-  return new S3Connection(
-    {
-      what: `the tier ${name}`,
-      ...(isAws(endpoint) ? {} : { endpoint }),
-      region: region === '' ? 'us-east-1' : region,
-      bucket,
-      prefix: prefix === '' ? '' : `${prefix}/`,
-      accessKey,
-      secretKey,
-      ...(storageClass !== '' && { storageClass }),
-    },
-    timeouts,
-  );
-}
-
-/** The global endpoint of AWS leaves the choice of the host to the SDK, which knows the region. */
-function isAws(endpoint: string): boolean {
-  return new URL(endpoint).hostname === 's3.amazonaws.com';
-}
-
-interface OpenTier {
+interface OpenTier extends TierConnection {
   readonly revision: number;
-  readonly store: BlobStore;
-  readonly connection: S3Connection;
 }
 
 /** The blob stores of the tiers, for one thread. They are opened when a body is needed. */
@@ -69,13 +40,8 @@ export class TierStores implements Tiers {
     );
   }
 
-  /** Reports if there is a tier of this number. */
-  async has(number: TierNumber): Promise<boolean> {
-    return (await this.#configurations.all()).some(({ tier }) => tier.number === number);
-  }
-
   close(): void {
-    for (const { connection } of this.#open.values()) connection.close();
+    for (const { close } of this.#open.values()) close();
     this.#open.clear();
   }
 
@@ -83,16 +49,17 @@ export class TierStores implements Tiers {
     try {
       const stored = await this.#configurations.all();
       const numbers = new Set(stored.map(({ tier }) => tier.number));
-      for (const [number, { connection }] of this.#open) {
+      for (const [number, { close }] of this.#open) {
         if (numbers.has(number)) continue;
-        connection.close();
+        close();
         this.#open.delete(number);
       }
       for (const { tier, revision } of stored) {
         // Requests in progress end over the old connection, whose idle sockets the other server closes.
         if (this.#open.get(tier.number)?.revision === revision) continue;
-        const connection = tierConnection(tier);
-        this.#open.set(tier.number, { revision, connection, store: s3BlobStore(connection) });
+        // The client of S3 takes 5 MiB of each thread. It is loaded for the first tier.
+        const { connectTier } = await import('./tier-connection.ts');
+        this.#open.set(tier.number, { revision, ...connectTier(tier) });
       }
       this.#read = this.#clock();
     } finally {
