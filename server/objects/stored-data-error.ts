@@ -1,3 +1,5 @@
+import { isStoreError } from '../store/store-error.ts';
+
 /**
  * An error of stored data. It is no refusal of a request: the client gets an internal error, and the log gets this one.
  *
@@ -17,4 +19,10 @@ export class StoredDataError extends Error {
 
 export function isUnreadable(error: unknown): error is StoredDataError {
   return error instanceof StoredDataError && error.code === 'unreadable-record';
+}
+
+/** Reports if a record or a body is damaged or missing: it does not come back by waiting, and others are not concerned. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof StoredDataError) return error.code !== 'changed';
+  return isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered');
 }

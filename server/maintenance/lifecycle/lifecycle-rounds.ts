@@ -29,6 +29,7 @@ export interface LifecycleState extends Omit<LifecycleCounts, 'transitioned'> {
 
 /** Milliseconds until a walk that met a tier that is away is repeated. */
 const RETRY_MS = 60_000;
+const MAX_RETRY_MS = 3_600_000;
 
 interface LifecycleRoundsOptions {
   /** Milliseconds of a day. */
@@ -101,6 +102,8 @@ async function walk(
   const { expired, removed, aborted, locked, transitioned = 0, failed } = begin;
   const counts = { expired, removed, aborted, locked, transitioned, failed };
   const awayTiers = new Set<string>();
+  /** The last key of the pages before a tier was away. */
+  let resumeAfter = after;
   const save = (more: Pick<LifecycleState, 'after' | 'ended' | 'retry'>) => {
     const state: LifecycleState = { rules: digest, day, began, ...counts, ...more };
     return commitOnce(records, { put: [{ key: stateKey(bucket), value: encodeRecord(state) }] }, random);
@@ -119,6 +122,7 @@ async function walk(
       await (read > 0 ? reads(read) : removals(removing));
     },
     checkpoint: async (done) => {
+      if (awayTiers.size === 0) resumeAfter = done;
       await save({ after: done });
     },
     onFailure: (error, objectKey) => {
@@ -128,7 +132,10 @@ async function walk(
       );
     },
   });
-  await save(awayTiers.size > 0 ? { retry: clock() + RETRY_MS } : { ended: clock() });
+  const now = clock();
+  // The pauses grow with the time that the tier has been away.
+  const pause = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, now - began));
+  await save(awayTiers.size > 0 ? { retry: now + pause, after: resumeAfter } : { ended: now });
   if (Object.values(counts).some((count) => count > 0)) log.info({ bucket, ...counts }, 'applied lifecycle rules');
 }
 

@@ -71,6 +71,8 @@ describe('the preview of lifecycle rules', () => {
         days.map((count) => rule({ expiration: { days: count } })),
         days.map((count) => rule({ filter: { prefix: 'b' }, noncurrent: { days: count, keep: 1 } })),
         fc.constant(rule({ expiration: { loneMarkers: true } })),
+        days.map((count) => rule({ expiration: { days: count, allVersions: true } })),
+        days.map((count) => rule({ markerDays: count })),
       ),
       { minLength: 1, maxLength: 3 },
     );

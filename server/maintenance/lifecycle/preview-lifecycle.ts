@@ -1,11 +1,11 @@
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import {
   abortionOf,
-  dueForCurrent,
   dueForMarker,
   type Evaluation,
   expirationOf,
   isNoncurrentDue,
+  isWholeKeyDue,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
 import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
@@ -111,10 +111,11 @@ class LifecyclePreviewer {
 
   async readUploads(): Promise<boolean> {
     const { objects, bucket, rules, now, dayMs } = this.#options;
-    if (!rules.some(({ enabled, abortUploadsDays }) => enabled && abortUploadsDays !== undefined)) return true;
+    const aborting = rules.filter(({ enabled, abortUploadsDays }) => enabled && abortUploadsDays !== undefined);
+    if (aborting.length === 0) return true;
     const page = await objects.listMultipartUploads({
       bucket,
-      prefix: '',
+      prefix: commonPrefix(aborting.map(({ filter }) => filter.prefix ?? '')),
       delimiter: '',
       afterKey: '',
       afterUploadId: '',
@@ -142,7 +143,7 @@ class LifecyclePreviewer {
     const facts = { ...version, tags: undefined };
     if (version.key !== this.#key?.name) {
       this.#endKey();
-      const removesAll = version.isLatest && !version.deleteMarker && dueForCurrent(this.#now, facts) === 'remove-all';
+      const removesAll = version.isLatest && isWholeKeyDue(this.#now, facts);
       this.#key = { name: version.key, removesAll, versions: 0, noncurrent: 0, newerModified: Infinity };
     }
     const key = this.#key;

@@ -100,4 +100,23 @@ describe('the walk of a bucket with transitions', () => {
     await apply();
     expect(await classes(test)).toEqual(['a COLD', 'b COLD', 'c COLD']);
   });
+
+  it('begins again before the first page that met a tier that is away', async () => {
+    const test = await lifecycleLayer();
+    const { layer, records, time, apply, state } = test;
+    const filter = { greaterThan: 10 };
+    await layer.putBucketLifecycle('bucket', [rule({ filter, transition: { days: 1, tier: 'COLD' } })]);
+    for (let at = 0; at < 1_001; at += 1) await layer.putObject(put('bucket', `k${String(at).padStart(4, '0')}`, 'x'));
+    await layer.putObject(put('bucket', 'z', 'a longer text'));
+    time.now += 2 * dayMs;
+    state.away = true;
+    await apply();
+    const { after, retry } = (await readLifecycleStates(records)).get('bucket') ?? {};
+    expect([after, (retry ?? 0) > time.now]).toEqual(['k0998', true]);
+    state.away = false;
+    time.now = retry ?? 0;
+    await apply();
+    expect((await classes(test)).at(-1)).toBe('k0099 -');
+    expect((await layer.headObject('bucket', 'z')).storageClass).toBe('COLD');
+  });
 });

@@ -8,11 +8,11 @@ import {
   dueTransition,
   type Evaluation,
   isNoncurrentDue,
+  isWholeKeyDue,
   type NoncurrentFacts,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
-import { isStoreError } from '../../store/store-error.ts';
-import { StoredDataError } from '../../objects/stored-data-error.ts';
+import { isDamage, StoredDataError } from '../../objects/stored-data-error.ts';
 import type {
   ExpireObject,
   ExpiringVersion,
@@ -101,7 +101,7 @@ class BucketWalk {
   readonly #hasTags: boolean;
   readonly #prefix: string;
   #state: KeyState | undefined;
-  #moves: Move[] = [];
+  #moves: TransitionObject[] = [];
 
   constructor(options: WalkOptions) {
     this.#options = options;
@@ -165,11 +165,10 @@ class BucketWalk {
   /** The tags are read where they decide: the other versions have no tags that would. */
   async #removesAll(current: ListedVersion): Promise<boolean> {
     const { evaluation, objects, bucket } = this.#options;
-    if (current.deleteMarker) return dueForMarker(evaluation, factsOf(current), false) === 'remove-all';
-    if (dueForCurrent(evaluation, factsOf(current)) !== 'remove-all') return false;
-    if (!this.#hasTags) return true;
+    if (!isWholeKeyDue(evaluation, factsOf(current))) return false;
+    if (current.deleteMarker || !this.#hasTags) return true;
     const { tags } = await objects.getObjectTags(bucket, current.key, current.versionId);
-    return dueForCurrent(evaluation, { ...factsOf(current), tags }) === 'remove-all';
+    return isWholeKeyDue(evaluation, { ...factsOf(current), tags });
   }
 
   #planCurrent(state: KeyState, version: ListedVersion, removals: Removal[]): void {
@@ -243,7 +242,7 @@ class BucketWalk {
         if (await objects.transitionObject(move)) counts.transitioned += 1;
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof S3Error || error instanceof StoredDataError || isBodyError(error))) throw error;
+        if (!(error instanceof S3Error || error instanceof StoredDataError || isDamage(error))) throw error;
         if (error instanceof S3Error && error.code === 'ServiceUnavailable') awayTiers.add(move.tier);
         counts.failed += 1;
         onFailure(error, move.key);
@@ -304,13 +303,6 @@ class BucketWalk {
       }
     });
   }
-}
-
-type Move = TransitionObject;
-
-/** Reports if the body of a version is missing or damaged: the others can be moved. */
-function isBodyError(error: unknown): boolean {
-  return isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered');
 }
 
 interface Removal {

@@ -104,6 +104,12 @@ export function dueForMarker(
   return result;
 }
 
+/** Reports if a rule removes all versions of a key because of its current version, or of its current delete marker. */
+export function isWholeKeyDue(evaluation: Evaluation, current: VersionFacts): boolean {
+  const due = current.deleteMarker ? dueForMarker(evaluation, current, false) : dueForCurrent(evaluation, current);
+  return due === 'remove-all';
+}
+
 /**
  * Returns the tier to which a current object is due to move, that of the rule that was due first. Undefined if none is. An expiration goes
  * first: the caller asks for it before.
