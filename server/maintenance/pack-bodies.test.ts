@@ -8,6 +8,9 @@ import { openFilesBlobStore } from '../store/files/blob-store.ts';
 import { decodeKey, within } from '../store/keys.ts';
 import { placeOf } from '../store/packed-id.ts';
 import { removeQueuedBlobs } from '../objects/garbage-collection.ts';
+import { MemoryBlobStore } from '../store/memory/blob-store.ts';
+import { newTierNumber } from '../store/tiered-id.ts';
+import { TieredBlobs } from '../tiering/tiered-blobs.ts';
 import { packBodies, readPackState } from './pack-bodies.ts';
 
 const DAY = 24 * 3_600_000;
@@ -45,6 +48,7 @@ async function olderStore() {
     clock,
     disk,
     records,
+    keys,
     blobs,
     layer,
     write,
@@ -65,6 +69,35 @@ async function olderStore() {
     },
   };
 }
+
+it('a body in a tier stays there', async () => {
+  const { records, blobs, keys, clock } = await olderStore();
+  const [cold, tier] = [new MemoryBlobStore(), { name: 'COLD', number: newTierNumber(randomBytes) }];
+  const tiered = new TieredBlobs(blobs, { storeOf: () => Promise.resolve(cold) });
+  const { layer } = testLayer({
+    records,
+    keys,
+    blobs: tiered as never,
+    tiers: { find: () => Promise.resolve(tier) },
+    inlineLimit: 100,
+    clock: () => clock.now,
+  });
+  const { versionId = 'null' } = await layer.headObject('bucket', 'sealed');
+  const move = { bucket: 'bucket', key: 'sealed', versionId, tier: 'COLD', isDue: () => true };
+  expect(await layer.transitionObject(move)).toBe(true);
+  const state = await packBodies({
+    records,
+    blobs: tiered,
+    move: (blob, owner) => layer.moveBody(blob, owner),
+    log,
+    clock: () => clock.now,
+  });
+  expect(state).toMatchObject({ moved: 2, failed: 0 });
+  expect((await layer.headObject('bucket', 'sealed')).storageClass).toBe('COLD');
+  expect((await Array.fromAsync(cold.list())).length).toBe(1);
+  const queued = (await Array.fromAsync(records.scan(within('tier-removal')))).filter(({ kind }) => kind === 'entry');
+  expect(queued).toEqual([]);
+});
 
 describe('bodies that are files of their own', () => {
   it('are moved to segments, also those of noncurrent versions and encrypted ones', async () => {

@@ -5,7 +5,7 @@ import { PACKED_LIMIT } from '../objects/bodies/store-blob.ts';
 import type { BlobOwner } from '../objects/contract/objects.ts';
 import { segmentCheck } from '../objects/garbage-collection.ts';
 import { ownerOf } from '../objects/operations/commit-change.ts';
-import { decodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
+import { decodeObject, isTiered, type ObjectRecord } from '../objects/records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commits.ts';
@@ -103,7 +103,7 @@ async function packOne(
   try {
     const record = decodeObject(value, place.bucket, place.key);
     const { body } = record;
-    if (body.kind !== 'blob' || record.damage !== undefined || record.size > PACKED_LIMIT) return 0;
+    if (body.kind !== 'blob' || record.damage !== undefined || record.size > PACKED_LIMIT || isTiered(record)) return 0;
     if (await isInSegment(body.blob)) return 0;
     if (!(await move(body.blob, ownerOf(place.bucket, place.key, record)))) return 0;
     const bytes = storedBytes(record);

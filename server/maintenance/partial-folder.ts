@@ -15,7 +15,7 @@ const pattern = /\.partial-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const known = new Set(['records', 'blobs', 'format.json', 'format.json.new', 'snapshot.json', 'snapshot.json.new']);
 
 /**
- * Makes the folder `target`: `write` fills a temporary folder beside it, which gets the name when all of it is durable. Before that it removes
+ * Makes the folder `target`: `write` fills a temporary folder in the same parent folder, which gets the name when all of it is durable. Before that it removes
  * the temporary folders of killed processes, whose links would keep the disk space of removed blobs for ever.
  */
 export async function writeFolderAtomically<T>(target: string, write: (folder: string) => Promise<T>): Promise<T> {
@@ -32,7 +32,8 @@ export async function writeFolderAtomically<T>(target: string, write: (folder: s
     await syncFolder(dirname(target));
     return result;
   } catch (error) {
-    await rm(partial, { recursive: true, force: true });
+    // The next call beside it removes what stays.
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   } finally {
     clearInterval(heartbeat);

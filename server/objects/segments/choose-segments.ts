@@ -6,7 +6,7 @@ import type { Garbage } from './garbage.ts';
 const ABANDONED_AFTER = 3_600_000;
 /** Milliseconds after the last write at which bodies that no commit followed are looked for. A commit follows within moments. */
 const COUNTED_AFTER = 3_600_000;
-/** So many small segments are joined. Fewer are left, so that no body is moved again and again. */
+/** The least count of small segments that are joined. With fewer, the same bodies would move again and again. */
 const JOINED = 8;
 
 interface Rules {

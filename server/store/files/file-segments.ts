@@ -112,7 +112,7 @@ export class FileSegments implements Segments {
  */
 export async function sealLeftSegments(
   folder: string,
-  fs: Pick<BlobFileSystem, 'create' | 'names'> = nodeFileSystem,
+  fs: Pick<BlobFileSystem, 'create' | 'names' | 'stat'> = nodeFileSystem,
 ): Promise<void> {
   const names = new Set(await Array.fromAsync(fs.names(folder)));
   for (const name of names) {
@@ -120,12 +120,14 @@ export async function sealLeftSegments(
   }
 }
 
-/** Says beside a segment that nothing more is written to it. A mark that is there already is not an error. */
-async function sealSegment(fs: Pick<BlobFileSystem, 'create'>, path: string): Promise<void> {
+/** Makes the mark of a segment: no more bytes are appended. A mark that is there already is not an error. */
+async function sealSegment(fs: Pick<BlobFileSystem, 'create' | 'stat'>, path: string): Promise<void> {
   try {
+    // Compaction may have removed a segment whose mark came late.
+    await fs.stat(path);
     const mark = await fs.create(path + SEALED);
     await mark.close();
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST' && !isNoSuchFile(error)) throw error;
   }
 }

@@ -37,7 +37,7 @@ export type Region = Pick<NewFile, 'write' | 'writeAt'>;
 interface OpenSegmentOptions {
   readonly limits: SegmentLimits;
   readonly now: () => number;
-  /** Says beside the segment that nothing more is written to it. */
+  /** Makes the mark of the segment: no more bytes are appended. */
   readonly seal: () => Promise<void>;
   /** Removes the file of a segment without bodies. */
   readonly remove: () => Promise<void>;
@@ -57,7 +57,6 @@ export class OpenSegment {
   /** The end of the last body, and of the last one that is whole, without padding. */
   #lastEnd = 0;
   #wholeEnd = 0;
-  #closed = false;
   #writers = 0;
   #retired = false;
   /** Set by a failed flush: the system may have dropped bytes that were never written, and say nothing at the next flush. */
@@ -77,14 +76,9 @@ export class OpenSegment {
   }
 
   isDue(now: number): boolean {
-    if (this.#closed || this.#failure !== undefined || this.#end >= this.#limits.full) return true;
+    if (this.#failure !== undefined || this.#end >= this.#limits.full) return true;
     if (this.#isSmall()) return now - this.#used >= MAX_IDLE_MS.small;
     return now - this.#opened >= MAX_AGE_MS;
-  }
-
-  /** Takes no more writers. */
-  close(): void {
-    this.#closed = true;
   }
 
   isIdle(now: number): boolean {

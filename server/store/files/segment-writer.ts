@@ -12,7 +12,7 @@ interface SegmentWriterOptions {
   readonly now: () => number;
   readonly random: (size: number) => Buffer;
   readonly limits: () => Promise<SegmentLimits>;
-  /** Says beside a segment that nothing more is written to it. */
+  /** Makes the mark of a segment: no more bytes are appended. */
   readonly seal: (path: string) => Promise<void>;
 }
 
@@ -53,7 +53,6 @@ export class SegmentWriter {
   }
 
   async #giveUp(segment: OpenSegment): Promise<void> {
-    segment.close();
     if (this.#active !== segment) return;
     this.#active = undefined;
     await segment.retire();

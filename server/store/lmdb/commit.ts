@@ -342,7 +342,8 @@ export class Ballast {
 /** A store without ballast, for tests and read-only tools. */
 const noBallast = { release: () => false, isTight: () => false } as const;
 
-function freeOf(folder: string): { readonly free: number; readonly total: number } {
+/** Returns the free bytes and all bytes of the disk of a folder. */
+export function freeOf(folder: string): { readonly free: number; readonly total: number } {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return { free: bavail * bsize, total: blocks * bsize };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
@@ -14,7 +14,7 @@ import {
   type ScanRange,
 } from '../record-store.ts';
 import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
-import { Ballast, CommitQueue } from './commit.ts';
+import { Ballast, CommitQueue, freeOf } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
 import { GROUP_SPACE, isThereRoomIn, recordFileFailed, unavailable } from './errors.ts';
@@ -183,8 +183,7 @@ export class DiskRoom {
 /** A disk that cannot tell counts as one with space. */
 function freeBytesOf(folder: string): number {
   try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
+    return freeOf(folder).free;
   } catch {
     return Infinity;
   }

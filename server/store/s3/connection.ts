@@ -60,7 +60,7 @@ export class Attempts {
 }
 
 export type S3Address = Omit<Extract<BlobsAddress, { kind: 's3' }>, 'kind'> & {
-  /** What the place is in messages: the blobs' S3 by default. */
+  /** The name of the place in messages: the blobs' S3 by default. */
   readonly what?: string;
   /** The storage class of new objects: that of the other S3 by default. */
   readonly storageClass?: string;
