@@ -126,11 +126,12 @@ export function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise
 export async function removeTieredBodies(
   options: GarbageCollectionOptions & {
     readonly delay?: number;
-    readonly hasTier: (tier: TierNumber) => Promise<boolean>;
-    readonly onAway: (tier: TierNumber, error: StoreUnavailable) => void;
+    /** Called when a tier does not answer: it may have been removed. */
+    readonly tierNames: () => Promise<ReadonlyMap<TierNumber, string>>;
+    readonly onAway: (tier: string, error: StoreUnavailable) => void;
   },
 ): Promise<{ removed: number }> {
-  const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY, hasTier, onAway } = options;
+  const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY, tierNames, onAway } = options;
   if (await isGarbageCollectionHeld(records, now)) return { removed: 0 };
   const away = new Set<TierNumber>();
   let removed = 0;
@@ -143,9 +144,10 @@ export async function removeTieredBodies(
       await blobs.remove(blob);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      if (await hasTier(tier)) {
+      const name = (await tierNames()).get(tier);
+      if (name !== undefined) {
+        if (!away.has(tier)) onAway(name, error);
         away.add(tier);
-        onAway(tier, error);
         return;
       }
     }

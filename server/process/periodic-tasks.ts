@@ -119,20 +119,16 @@ export function runPeriodicTasks(
     repeat('removals', 'blobs that were given up', (hold) =>
       removeQueuedBlobs({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
     ),
-    repeat('tier-removals', 'bodies in tiers that were given up', async (hold) => {
-      const names = await tierNames();
-      return removeTieredBodies({
+    repeat('tier-removals', 'bodies in tiers that were given up', (hold) =>
+      removeTieredBodies({
         ...sweeping(hold),
         delay: REMOVAL_DELAY + skew,
-        hasTier: (number) => Promise.resolve(names.has(number)),
-        onAway: (number, error) => {
-          log.warn(
-            { err: error, tier: names.get(number) },
-            'bodies cannot be removed from a tier; the next round tries it',
-          );
+        tierNames,
+        onAway: (tier, error) => {
+          log.warn({ err: error, tier }, 'bodies cannot be removed from a tier; the next round tries it');
         },
-      });
-    }),
+      }),
+    ),
     // A round moves and restores what waits. An empty queue costs three short scans.
     repeatTask({
       ...common,

@@ -92,7 +92,7 @@ export class ReplicationDelivery implements Delivery {
     }
   }
 
-  /** What is damaged here is of one version too: else it would stop the replication of all others for good. */
+  /** Damage concerns one version too, or else it would stop the replication of all others for good. */
   isOfEvent(error: unknown): boolean {
     if (error instanceof ReplicationError) return error.code !== 'unavailable';
     const failure = translateFailure(error);

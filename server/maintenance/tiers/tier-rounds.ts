@@ -1,11 +1,11 @@
 import { mapLimit } from '../../../platform/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isDamage } from '../../objects/stored-data-error.ts';
+import { queuedVersion } from '../../objects/tiers/tiers.ts';
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
-import { type Entry, type RecordStore, scanPages } from '../../store/record-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { type Entry, type RecordStore, type ScanRange, scanPages } from '../../store/record-store.ts';
 
 interface TierRoundsOptions {
   readonly log: { warn(fields: object, message: string): void };
@@ -34,77 +34,61 @@ interface Queue {
 
 /**
  * Returns a function that works off the queues of tiers: versions that a rule moves at once, restores that clients asked for, and restored
- * copies whose end has come. A version stays in its queue while its tier is away. One that cannot be read leaves it, with a warning.
+ * copies whose end has come. A version stays in its queue while its tier is away, and does not hold up those of other tiers. One that
+ * cannot be read leaves it, with a warning.
  */
 export function tierRounds({ log, clock = Date.now, random }: TierRoundsOptions): (round: TierRound) => Promise<void> {
-  const queues: readonly Queue[] = [
-    {
-      table: 'transition',
-      what: 'moved to its tier',
-      work: (objects, entry) => objects.transitionQueued(entry),
-      restsUntil: 0,
-    },
-    {
-      table: 'restore',
-      what: 'restored from its tier',
-      work: (objects, entry) => objects.restoreQueued(entry),
-      restsUntil: 0,
-    },
+  const queues = [
+    newQueue('transition', 'moved to its tier', (objects, entry) => objects.transitionQueued(entry)),
+    newQueue('restore', 'restored from its tier', (objects, entry) => objects.restoreQueued(entry)),
+    newQueue('restored', 'left without its restored copy', (objects, entry) => objects.endRestoredCopy(entry)),
   ];
-  return async ({ records, objects, signal }) => {
-    if (await isReadOnly(records)) return;
-    await endCopies({ records, objects, signal }, clock());
-    for (const queue of queues) {
-      if (clock() < queue.restsUntil) continue;
-      let stopped = false;
-      const workOn = async (entry: Entry) => {
+
+  async function workOff(current: Queue, { records, objects, signal }: TierRound): Promise<void> {
+    if (clock() < current.restsUntil) return;
+    const awayTiers = new Set<string>();
+    let failures = 0;
+    const workOn = async (entry: Entry) => {
+      signal.throwIfAborted();
+      let tier = '';
+      try {
+        ({ tier } = queuedVersion(entry));
+        if (!awayTiers.has(tier)) await current.work(objects, entry);
+      } catch (error) {
         signal.throwIfAborted();
-        if (stopped) return;
-        try {
-          await queue.work(objects, entry);
-        } catch (error) {
-          signal.throwIfAborted();
-          if (isLasting(error)) {
-            await commitOnce(records, { delete: [entry.key] }, random);
-            log.warn({ err: error }, `a version cannot be ${queue.what}`);
-            return;
-          }
-          if (!(error instanceof S3Error)) throw error;
-          // The tier or the store is away: all others would fail too.
-          stopped = true;
-          queue.restsUntil = clock() + REST_MS;
-          log.warn({ err: error, retryInMs: REST_MS }, `a version could not be ${queue.what}`);
+        if (isDamage(error)) {
+          await commitOnce(records, { delete: [entry.key] }, random);
+          log.warn({ err: error }, `a version cannot be ${current.what}`);
+          return;
         }
-      };
-      for await (const page of scanPages(records, within(queue.table))) {
-        await mapLimit(entriesOf(page), CONCURRENCY, workOn);
-        if (stopped) break;
+        if (!(error instanceof S3Error)) throw error;
+        if (error.code === 'ServiceUnavailable') awayTiers.add(tier);
+        failures += 1;
+        if (failures > 1) return;
+        log.warn({ err: error, tier, retryInMs: REST_MS }, `a version could not be ${current.what}`);
       }
+    };
+    for await (const page of scanPages(records, until(current.table, clock()))) {
+      const entries = page.flatMap((item) => (item.kind === 'entry' ? [item] : []));
+      await mapLimit(entries, CONCURRENCY, workOn);
     }
+    if (failures > 0) current.restsUntil = clock() + REST_MS;
+  }
+
+  return async (round) => {
+    if (await isReadOnly(round.records)) return;
+    // A long queue does not hold up another one.
+    await Promise.all(queues.map((current) => workOff(current, round)));
   };
 }
 
-type Page = readonly (({ readonly kind: 'entry' } & Entry) | { readonly kind: string })[];
-
-function entriesOf(page: Page): readonly Entry[] {
-  return page.flatMap((item) => (item.kind === 'entry' ? [item as Entry] : []));
+function newQueue(table: string, what: string, work: Queue['work']): Queue {
+  return { table, what, work, restsUntil: 0 };
 }
 
-/** Bytes that are damaged or missing do not come back by waiting. */
-function isLasting(error: unknown): boolean {
-  if (error instanceof StoredDataError || isUnreadable(error)) return true;
-  return isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered');
-}
-
-/** The keys begin with the end of each copy. */
-async function endCopies({ records, objects, signal }: TierRound, now: number): Promise<void> {
-  const { start } = within('restored');
-  const until = Buffer.alloc(6);
-  until.writeUIntBE(now, 0, 6);
-  for await (const page of scanPages(records, { start, end: key('restored', until) })) {
-    for (const entry of entriesOf(page)) {
-      signal.throwIfAborted();
-      await objects.endRestoredCopy(entry);
-    }
-  }
+/** The entries of a table whose keys begin with this time or an earlier one. Later ones wait for the next round. */
+function until(table: string, time: number): ScanRange {
+  const end = Buffer.alloc(6);
+  end.writeUIntBE(time + 1, 0, 6);
+  return { start: within(table).start, end: key(table, end) };
 }

@@ -6,7 +6,7 @@ import { type VersionOrder, versionOrder } from '../../objects/records/record-fo
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
-import { restoredBlob } from '../../objects/tiers/restored-copy.ts';
+import { copyOf } from '../../objects/tiers/restored-copy.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
@@ -89,9 +89,12 @@ export function planObject(records: ObjectRecords): ObjectPlan {
 type BlobStream = Extract<ObjectStream, { kind: 'blob' }>;
 
 /** Adds the blobs of the restored copy of a body in a tier. */
-function withCopies({ restore }: ObjectRecord, streams: readonly BlobStream[]): readonly BlobStream[] {
-  if (restore?.kind !== 'restored') return streams;
-  return [...streams, ...streams.map((stream) => ({ ...stream, blob: restoredBlob(restore.id, stream.blob) }))];
+function withCopies(record: ObjectRecord, streams: readonly BlobStream[]): readonly BlobStream[] {
+  const copies = streams.flatMap((stream) => {
+    const blob = copyOf(record, stream.blob);
+    return blob === undefined ? [] : [{ ...stream, blob }];
+  });
+  return [...streams, ...copies];
 }
 
 /** Decodes the record of a version. Throws `StoredDataError` also where it is not complete. */

@@ -17,7 +17,7 @@ import { type ManifestPart } from '../records/body-records.ts';
 import { decodeBody } from '../records/record-format.ts';
 import type { VersionOrder } from '../records/record-format.ts';
 import { readManifest } from '../operations/commit-change.ts';
-import { bodyBlob } from '../tiers/restored-copy.ts';
+import { copyOf } from '../tiers/restored-copy.ts';
 import { StoredDataError } from '../stored-data-error.ts';
 
 /**
@@ -84,7 +84,7 @@ export async function openBody(
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(context, sealed, { bucket, key, id }, customerKey));
   if (body.kind === 'blob') {
-    const stream = { blob: bodyBlob(record, body.blob), size, protection: body, objectKey, what };
+    const stream = { blob: copyOf(record, body.blob) ?? body.blob, size, protection: body, objectKey, what };
     return { read: (range) => readBlob(context, stream, range) };
   }
   if (body.kind === 'inline') {
@@ -96,7 +96,7 @@ export async function openBody(
   if (body.kind === 'none')
     throw new StoredDataError('unreadable-record', `${what} is a delete marker, which has no body`);
   const parts = await readManifest(context, { bucket, key, order }, record);
-  const placed = parts?.map((part) => ({ ...part, blob: bodyBlob(record, part.blob) }));
+  const placed = parts?.map((part) => ({ ...part, blob: copyOf(record, part.blob) ?? part.blob }));
   return placed && { read: (range) => readParts(context, placed, { objectKey, what }, range) };
 }
 

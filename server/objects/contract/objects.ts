@@ -260,7 +260,7 @@ export interface TransitionObject {
 export interface RestoreObject extends VersionOptions, ByCaller {
   readonly bucket: string;
   readonly key: string;
-  /** The copy stays so many days, to the next midnight UTC. */
+  /** The days for which the copy stays, up to the next midnight UTC. */
   readonly days: number;
 }
 

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
-import { commitOnce } from '../../store/commits.ts';
+import { tierOf } from '../../store/tiered-id.ts';
 import type { Entry, Key } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
@@ -9,6 +9,7 @@ import { dueAfter } from '../lifecycle/evaluate.ts';
 import type { RestoreObject } from '../object-layer.ts';
 import {
   type BatchChanges,
+  blobsOfObject,
   claimBlob,
   commitChange,
   discardBlob,
@@ -18,21 +19,15 @@ import {
   queueRemoval,
   type VersionPlace,
 } from '../operations/commit-change.ts';
+import { isDamage } from '../stored-data-error.ts';
 import { refuseDamaged } from '../operations/get-object.ts';
 import { checkIdentity, findVersion, readVersionRecord, shownVersionId } from '../operations/versions.ts';
 import { getBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, isTiered, type ObjectRecord, type Restore } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { encodeRecord, recordKeys } from '../records/record-format.ts';
 import { restoredBlob } from './restored-copy.ts';
-import { copiedBlockSums, storedBytes, storedStreams } from './stored-streams.ts';
-
-/** A version in the queue of restores, or in that of restored copies. */
-interface QueuedVersion {
-  readonly bucket: string;
-  readonly key: string;
-  /** 32 hexadecimal digits, or `null`. */
-  readonly versionId: string;
-}
+import { copyStream, storedStreams } from './stored-streams.ts';
+import { type QueuedVersion, queuedVersion } from './tiers.ts';
 
 /**
  * Asks for a temporary copy of a body that is in a tier, for a count of days. Resolves with `renewed` where the copy is there: then its end
@@ -47,7 +42,7 @@ export function requestRestore(context: ObjectContext, request: RestoreObject): 
     refuseDamaged({ bucket, key, ...(record.damage && { damage: record.damage }) });
     if (!isTiered(record)) throw new S3Error('InvalidObjectState');
     if (record.restore?.kind === 'ongoing') throw new S3Error('RestoreAlreadyInProgress');
-    const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record) };
+    const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record), tier: tierNameOf(record) };
     const now = context.clock();
     const place = { bucket, key, order };
     const before = { revision: stored.revision, place };
@@ -84,37 +79,57 @@ function queuedEnd(context: ObjectContext, until: number, version: QueuedVersion
   return { key: recordKeys.restored(uniquePart({ time: until }, context.random)), value: encodeRecord(version) };
 }
 
-/** Copies the body of a queued version out of its tier. Resolves with false where nothing waits for it any more. */
+/**
+ * Copies the body of a queued version out of its tier. Resolves with false where nothing waits for it any more. A restore that cannot
+ * succeed, since its body is damaged or its tier was removed, is given up: the client may ask again.
+ */
 export async function restoreQueued(context: ObjectContext, queued: Entry): Promise<boolean> {
-  const version = decodeRecord(queued.value, 'a queued restore') as QueuedVersion;
+  const version = queuedVersion(queued);
   const { bucket, key, versionId } = version;
   const found = await findVersion(context, bucket, key, versionId);
   const record = found?.stored.record;
-  const streams =
-    record?.restore?.kind === 'ongoing' && isTiered(record)
-      ? await storedStreams(context, { bucket, key, order: found?.order }, record)
-      : undefined;
-  if (record === undefined || streams === undefined) {
-    await commitOnce(context.records, { delete: [queued.key] }, context.random);
+  const waits = record?.restore?.kind === 'ongoing' && isTiered(record);
+  if (record === undefined || !waits || (await context.tiers.find(tierNameOf(record))) === undefined) {
+    await giveUp(context, version, queued.key);
     return false;
   }
-  await context.checkSpace(record.size);
   const id = newId(context.clock(), context.random);
-  const written: { readonly blob: BlobId; readonly sums: BatchChanges['put'] }[] = [];
+  const written: Written[] = [];
+  let kept = false;
   try {
-    for (const stream of streams.streams) {
+    const streams = await storedStreams(context, { bucket, key, order: found?.order }, record);
+    await context.checkSpace(record.size);
+    for (const stream of streams?.streams ?? []) {
       if (stream.blob === undefined) continue;
       const blob = restoredBlob(id, stream.blob);
-      written.push({ blob, sums: await copiedBlockSums(context, stream, blob) });
-      await context.blobs.write(blob, storedBytes(context, stream, `${bucket}/${key}`));
+      const copy = { blob, sums: [] as Written['sums'] };
+      written.push(copy);
+      copy.sums = await copyStream(context, stream, blob, `${bucket}/${key}`);
     }
+    kept = await commitRestore(context, version, { queued: queued.key, was: record.id, id, written });
+    return kept;
   } catch (error) {
-    await Promise.all(written.map(({ blob }) => discardBlob(context, blob)));
+    if (isDamage(error)) await giveUp(context, version, queued.key);
     throw error;
+  } finally {
+    if (!kept) await Promise.all(written.map(({ blob }) => discardBlob(context, blob)));
   }
-  const kept = await commitRestore(context, version, { queued: queued.key, was: record.id, id, written });
-  if (!kept) await Promise.all(written.map(({ blob }) => discardBlob(context, blob)));
-  return kept;
+}
+
+interface Written {
+  readonly blob: BlobId;
+  sums: BatchChanges['put'];
+}
+
+/** Takes a version off the queue of restores. Its record does not wait any more. */
+function giveUp(context: ObjectContext, { bucket, key, versionId }: QueuedVersion, queued: Key): Promise<void> {
+  return commitChange(context, async () => {
+    const found = await findVersion(context, bucket, key, versionId);
+    if (found?.stored.record.restore?.kind !== 'ongoing') return { batch: { delete: [queued] }, result: undefined };
+    const { restore: _restore, ...record } = found.stored.record;
+    const before = { revision: found.stored.revision, place: { bucket, key, order: found.order } };
+    return { batch: { ...changed(before, record, []).batch, delete: [queued] }, result: undefined };
+  });
 }
 
 interface RestoredCopy {
@@ -123,7 +138,7 @@ interface RestoredCopy {
   readonly was: string;
   /** The id of the copy. */
   readonly id: string;
-  readonly written: readonly { readonly blob: BlobId; readonly sums: BatchChanges['put'] }[];
+  readonly written: readonly Written[];
 }
 
 function commitRestore(context: ObjectContext, version: QueuedVersion, copy: RestoredCopy): Promise<boolean> {
@@ -158,7 +173,7 @@ function commitRestore(context: ObjectContext, version: QueuedVersion, copy: Res
 
 /** Removes the restored copy of a queued version if its end has come. The body in the tier stays. */
 export function endRestoredCopy(context: ObjectContext, queued: Entry): Promise<boolean> {
-  const version = decodeRecord(queued.value, 'a queued end of a restored copy') as QueuedVersion;
+  const version = queuedVersion(queued);
   const { bucket, key, versionId } = version;
   return commitChange(context, async () => {
     const found = await findVersion(context, bucket, key, versionId);
@@ -168,11 +183,11 @@ export function endRestoredCopy(context: ObjectContext, queued: Entry): Promise<
       return { batch: { delete: [queued.key] }, result: false };
     }
     const place = { bucket, key, order: found.order };
-    const streams = await storedStreams(context, place, found.stored.record);
-    const blobs = (streams?.streams ?? []).flatMap(({ blob }) =>
-      blob === undefined ? [] : [restoredBlob(restore.id, blob)],
+    const blobs = await blobsOfObject(context, place, found.stored.record);
+    const removal = queueRemoval(
+      blobs.filter((blob) => tierOf(blob) === undefined),
+      context.clock(),
     );
-    const removal = queueRemoval(blobs, context.clock());
     const { batch } = changed({ revision: found.stored.revision, place }, record, removal.put);
     return {
       batch: { ...batch, delete: [queued.key, ...removal.delete], freesSpace: true },
@@ -192,4 +207,9 @@ async function restoreEvent(
   const stored = (await getBucket(context.records, bucket)).record;
   if (!isObserved(context, stored)) return undefined;
   return ruledEvent(context, { names: [`s3:ObjectRestore:${name}`], bucket, key, stored, versionId, record, by });
+}
+
+/** The storage class of a body in a tier is the name of the tier. */
+function tierNameOf({ headers }: ObjectRecord): string {
+  return headers.storageClass ?? '';
 }

@@ -11,13 +11,12 @@ export function restoredBlob(copyId: string, tiered: BlobId): BlobId {
   return (copyId.slice(0, TIME) + hash('sha256', copyId + tiered).slice(0, 32 - TIME)) as BlobId;
 }
 
-/** Returns the blob to read: the restored copy where there is one. */
-export function bodyBlob({ restore }: Pick<ObjectRecord, 'restore'>, blob: BlobId): BlobId {
-  return restore?.kind === 'restored' && tierOf(blob) !== undefined ? restoredBlob(restore.id, blob) : blob;
+/** Returns the blob of the restored copy of a body; undefined where there is no copy. */
+export function copyOf({ restore }: Pick<ObjectRecord, 'restore'>, blob: BlobId): BlobId | undefined {
+  return restore?.kind === 'restored' && tierOf(blob) !== undefined ? restoredBlob(restore.id, blob) : undefined;
 }
 
 /** Returns the blobs of a body with those of its restored copy. */
-export function withRestored({ restore }: Pick<ObjectRecord, 'restore'>, blobs: readonly BlobId[]): readonly BlobId[] {
-  if (restore?.kind !== 'restored') return blobs;
-  return [...blobs, ...blobs.map((blob) => restoredBlob(restore.id, blob))];
+export function withRestored(record: Pick<ObjectRecord, 'restore'>, blobs: readonly BlobId[]): readonly BlobId[] {
+  return [...blobs, ...blobs.flatMap((blob) => copyOf(record, blob) ?? [])];
 }

@@ -3,7 +3,8 @@ import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { blockSumsOf } from '../bodies/block-sums-of.ts';
 import { readPlain } from '../bodies/open-body.ts';
-import { BlockSumsHasher, checkOf, holds, storedBlockSums, type Sums } from '../checksums/block-sums.ts';
+import { BlockSumsHasher, holds, storedBlockSums, type Sums } from '../checksums/block-sums.ts';
+import { storedCheck } from '../checksums/stored-check.ts';
 import type { ObjectContext } from '../context.ts';
 import { readManifest, type VersionPlace } from '../operations/commit-change.ts';
 import { encodeBlockSums, type ManifestPart } from '../records/body-records.ts';
@@ -65,7 +66,7 @@ function blockSumsOfSmall(body: Sums, bytes: Buffer, what: string): Protection {
 }
 
 /** Yields the stored bytes of a stream. The checksum of each block is compared before its bytes, that of ciphertext at the end. */
-export async function* storedBytes(
+async function* storedBytes(
   context: ObjectContext,
   { blob, size, protection, bytes }: StoredStream,
   what: string,
@@ -74,7 +75,7 @@ export async function* storedBytes(
     yield* keptPieces(readPlain(context, { blob, size, protection, what }, { start: 0, end: size }));
     return;
   }
-  const check = checkOfStored(protection);
+  const check = storedCheck(protection);
   const end = cipherSize(size);
   const chunks =
     blob === undefined
@@ -87,15 +88,20 @@ export async function* storedBytes(
   if (check?.holds() === false) throw new StoredDataError('damaged-body', `the stored bytes of ${what} are damaged`);
 }
 
-function checkOfStored(protection: Protection) {
-  if (!('salt' in protection)) return checkOf(protection);
-  const { stored, mac } = protection;
-  if (mac !== undefined) return checkOf({ gmac: mac });
-  return stored === undefined ? undefined : checkOf({ crc: stored });
+/** Writes the stored bytes of a stream to another blob. Returns the record of the block sums of the copy, if it needs one. */
+export async function copyStream(
+  context: ObjectContext,
+  stream: StoredStream,
+  copy: BlobId,
+  what: string,
+): Promise<readonly { readonly key: Buffer; readonly value: Buffer }[]> {
+  const sums = await copiedBlockSums(context, stream, copy);
+  await context.blobs.write(copy, storedBytes(context, stream, what));
+  return sums;
 }
 
 /** Returns the record of the block sums of a stream for its copy, if its sums are not in its protection. */
-export async function copiedBlockSums(
+async function copiedBlockSums(
   context: ObjectContext,
   { blob, size, protection }: StoredStream,
   copy: BlobId,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { countOf, tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
 import { body, put, randomBody, readAll } from '../../../test/support/objects/test-layer.ts';
+import { commitId } from '../../../test/support/store/patient.ts';
+import type { BlobStore } from '../../store/blob-store.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { allEncryptions, uploadParts } from '../../../test/support/objects/tiered-bodies.ts';
 
@@ -10,6 +13,19 @@ async function withBucket(options: Parameters<typeof tieredLayer>[0] = {}) {
   const test = tieredLayer(options);
   await test.layer.createBucket('bucket', { location: '' });
   return test;
+}
+
+/** Replaces the bytes of the only blob of a store. */
+async function replaceBlob(store: BlobStore, bytes: Buffer) {
+  const [blob] = await Array.fromAsync(store.list());
+  if (blob === undefined) throw new Error('there is no blob');
+  await store.remove(blob.id);
+  await store.write(
+    blob.id,
+    (async function* () {
+      yield bytes;
+    })(),
+  );
 }
 
 describe('a body that moves to a tier', () => {
@@ -123,15 +139,7 @@ describe('a body that moves to a tier', () => {
     await expect(body(layer, 'bucket', 'key')).rejects.toThrow('the tier is away');
     expect((await layer.headObject('bucket', 'key')).storageClass).toBe('COLD');
     state.away = false;
-    const [blob] = await Array.fromAsync(cold.list());
-    if (blob === undefined) throw new Error('there is no blob');
-    await cold.remove(blob.id);
-    await cold.write(
-      blob.id,
-      (async function* () {
-        yield randomBody(200_000);
-      })(),
-    );
+    await replaceBlob(cold, randomBody(200_000));
     await expect(body(layer, 'bucket', 'key')).rejects.toThrow('are damaged');
   });
 
@@ -294,6 +302,25 @@ describe('a body in a tier that is restored', () => {
     expect(await layer.headObject('bucket', 'key')).toMatchObject({ restore: { ongoing: false } });
   });
 
+  it('can be asked for again where its tier was removed, or its bytes are damaged there', async () => {
+    const { layer, move, work, state, cold, warnings, time } = await withBucket();
+    await layer.putObject(put('bucket', 'key', randomBody(MIB)));
+    await move('key');
+    const ask = () => layer.requestRestore({ bucket: 'bucket', key: 'key', days: 1 });
+    expect(await ask()).toBe('asked');
+    state.removed = true;
+    await work();
+    expect((await layer.headObject('bucket', 'key')).restore).toBeUndefined();
+    state.removed = false;
+    expect(await ask()).toBe('asked');
+    await replaceBlob(cold, randomBody(MIB));
+    time.now += 1;
+    await work();
+    expect(warnings).toHaveLength(1);
+    expect((await layer.headObject('bucket', 'key')).restore).toBeUndefined();
+    expect(await ask()).toBe('asked');
+  });
+
   it('goes with its object, copy and all', async () => {
     const { layer, move, work, own, cold, collect, time } = await withBucket();
     await uploadParts(layer, 'bucket', 'key', [5 * MIB, 10], undefined);
@@ -310,6 +337,12 @@ describe('a body in a tier that is restored', () => {
 
 describe('a rule that moves objects at once', () => {
   const rule = { id: 'rule', enabled: true, filter: { prefix: 'logs/' }, transition: { days: 0, tier: 'COLD' } };
+  const atOnce = (prefix: string, tier: string) => ({
+    ...rule,
+    id: prefix,
+    filter: { prefix },
+    transition: { days: 0, tier },
+  });
 
   it('moves each new object of its filter, put or uploaded in parts', async () => {
     const { layer, work } = await withBucket();
@@ -322,6 +355,31 @@ describe('a rule that moves objects at once', () => {
       ['logs/a', 'other', 'logs/parts'].map(async (key) => (await layer.headObject('bucket', key)).storageClass),
     );
     expect(classes).toEqual(['COLD', undefined, 'COLD']);
+  });
+
+  it('moves objects to one tier while another one is away', async () => {
+    const { layer, work, state, cold, far, time } = await withBucket();
+    await layer.putBucketLifecycle('bucket', [atOnce('a', 'COLD'), atOnce('b', 'FAR')]);
+    state.away = true;
+    for (const key of ['a1', 'a2', 'a3', 'a4', 'a5', 'b']) await layer.putObject(put('bucket', key, 'text'));
+    await work();
+    expect([await countOf(cold), await countOf(far)]).toEqual([0, 1]);
+    state.away = false;
+    time.now += 5_000;
+    await work();
+    expect([await countOf(cold), await countOf(far)]).toEqual([5, 1]);
+  });
+
+  it('moves objects where an entry of another queue cannot be read', async () => {
+    const { layer, records, work, cold, warnings } = await withBucket();
+    await layer.putBucketLifecycle('bucket', [rule]);
+    await layer.putObject(put('bucket', 'logs/key', 'text'));
+    const key = recordKeys.restored(Buffer.alloc(16));
+    await records.commit({ id: commitId(), put: [{ key, value: Buffer.from('damaged') }] });
+    await work();
+    expect(await countOf(cold)).toBe(1);
+    expect(warnings).toHaveLength(1);
+    expect(await records.get(key)).toBeUndefined();
   });
 
   it('is refused where there is no such tier', async () => {

@@ -1,8 +1,10 @@
+import type { Entry } from '../../store/record-store.ts';
 import type { TierNumber } from '../../store/tiered-id.ts';
+import { decodeRecord } from '../records/record-format.ts';
 
 /** A tier: a place on another store to which bodies move. */
 export interface Tier {
-  /** What rules and answers name as storage class. */
+  /** The storage class in rules and answers. */
   readonly name: string;
   readonly number: TierNumber;
 }
@@ -14,3 +16,17 @@ export interface Tiers {
 }
 
 export const noTiers: Tiers = { find: () => Promise.resolve(undefined) };
+
+/** A version in a queue: of moves at once, of restores, or of restored copies. */
+export interface QueuedVersion {
+  readonly bucket: string;
+  readonly key: string;
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  /** The name of the tier that must answer. */
+  readonly tier: string;
+}
+
+export function queuedVersion({ value }: Pick<Entry, 'value'>): QueuedVersion {
+  return decodeRecord(value, 'a version in a queue of tiers') as QueuedVersion;
+}

@@ -8,15 +8,9 @@ import type { ExpiringVersion } from '../object-layer.ts';
 import { shownVersionId } from '../operations/versions.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { encodeRecord, recordKeys } from '../records/record-format.ts';
 import { transitionObject } from './transition-object.ts';
-
-interface QueuedVersion {
-  readonly bucket: string;
-  readonly key: string;
-  /** 32 hexadecimal digits, or `null`. */
-  readonly versionId: string;
-}
+import { type QueuedVersion, queuedVersion } from './tiers.ts';
 
 interface NewObject {
   readonly bucket: string;
@@ -35,8 +29,9 @@ export function queueTransition(
 ): NonNullable<Batch['put']> {
   const rules = rulesAtOnce(lifecycle);
   const { size, modified, tags = {} } = record;
-  if (rules.length === 0 || tierAtOnce(rules, { key, size, modified, tags }) === undefined) return [];
-  const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record) };
+  const tier = tierAtOnce(rules, { key, size, modified, tags });
+  if (tier === undefined) return [];
+  const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record), tier };
   const unique = uniquePart({ time: context.clock() }, context.random);
   return [{ key: recordKeys.dueTransition(unique), value: encodeRecord(version) }];
 }
@@ -52,7 +47,7 @@ function tierAtOnce(rules: readonly LifecycleRule[], version: Omit<VersionFacts,
 
 /** Moves a queued version to the tier that the rules of its bucket name now. The caller repeats it while the tier is away. */
 export async function transitionQueued(context: ObjectContext, queued: Entry): Promise<boolean> {
-  const { bucket, key, versionId } = decodeRecord(queued.value, 'a queued transition') as QueuedVersion;
+  const { bucket, key, versionId } = queuedVersion(queued);
   const entry = await context.records.get(recordKeys.bucket(bucket));
   const { lifecycle = [] } = entry === undefined ? {} : context.buckets.decode(entry, bucket).record;
   const rules = rulesAtOnce(lifecycle);

@@ -21,7 +21,7 @@ import { encodeManifest } from '../records/body-records.ts';
 import { getBucket, isObserved } from '../records/bucket-record.ts';
 import { type Body, encodeObject, isTiered, type ObjectRecord } from '../records/object-record.ts';
 import { encodeBody, encodeRecord, recordKeys } from '../records/record-format.ts';
-import { copiedBlockSums, storedBytes, storedStreams, type StoredStreams } from './stored-streams.ts';
+import { copyStream, storedStreams, type StoredStreams } from './stored-streams.ts';
 import type { Tier } from './tiers.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -117,8 +117,7 @@ async function copyStreams(
   for (const [index, stream] of streams.entries()) {
     const blob = blobs[index];
     if (blob === undefined) continue;
-    sums.push(...(await copiedBlockSums(context, stream, blob)));
-    await context.blobs.write(blob, storedBytes(context, stream, what));
+    sums.push(...(await copyStream(context, stream, blob, what)));
   }
   return sums;
 }
@@ -203,17 +202,12 @@ function bodyInTier(
   const [first] = streams;
   const [blob] = blobs;
   if (parts === undefined && first !== undefined && blob !== undefined) {
-    return { body: { kind: 'blob', blob, ...protectionOf(first) } };
+    // The protection may be a body, which has a kind and a blob of its own.
+    return { body: { ...first.protection, kind: 'blob', blob } };
   }
   const manifest = encodeManifest((parts ?? []).map((part, index) => ({ ...part, blob: blobs[index] ?? part.blob })));
   const count = was.kind === 'parts' ? was.count : blobs.length;
   return { body: { kind: 'parts', count, crc: crc32(manifest), tiered: true }, manifest };
-}
-
-/** Takes the protection out of a body, which has its place too. */
-function protectionOf({ protection }: StoredStreams['streams'][number]) {
-  const { kind: _kind, blob: _blob, ...rest } = { kind: '', blob: '', ...protection };
-  return rest;
 }
 
 async function reportFailure(context: ObjectContext, request: TransitionObject, record: ObjectRecord): Promise<void> {

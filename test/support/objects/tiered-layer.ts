@@ -9,22 +9,28 @@ import { tierRounds } from '../../../server/maintenance/tiers/tier-rounds.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import { testLayer } from './test-layer.ts';
 
-/** An object layer with one tier, `COLD`, on the memory engines. */
+/** An object layer with the tiers `COLD`, which can be away or removed, and `FAR`, on the memory engines. */
 export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' | 'blobs'>> = {}) {
   const time = { now: 1_000_000 };
   const tier = { name: 'COLD', number: newTierNumber(randomBytes) };
+  const farTier = { name: 'FAR', number: newTierNumber(randomBytes) };
   const own = new MemoryBlobStore();
   const cold = new MemoryBlobStore();
-  const state = { away: false };
+  const far = new MemoryBlobStore();
+  const state = { away: false, removed: false };
   const blobs: BlobStore = new TieredBlobs(own, {
-    storeOf: () =>
-      state.away ? Promise.reject(blobsUnavailable('unreachable', 'the tier is away')) : Promise.resolve(cold),
+    storeOf: (number) => {
+      if (number === farTier.number) return Promise.resolve(far);
+      return state.away ? Promise.reject(blobsUnavailable('unreachable', 'the tier is away')) : Promise.resolve(cold);
+    },
   });
   const records = new MemoryRecordStore();
   const test = testLayer({
     clock: () => time.now,
     lifecycleDayMs: 1_000,
-    tiers: { find: (name) => Promise.resolve(name === tier.name ? tier : undefined) },
+    tiers: {
+      find: (name) => Promise.resolve([farTier, ...(state.removed ? [] : [tier])].find((known) => known.name === name)),
+    },
     ...options,
     records,
     // The double of the engine is all that the layer needs.
@@ -41,7 +47,7 @@ export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' 
     const { removed } = await removeQueuedBlobs(sweep);
     const ofTiers = await removeTieredBodies({
       ...sweep,
-      hasTier: () => Promise.resolve(true),
+      tierNames: () => Promise.resolve(new Map([[tier.number, tier.name]])),
       onAway: (_tier, error) => void warnings.push(error),
     });
     return { removed, fromTiers: ofTiers.removed };
@@ -52,6 +58,7 @@ export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' 
     tier,
     own,
     cold,
+    far,
     state,
     warnings,
     collect,
