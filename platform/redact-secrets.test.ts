@@ -89,6 +89,25 @@ describe('redactText', () => {
     expect(redactText(text)).toBe(clean);
   });
 
+  const long = 'x'.repeat(2_000);
+  it.each([
+    ['the password of a URL', `https://user:${long}@h/x`, 'https://user:[redacted]@h/x'],
+    ['the token of a URL', `https://${long}@h/x`, 'https://[redacted]@h/x'],
+    ['the password after a long user', `https://${long}:hunter2@h/x`, `https://${long}:[redacted]@h/x`],
+    ['the password of a database', `ann:${long}@tcp(db:3306)/events`, 'ann:[redacted]@tcp(db:3306)/events'],
+  ])('takes out %s, however long', (_, text, clean) => {
+    expect(redactText(`to ${text} failed`)).toBe(`to ${clean} failed`);
+  });
+
+  it('takes out the token of a URL within another', () => {
+    expect(redactText('https://h:80/?to=https://hunter2@a/,https://ann:hunter2@b/')).not.toContain('hunter2');
+  });
+
+  it.each(['a://', 'a://b:1/', 'a:', 'https://user:'])('leaves a line of a megabyte of %s', (unit) => {
+    const line = unit.repeat(1_000_000 / unit.length);
+    expect(redactText(`https:// ${line}`)).toBe(`https:// ${line}`);
+  });
+
   it('takes out the signature of an authorization header', () => {
     const header = `AWS4-HMAC-SHA256 Credential=AK/1/r/s3/aws4_request, SignedHeaders=host, Signature=${'ab'.repeat(32)}`;
     expect(redactText(header)).not.toContain('abab');
