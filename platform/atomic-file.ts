@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Milliseconds. No process writes one of these small files for as long, however slow the disk is. */
+/** Milliseconds without a write, after which a temporary file belongs to a killed process. The answer of a slow server takes longer in all. */
 const staleMs = 10 * 60_000;
 
 export interface AtomicFileOptions {
@@ -22,7 +22,6 @@ export async function writeFileAtomically(
   data: string | Uint8Array | AsyncIterable<Uint8Array>,
   options: AtomicFileOptions = {},
 ): Promise<void> {
-  await removeUnfinished(path, staleMs);
   const temporary = await writeTemporary(path, data, options);
   try {
     await rename(temporary, path);
@@ -39,7 +38,6 @@ export async function createFileAtomically(
   data: string | Uint8Array,
   options: AtomicFileOptions = {},
 ): Promise<void> {
-  await removeUnfinished(path, staleMs);
   const temporary = await writeTemporary(path, data, options);
   try {
     await link(temporary, path);
@@ -69,13 +67,15 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Removes the temporary files for `path` that are older than `minAgeMs`: those of processes that were killed before they renamed them. They may
- * hold secrets. A failure is ignored, since the next call tries it again.
+ * Removes the temporary files for `path` that were not written for `minAgeMs`: those of processes that were killed before they renamed them.
+ * They may hold secrets. It reads the whole folder, so that a program with many files there calls it once. A failure is ignored, since the
+ * next call tries it again.
  */
-export async function removeUnfinished(path: string, minAgeMs: number): Promise<void> {
+export async function removeUnfinished(path: string, minAgeMs = staleMs): Promise<void> {
   const prefix = `.${basename(path)}.`;
+  const { length } = temporaryName(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {
-    if (!name.startsWith(prefix) || !/^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length))) continue;
+    if (!name.startsWith(prefix) || name.length !== length || !isTemporaryName(name)) continue;
     const found = join(dirname(path), name);
     const made = (await stat(found).catch(() => undefined))?.mtimeMs ?? Date.now();
     if (Date.now() - made >= minAgeMs) await rm(found, { force: true }).catch(() => undefined);
@@ -87,9 +87,13 @@ async function writeTemporary(
   data: string | Uint8Array | AsyncIterable<Uint8Array>,
   options: AtomicFileOptions,
 ): Promise<string> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
+  const temporary = join(dirname(path), temporaryName(path));
   await writeNew(temporary, data, options);
   return temporary;
+}
+
+function temporaryName(path: string): string {
+  return `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`;
 }
 
 async function writeNew(

@@ -3,7 +3,7 @@ import { closestName } from './closest-name.ts';
 import { type Login, readLogins } from './logins.ts';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 
 /** A server with its credentials, as stored in config.json. Empty keys mean anonymous access. */
 export interface Alias {
@@ -84,6 +84,7 @@ export async function writeAliases(folder: string, aliases: ReadonlyMap<string, 
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
     const text = `${JSON.stringify({ version, aliases: Object.fromEntries(aliases) }, undefined, 2)}\n`;
+    await removeUnfinished(join(folder, 'config.json'));
     await writeFileAtomically(join(folder, 'config.json'), text, { mode: 0o600 });
   } catch (error) {
     throw new CliError('BadConfig', `Unable to write \`${join(folder, 'config.json')}\``, { cause: error });

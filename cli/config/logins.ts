@@ -61,6 +61,7 @@ export async function writeLogin(configFolder: string, alias: string, login: Log
   const path = pathOf(configFolder, alias);
   try {
     await mkdir(folderOf(configFolder), { recursive: true, mode: 0o700 });
+    await removeUnfinished(path);
     await writeFileAtomically(path, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new CliError('BadConfig', `Unable to write \`${path}\``, { cause: error });

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -32,6 +32,16 @@ describe('an output file', () => {
     const broken = Readable.from(brokenAnswer());
     await expect(writeOutputFile(path, broken, 0o600)).rejects.toThrow('broke off');
     expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['older', before]);
+  });
+
+  it.each(['absent', 'older'])('has nothing beside it of a killed command, where the file was %s', async (before) => {
+    const path = join(folder, `${before}.zip`);
+    const leftover = join(folder, `.${before}.zip.0123456789abcdef.tmp`);
+    if (before === 'older') await writeFile(path, before);
+    await writeFile(leftover, 'secret');
+    await utimes(leftover, 0, 0);
+    await writeOutputFile(path, 'new', 0o600);
+    await expect(stat(leftover)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('is the file that a link names, and a device is written as it is', async () => {

@@ -1,5 +1,5 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { descriptorOf } from './descriptor-path.ts';
 
 /**
@@ -12,8 +12,11 @@ export async function writeOutputFile(
   mode: number,
 ): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
-  if (existing === undefined) await writeFileAtomically(path, data, { mode });
-  else if (existing.isFile() && (await descriptorOf(path)) === undefined)
-    await writeFileAtomically(await realpath(path), data, { mode });
-  else await writeFile(path, data, { flag: 'a' });
+  if (existing !== undefined && (!existing.isFile() || (await descriptorOf(path)) !== undefined)) {
+    await writeFile(path, data, { flag: 'a' });
+    return;
+  }
+  const file = existing === undefined ? path : await realpath(path);
+  await removeUnfinished(file);
+  await writeFileAtomically(file, data, { mode });
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { CliError } from './cli-error.ts';
 
 /** A link that was given to others, as stored in `share/downloads.json` and `share/uploads.json`. */
@@ -41,6 +41,7 @@ export async function addShares(folder: string, kind: ShareKind, added: readonly
   await mkdir(join(folder, 'share'), { recursive: true, mode: 0o700 });
   await chmod(join(folder, 'share'), 0o700);
   const document = JSON.stringify({ version: '1', shares: Object.fromEntries(shares) as unknown });
+  await removeUnfinished(pathOf(folder, kind));
   await writeFileAtomically(pathOf(folder, kind), `${document}\n`, { mode: 0o600 });
 }
 

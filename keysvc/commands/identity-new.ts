@@ -2,7 +2,7 @@ import { ProgramError } from '../../platform/program-error.ts';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatApiKey, identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
-import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { type CertificateAndKey, makePrivateKey } from '../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, type CertificateRequest } from '../../platform/tls/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
@@ -89,6 +89,7 @@ export async function writeIdentity(
 
 async function write(path: string, pem: string, mode: number, force: boolean): Promise<void> {
   try {
+    await removeUnfinished(path);
     await (force ? writeFileAtomically : createFileAtomically)(path, pem, { mode });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { makeIdentity, writeIdentity } from './identity-new.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -95,6 +95,7 @@ Let a storage server use it:
 
 async function writeConfig(path: string, text: string, force: boolean): Promise<void> {
   try {
+    await removeUnfinished(path);
     await (force ? writeFileAtomically : createFileAtomically)(path, text, { mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

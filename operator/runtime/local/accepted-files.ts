@@ -20,6 +20,7 @@ export class AcceptanceFile implements AcceptanceStore {
 
   /** An unreadable file counts as missing: the providers are checked again. */
   static async open(state: StateFolder): Promise<AcceptanceFile> {
+    await removeUnfinished(state.at(file), 0);
     const text = await state.readText(file);
     try {
       return new AcceptanceFile(state, new Map(Object.entries(JSON.parse(text ?? '{}') as Record<string, unknown>)));
@@ -71,7 +72,9 @@ export class AcceptedRootFiles implements AcceptedRootStore {
 
   async save(tenant: string, data: Readonly<Record<string, string>>): Promise<void> {
     this.#state.folder('root-accepted');
-    await writeFileAtomically(this.#state.at('root-accepted', fileOf(tenant)), `${JSON.stringify(data)}\n`);
+    const path = this.#state.at('root-accepted', fileOf(tenant));
+    await removeUnfinished(path);
+    await writeFileAtomically(path, `${JSON.stringify(data)}\n`);
   }
 
   async remove(tenant: string): Promise<void> {

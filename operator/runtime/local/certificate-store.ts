@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../../platform/atomic-file.ts';
 import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
@@ -91,6 +91,7 @@ export class CertificateStore {
   async #write(made: CertificateAndKey, folder: string, name: string): Promise<void> {
     this.#state.folder(folder, name);
     // Write the key first: a certificate without its key would be read as a mismatched pair.
+    await removeUnfinished(this.#state.at(folder, name, 'tls.key'));
     await writeFileAtomically(this.#state.at(folder, name, 'tls.key'), made.keyPem);
     await writeFileAtomically(this.#state.at(folder, name, 'tls.crt'), made.certPem);
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createFileAtomically } from '../../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished } from '../../../platform/atomic-file.ts';
 import { identifyProcess, isRunning, parseIdentity } from './process-identity.ts';
 
 /** The folder with all data of the local runtime. Only its user may enter. */
@@ -43,6 +43,7 @@ export class StateFolder {
     if (known !== undefined && known.trim() !== '') return known.trim();
     this.folder(...parts.slice(0, -1));
     const value = make();
+    await removeUnfinished(this.at(...parts));
     await createFileAtomically(this.at(...parts), `${value}\n`);
     return value;
   }
