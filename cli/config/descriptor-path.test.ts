@@ -20,7 +20,9 @@ describe('the descriptor that a path names', () => {
     ['/dev/stdout', 1],
     ['/dev/../dev/stderr', 2],
     ['/proc/self/fd/3', 3],
-    ['/proc/1234/fd/0', 0],
+    ['/proc/thread-self/fd/3', 3],
+    [`/proc/${process.pid}/fd/4`, 4],
+    [`/proc/${process.ppid}/fd/0`, 'other'],
     ['/dev/null', undefined],
     ['/nowhere/at/all', undefined],
   ])('of %s is %s', async (path, number) => {

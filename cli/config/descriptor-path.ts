@@ -7,14 +7,17 @@ const maxLinks = 8;
 const standard: Readonly<Record<string, number>> = { '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2 };
 
 /**
- * Returns the number of the open file that a path such as `/dev/stdout`, `/proc/self/fd/3` or a link to one of them names; undefined for other
- * paths. Such a path must not be replaced by a new file, which the other writers of the open file would never see.
+ * Returns the number of this program's open file that a path such as `/dev/stdout`, `/proc/self/fd/3` or a link to one of them names; `other`
+ * for an open file of another program, which is opened by its path; undefined for other paths. An open file must not be replaced by a new
+ * one, which its other writers would never see.
  */
-export async function descriptorOf(path: string): Promise<number | undefined> {
+export async function descriptorOf(path: string): Promise<number | 'other' | undefined> {
   let at = resolve(path);
   for (let links = 0; links < maxLinks; links += 1) {
-    const number = standard[at] ?? /^\/(?:dev|proc\/(?:self|thread-self|\d+))\/fd\/(\d+)$/.exec(at)?.[1];
-    if (number !== undefined) return Number(number);
+    const [, owner, number] = /^\/(?:dev|proc\/(self|thread-self|\d+))\/fd\/(\d+)$/.exec(at) ?? [];
+    if (/^\d/.test(owner ?? '') && Number(owner) !== process.pid) return 'other';
+    const found = standard[at] ?? number;
+    if (found !== undefined) return Number(found);
     const next = await readlink(at).catch(() => undefined);
     if (next === undefined) return undefined;
     at = resolve(dirname(at), next);
