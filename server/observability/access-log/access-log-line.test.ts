@@ -98,6 +98,18 @@ describe('a line of the access log', () => {
     expect(fieldsOf(accessLogLine({ ...base, status: 206, responseHeaders }, 'o'))[12]).toBe('100');
   });
 
+  it.each([
+    ['5', '5'],
+    ['5 - - "x"', '-'],
+    ['5\n', '-'],
+    ['', '-'],
+    ['-1', '-'],
+  ])('has the size of an object that was sent in chunks as %j in the form %s', (length, size) => {
+    const headers = { 'x-amz-decoded-content-length': length };
+    const request = { ...base.request, method: 'PUT', headers };
+    expect(fieldsOf(accessLogLine({ ...base, operation: 'PutObject', request }, 'o'))[12]).toBe(size);
+  });
+
   it('has the fields of its own request where clients alternate', () => {
     for (const name of ['ann', 'bob', 'ann']) {
       const fields = fieldsOfClient(name);
@@ -148,10 +160,13 @@ describe('a line of the access log', () => {
     const unit = oneof(byte, constantFrom('\u2028', '😀', '\ud800', '\n', '"', ' ', ']'));
     assert(
       property(string({ unit }), string(), (one, other) => {
-        const headers = { host: one, referer: other, 'user-agent': one };
+        const lengths = { 'content-length': other, 'x-amz-decoded-content-length': one };
+        const headers = { host: one, referer: other, 'user-agent': one, ...lengths };
         const request = { ...base.request, headers, rawPath: `/${other}`, rawQuery: one, remoteAddress: other };
         const key = one.toWellFormed();
-        const line = accessLogLine({ ...base, request, key, bucket: other }, 'owner');
+        const line = accessLogLine({ ...base, operation: 'PutObject', request, key, bucket: other }, 'owner');
+        // The time has a space, and a field may begin with a bracket.
+        expect(line.replaceAll(/"[^"]*"/g, '').split(' ')).toHaveLength(27);
         expect(line.indexOf('\n')).toBe(line.length - 1);
         expect(line).toMatch(/^[ -~]+\n$/);
       }),

@@ -119,14 +119,16 @@ function objectSize({ operation, request, responseHeaders, status }: FinishedReq
     return range?.split('/')[1] ?? textOf(responseHeaders['content-length']);
   }
   if (operation !== 'PutObject' && operation !== 'UploadPart') return undefined;
-  return textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
+  const length = textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
+  // The caller chose the header.
+  return length !== undefined && /^\d{1,20}$/.test(length) ? length : undefined;
 }
 
 const noParameters = new URLSearchParams();
 
 /**
- * A presigned URL is a right, and a session token a secret: readers of the logs must not get them. A digest in a presigned URL would stand
- * readable beside a body that is encrypted.
+ * Removes signatures, session tokens and digests: a reader of the logs could use a presigned URL or a token, and a digest reveals a body that
+ * is encrypted.
  */
 function withoutSecrets(rawQuery: string): string {
   return rawQueryWithoutSecrets(rawQuery, '-');

@@ -106,6 +106,23 @@ describe('access logs', () => {
     expect((await delivered())[0]?.[1]).toMatch(/FIRST[^]*SECOND/);
   });
 
+  it('try the lines of a full object again at the next timed delivery, not at each further line', async () => {
+    const { layer, events, log, delivered } = await logsTest({});
+    await layer.putBucketQuota('logs', 1);
+    const long = 'x'.repeat(8_192);
+    const headers = { host: long, referer: long, 'user-agent': long };
+    const request = { ...finished('source').request, headers };
+    for (let at = 0; at < 250; at += 1) events.emit(finished('source', { request }));
+    await delivered();
+    // The full object, and the timed delivery.
+    expect(log.warn).toHaveBeenCalledTimes(2);
+    for (let at = 0; at < 5; at += 1) events.emit(finished('source'));
+    await delivered();
+    expect(log.warn).toHaveBeenCalledTimes(3);
+    await layer.putBucketQuota('logs', undefined);
+    expect((await delivered())[0]?.[1].split('\n')).toHaveLength(256);
+  });
+
   it('drop the lines of a target that is gone', async () => {
     const { layer, events, log, delivered } = await logsTest({});
     await layer.deleteBucket('logs');

@@ -103,9 +103,11 @@ export class AccessLogs {
       return;
     }
     const { lines } = this.#batchOf(bucket, this.#dayOf(finished.startedAt));
+    const before = lines.size;
     lines.append(line);
     this.#bytes += line.length;
-    if (lines.size >= OBJECT_BYTES) void this.deliver();
+    // A batch above the size was not delivered, and waits for the timed delivery: each attempt copies it.
+    if (before < OBJECT_BYTES && lines.size >= OBJECT_BYTES) void this.deliver();
   }
 
   #batchOf(bucket: string, day: string): Batch {
