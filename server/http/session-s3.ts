@@ -90,12 +90,23 @@ async function runOperation(
     remoteAddress: origin.remoteAddress,
     audit,
   };
-  const answer = await answered(api, request);
-  const document = await documentOf(answer);
-  if (audit !== undefined) {
-    const end = { status: answer.status, outcome: 'answered', firstByteMs: undefined } as const;
-    events?.emit(audit.finish(request, { ...end, responseHeaders: () => answer.headers }));
+  const finish = (status: number, headers: Answer['headers']): void => {
+    if (audit === undefined) return;
+    const end = { status, outcome: 'answered', firstByteMs: undefined } as const;
+    events?.emit(audit.finish(request, { ...end, responseHeaders: () => headers }));
+  };
+  let answer: Answer;
+  let document: Buffer;
+  try {
+    answer = await answered(api, request);
+    document = await documentOf(answer);
+  } catch (error) {
+    const refusal = asS3Error(error);
+    audit?.setError(refusal);
+    finish(refusal.status, {});
+    throw refusal;
   }
+  finish(answer.status, answer.headers);
   const error = answer.status < 400 ? undefined : errorOf(answer, document);
   return { headers: answer.headers, document, ...(error !== undefined && { error }) };
 }
