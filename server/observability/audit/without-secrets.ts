@@ -14,9 +14,9 @@ const harmless = new Set(['continuation-token', 'next-continuation-token']);
 /** Parameters that a provider sends browsers back with. */
 const secretParameters = new Set(['code', 'state']);
 
-/** Names whose values reveal a body by its digest, and values of `x-amz-content-sha256` that do. */
-const digestName =
-  /^(?:etag|(?:x-amz-(?:copy|rename)-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-minio-source-etag|x-amz-checksum-(?!(?:type|mode|algorithm)$).*)$/i;
+/** Names whose values reveal a body by its digest, and values of `x-amz-content-sha256` that do not. */
+const digestNames = String.raw`etag|(?:x-amz-(?:copy|rename)-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-minio-source-etag|x-amz-checksum-(?!(?:type|mode|algorithm)$).*`;
+const digestName = new RegExp(`^(?:${digestNames})$`, 'i');
 const noDigest = /^(?:UNSIGNED|STREAMING)-/;
 
 /**
@@ -53,8 +53,8 @@ export function queryWithoutSecrets(
   return clean;
 }
 
-/** Names of parameters may be encoded, so that a query with `%` is looked through too. */
-const mayHaveSecret = /sign|token|pass|secret|key|assertion|private|cookie|auth|code=|state=|md5|sha256|checksum|%/i;
+/** Finds every query with a name of a secret or of a digest, and some others. Names of parameters may be encoded by `%`. */
+const mayHaveSecret = new RegExp([secretName.source, ...secretParameters, digestNames, '%'].join('|'), 'i');
 
 /** Returns a query as it was sent, with `placeholder` for the values of secrets and of digests of bodies. */
 export function rawQueryWithoutSecrets(rawQuery: string, placeholder: string): string {

@@ -6,6 +6,8 @@ import { filledLayer, LARGE, writeRecord } from '../../../test/support/maintenan
 import { countUsage, isDue, usageRounds } from './count-usage.ts';
 import { namedSizes, namedVersionCounts } from './usage.ts';
 import { setReadOnly } from '../../store/commits.ts';
+import { within } from '../../store/keys.ts';
+import { scanPages } from '../../store/record-store.ts';
 import { createUsageReader } from './usage-record.ts';
 
 const asFastAsItGoes = { recordsPerSecond: Infinity };
@@ -152,6 +154,21 @@ describe('countUsage', () => {
     const { buckets, unreadable } = await countUsage({ records: test.records, ...asFastAsItGoes });
     expect(unreadable).toBe(1);
     expect(buckets).toMatchObject([{ objects: 7 }]);
+  });
+
+  it.each([
+    ['without a head', Buffer.of(9, 9, 9)],
+    ['that ends inside its head', Buffer.of(3, 0)],
+  ])('counts a noncurrent version %s once as unreadable', async (_, damaged) => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('b', { location: '' });
+    await layer.putBucketVersioning('b', { status: 'Enabled' });
+    await layer.putObject(put('b', 'key', 'older'));
+    await layer.putObject(put('b', 'key', 'newer'));
+    const [page = []] = await Array.fromAsync(scanPages(records, within('v')));
+    for (const item of page) if (item.kind === 'entry') await writeRecord({ records }, item.key, damaged);
+    const { buckets, unreadable } = await countUsage({ records, ...asFastAsItGoes });
+    expect([unreadable, buckets]).toMatchObject([1, [{ objects: 1, versions: 2, bytes: 5 }]]);
   });
 
   it('ends when it is told to', async () => {

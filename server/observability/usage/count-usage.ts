@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { decodeHead, hasHead, decodeObject, isTiered, objectSize } from '../../objects/records/object-record.ts';
+import { decodeHead, hasHead, decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
@@ -147,12 +147,11 @@ class Tally {
   addObject(row: Row, value: Buffer): void {
     row.objects += 1;
     if (row.hasVersions) row.versions += 1;
-    const size = this.#read(() => objectSize(value));
-    if (size === undefined) return;
-    row.bytes += size;
-    this.#addToTier(value, size, 1);
-    const interval = intervalOf(size);
-    addTo(row.sizes, interval, 1);
+    const version = this.#read(() => readVersion(value));
+    if (version === undefined) return;
+    row.bytes += version.size;
+    this.#addToTier(version, 1);
+    addTo(row.sizes, intervalOf(version.size), 1);
   }
 
   addMarker(row: Row): void {
@@ -169,28 +168,24 @@ class Tally {
     if (isSameKey) addTo(row.keys, versionIntervalOf(row.versionsOfKey), -1);
     row.versionsOfKey = isSameKey ? row.versionsOfKey + 1 : 2;
     addTo(row.keys, versionIntervalOf(row.versionsOfKey), 1);
-    const version = this.#read(() => sizeOfVersion(value));
+    const version = this.#read(() => readVersion(value));
     if (version?.deleteMarker === true) {
       this.addMarker(row);
       return;
     }
     row.versions += 1;
-    row.bytes += version?.size ?? 0;
-    this.#addToTier(value, version?.size ?? 0, 0);
+    if (version === undefined) return;
+    row.bytes += version.size;
+    this.#addToTier(version, 0);
   }
 
-  /** The name of the tier is in the JSON of a record, which the heads of most objects say that it has not. */
-  #addToTier(value: Buffer, bytes: number, objects: number): void {
-    const record = this.#read(() =>
-      hasHead(value) && decodeHead(value, 'an object').complete ? undefined : decodeObject(value, '', ''),
-    );
-    const name = record?.headers.storageClass;
-    if (record === undefined || name === undefined || !isTiered(record)) return;
-    const before = this.#tiers.get(name) ?? { objects: 0, versions: 0, bytes: 0 };
-    this.#tiers.set(name, {
+  #addToTier({ size, tier }: CountedVersion, objects: number): void {
+    if (tier === undefined) return;
+    const before = this.#tiers.get(tier) ?? { objects: 0, versions: 0, bytes: 0 };
+    this.#tiers.set(tier, {
       objects: before.objects + objects,
       versions: before.versions + 1,
-      bytes: before.bytes + bytes,
+      bytes: before.bytes + size,
     });
   }
 
@@ -244,11 +239,23 @@ function addTo(counts: number[], index: number, difference: number): void {
   counts[index] = (counts[index] ?? 0) + difference;
 }
 
-/** Returns the size and the kind of a noncurrent version, mostly without decoding its record. */
-function sizeOfVersion(value: Buffer): { readonly size: number; readonly deleteMarker: boolean } {
-  if (hasHead(value)) return decodeHead(value, 'a version');
-  const { size, deleteMarker } = decodeObject(value, '', '');
-  return { size, deleteMarker: deleteMarker === true };
+/** What a count needs of an object or a noncurrent version. */
+interface CountedVersion {
+  readonly size: number;
+  readonly deleteMarker: boolean;
+  /** The name of the tier that has the body. */
+  readonly tier?: string | undefined;
+}
+
+/** The name of a tier is in the JSON of the record, which is not decoded where the head says that it has nothing of interest. */
+function readVersion(value: Buffer): CountedVersion {
+  if (hasHead(value)) {
+    const { size, deleteMarker, complete } = decodeHead(value, 'a version');
+    if (complete) return { size, deleteMarker };
+  }
+  const record = decodeObject(value, '', '');
+  const { size, deleteMarker = false, headers } = record;
+  return { size, deleteMarker, tier: isTiered(record) ? headers.storageClass : undefined };
 }
 
 function bucketOf(key: Buffer): string {

@@ -79,11 +79,11 @@ export interface StoredSums {
   readonly sizes: readonly number[];
 }
 
-/** What is in a tier. */
+/** The sums of one tier. */
 export interface TierUsage {
   /** Current objects. */
   readonly objects: number;
-  /** With current objects. */
+  /** Current objects and noncurrent versions. */
   readonly versions: number;
   readonly bytes: number;
 }
