@@ -124,7 +124,7 @@ export function canonicalIdOf(principal: Principal): string | undefined {
   return subject.kind === 'root' ? ownerId : idOfOwner(ownerOf(subject));
 }
 
-/** IDs that were computed: ACLs and access logs need that of every request. Above the maximum it begins again. */
+/** The IDs of the last owners, because ACLs and access logs need one for each request. A full cache is cleared. */
 const ownerIds = new Map<string, string>();
 const maxOwnerIds = 1_000;
 

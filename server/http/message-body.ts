@@ -6,7 +6,7 @@ import type { IncomingRequest } from './contract/request.ts';
 type Body = IncomingRequest['body'];
 
 /**
- * The body of a message. Reading it lets a client go on that waits with `Expect: 100-continue`; leaving it unread is fine.
+ * The body of a message. A read sends `100 Continue` to a client that waits for it. The body may stay unread.
  */
 export class MessageBody implements Body {
   readonly #message: IncomingMessage;

@@ -11,7 +11,7 @@ export function header(headers: IncomingHttpHeaders, name: string): string | und
 }
 
 /**
- * Returns the bucket and the key that a request is for, decoded and checked; neither for a request to the service.
+ * Returns the bucket and the key of a request, decoded and checked. A request to the service has neither.
  *
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidArgument, and InvalidRequest for a host that names a bucket where
  * there are no virtual hosts

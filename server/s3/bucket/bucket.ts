@@ -11,8 +11,6 @@ import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 
-const maxDocument = maxTaggingDocument;
-
 /** `eu-central-1`, `us-gov-west-1`, and `EU`, the oldest. */
 const looksLikeRegion = /^(?:EU|[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2})$/;
 
@@ -59,15 +57,15 @@ function wantsObjectLock({ request }: S3Call): boolean {
 }
 
 /**
- * Reads the location and the tags from the body. It first checks that a policy could allow the caller to create the bucket, so that the body of any
- * other caller stays unread.
+ * Reads the location and the tags from the body. It first checks that a policy could allow the caller to create the bucket, so that the
+ * body of any other caller stays unread.
  */
 async function authorizedConfiguration(call: S3Call): Promise<{ readonly location: string; readonly tags?: Tags }> {
   await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
   const authorize = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
   let configuration: ReturnType<typeof parseCreateBucketConfiguration>;
   try {
-    configuration = parseCreateBucketConfiguration(await readDocument(call, maxDocument));
+    configuration = parseCreateBucketConfiguration(await readDocument(call, maxTaggingDocument));
   } catch (error) {
     await authorize();
     throw error;

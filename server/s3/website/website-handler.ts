@@ -23,7 +23,7 @@ export interface WebsiteServices {
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteHosting.html
  */
 export function createWebsiteHandler({ objects, s3, domains }: WebsiteServices): RequestHandler {
-  /** Strangers do not learn which buckets exist: one without a website is as one that is absent. */
+  /** An absent bucket has the same answer as one without a website, so that anonymous clients do not learn which buckets exist. */
   const websiteOf = async (name: string) => {
     try {
       return await objects.getBucketWebsite(name);
