@@ -23,8 +23,11 @@ import { Output } from './terminal/output.ts';
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   if (argv[0] === '__complete') return complete(argv.slice(1), io);
   let program: Command | undefined;
+  let words = argv;
   try {
-    const { words, hint } = commandWords(argv);
+    const present = commandWords(argv);
+    const { hint } = present;
+    words = present.words;
     if (hint !== undefined && !words.includes('--quiet') && !words.includes('-q'))
       io.stderr.write(`coffer: <WARNING> \`${hint.was}\` is an old name of \`${hint.now}\`.\n`);
     program = await buildProgram(io, words);
@@ -32,7 +35,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 0;
   } catch (error) {
     const json = argv.includes('--json') || argv.includes('--JSON') || isSet(io.env['MC_JSON']);
-    return fail(error, io, json, program === undefined ? 'coffer' : helpWords(program, argv));
+    return fail(error, io, json, program === undefined ? 'coffer' : helpWords(program, words));
   }
 }
 

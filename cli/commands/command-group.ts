@@ -21,7 +21,7 @@ export interface Task {
   readonly work: (context: Context) => Promise<void>;
 }
 
-/** How the output of a command is shown. */
+/** The way in which the output of a command is shown. */
 export interface OutputStyle {
   /** Long output is shown by a pager. */
   readonly paged: boolean;

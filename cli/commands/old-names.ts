@@ -101,7 +101,7 @@ function quotaCommand(words: readonly string[]): readonly [was: string, now: str
   return ['admin bucket quota', isSet ? 'quota set' : words.includes('--clear') ? 'quota clear' : 'quota info'];
 }
 
-/** Where a bucket is named in the address of a request. */
+/** The values of `--path` for those of the older flag `--lookup`. */
 const lookups: Readonly<Record<string, string>> = { auto: 'auto', dns: 'off', path: 'on' };
 
 /** The flags and arguments of an old command in their present form. */

@@ -116,6 +116,16 @@ export class Output {
     this.#out.write(this.#textOf(human, fields));
   }
 
+  /** Like `message`, for data that was asked for: `--quiet` does not hide it in a command that otherwise says what it did. */
+  data(human: string, fields: Readonly<Record<string, unknown>>): void {
+    if (this.json) this.message('', fields);
+    else {
+      this.flush();
+      this.#wipe?.();
+      this.#out.write(`${human}\n`);
+    }
+  }
+
   #textOf(human: string, fields: Readonly<Record<string, unknown>>): string {
     if (this.json) return `${JSON.stringify({ status: 'success', ...fields })}\n`;
     return human === '' || this.#quiet ? '' : `${human}\n`;

@@ -113,9 +113,13 @@ export async function secret({ io, output }: Asking, what: string, given: string
   return only;
 }
 
-export function warnOfArguments({ output }: Pick<Asking, 'output'>, what: string): void {
+/** Warns of a secret on the command line. `advice` completes the sentence. */
+export function warnOfArguments(
+  { output }: Pick<Asking, 'output'>,
+  what: string,
+  advice = 'write `-` or leave it out, and it is asked for',
+): void {
   output.warn(
-    `The ${what} stands on the command line, where other people of this machine and the shell's history see it; ` +
-      'write `-` or leave it out, and it is asked for',
+    `The ${what} is on the command line, where other people of this machine and the shell's history see it; ${advice}`,
   );
 }

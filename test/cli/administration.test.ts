@@ -216,6 +216,9 @@ describe('coffer admin config', () => {
     expect(await coffer('admin', 'config', 'get', 's')).toMatch(/SUBSYSTEM[^]*identity_openid/);
     expect(await json('admin', 'config', 'get', 's', 'site')).toMatchObject([{ config: [{ subSystem: 'site' }] }]);
     expect(await coffer('admin', 'config', 'set', 's', 'identity_openid')).toMatch(/config_url \(needed\)/);
+    for (const args of [['set'], ['reset', '--env']]) {
+      expect(await coffer('--quiet', 'admin', 'config', ...args, 's', 'identity_openid')).toMatch(/config_url/i);
+    }
     expect(await json('admin', 'config', 'history', 's')).toEqual([{ status: 'success', entries: [] }]);
   });
 

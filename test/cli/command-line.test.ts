@@ -159,6 +159,7 @@ describe('the program', () => {
     expect((await inProcess('admin', '--json', 'usr', 'list')).stdout.toString()).toContain(
       'see `coffer admin --help`',
     );
+    expect((await inProcess('--quiet', 'config', 'host', 'add')).stderr).toContain('see `coffer alias set --help`');
     expect((await inProcess('cp', './file')).stderr).not.toContain('see `coffer --help`');
     expect((await inProcess('retention', 'mine/b')).stderr).toContain('see `coffer retention --help`');
   });

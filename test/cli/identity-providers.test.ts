@@ -97,7 +97,7 @@ describe('coffer admin idp openid', () => {
     const warned = await attempt([...update, 'client_secret=coffer-secret']);
     expect([warned.code, warned.stderr]).toEqual([
       0,
-      expect.stringMatching(/<WARNING> The client_secret stands on the/),
+      expect.stringMatching(/<WARNING> The client_secret is on the/),
     ]);
     const wrong = await attempt([...update, 'scopes=openid', 'email']);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('key=value; `email` is none')]);

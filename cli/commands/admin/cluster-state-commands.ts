@@ -1,4 +1,3 @@
-import { CliError } from '../../config/cli-error.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { addTiers } from '../lifecycle/lifecycle-commands.ts';
 import { addTop } from '../support/support-commands.ts';
@@ -107,23 +106,19 @@ function addSites(admin: CommandGroup): void {
   }
 }
 
-/** `old-names.ts` replaces the other words by the present ones, and refuses `remote` with the reason. Only the help is here. */
+/** For the help alone: `old-names.ts` replaces these words by the present ones, or refuses them, before a command runs. */
 function addOldBucketNames(bucket: CommandGroup): void {
-  for (const [name, now] of [
-    ['quota', 'quota set|info|clear'],
-    ['info', 'stat'],
-    ['remote', 'replicate'],
+  for (const [name, description] of [
+    ['quota', 'older name of `coffer quota set|info|clear`'],
+    ['info', 'older name of `coffer stat`'],
+    ['remote', 'refused: use `coffer replicate`'],
   ] as const) {
-    bucket.add(`${name} [words...]`, {
-      description: `older name of \`coffer ${now}\``,
-      examples: [],
-      doing: name,
-      run: () => async () => {
-        await Promise.resolve();
-        throw new CliError('BadArgument', `\`admin bucket ${name}\` is an old name: use \`coffer ${now}\``);
-      },
-    });
+    bucket.add(`${name} [words...]`, { description, examples: [], doing: name, run: refuseOldName });
   }
+}
+
+function refuseOldName(): never {
+  throw new Error('the words of older releases were not replaced');
 }
 
 function addScanner(admin: CommandGroup): void {

@@ -29,7 +29,7 @@ describe('settings on a command line', () => {
     'are warned of where %s is in sight, without its value',
     async (key) => {
       const { stderr } = await textOf([`${key}=very-secret`]);
-      expect(stderr).toContain(`The ${key} stands on the command line`);
+      expect(stderr).toContain(`The ${key} is on the command line`);
       expect(stderr).not.toContain('very-secret');
     },
   );

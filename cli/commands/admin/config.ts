@@ -92,7 +92,7 @@ async function helpConfig(
   ]);
   const title = subSys === '' ? 'SUBSYSTEM' : 'KEY';
   const about = subSys === '' ? '' : `${subSys}: ${help.description ?? ''}\n\n`;
-  context.output.message(`${about}${context.output.table([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
+  context.output.data(`${about}${context.output.table([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
 }
 
 /** Sets `SUBSYSTEM[:NAME] key=value …`. Without values it shows the help of the subsystem. */

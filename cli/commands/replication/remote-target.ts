@@ -1,6 +1,7 @@
 import { bucketNameProblem } from '../../../protocol/s3/names.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { findAlias } from '../../config/aliases.ts';
+import { warnOfArguments } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -45,10 +46,7 @@ export async function remoteTarget(
     throw new CliError('BadArgument', 'Invalid --healthcheck-seconds: a number of seconds');
   const place = await placeOf(context, remoteBucket);
   if (remoteBucket.includes('://') && place.secretKey !== '')
-    context.output.warn(
-      "The secret key stands on the command line, where other people of this machine and the shell's history see it; write ALIAS/BUCKET, " +
-        'with an alias for the other server',
-    );
+    warnOfArguments(context, 'secret key', 'write ALIAS/BUCKET, with an alias for the other server');
   const problem = bucketNameProblem(place.bucket);
   if (problem !== undefined)
     throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${problem}`);
