@@ -7,7 +7,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { BrowserRouter } from 'react-router';
-import { basePath } from './api/base-path.ts';
+import { basePath } from './api/call.ts';
 import { queryClient } from './api/queries.ts';
 import { App } from './app.tsx';
 import { theme } from './theme.ts';

@@ -1,5 +1,4 @@
-import { basePath } from './base-path.ts';
-import { ApiError, type AdminFailure, errorOf, guard, unreachable } from './call.ts';
+import { ApiError, type AdminFailure, basePath, errorOf, guard, unreachable } from './call.ts';
 
 interface AdminRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;

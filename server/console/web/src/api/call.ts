@@ -1,4 +1,3 @@
-import { basePath } from './base-path.ts';
 import type { ErrorAnswer } from '../../../contract/answers.ts';
 
 /** An error of the console's API or of the connection. The page shows `message`. */
@@ -19,6 +18,11 @@ export class ApiError extends Error {
 
 /** The header of every change, which pages of other sites cannot send. */
 export const guard = { 'x-coffer-console': '1' } as const;
+
+/** Returns the path below which the browser sees the console, for example `/console`; empty for the root of its host. The server writes it. */
+export function basePath(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="coffer-base"]')?.content ?? '';
+}
 
 type Query = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,4 @@
-import { basePath } from './base-path.ts';
-import { ApiError, errorOf, guard, unreachable } from './call.ts';
+import { ApiError, basePath, errorOf, guard, unreachable } from './call.ts';
 
 interface S3Request {
   /** Undefined for an operation on the bucket. */

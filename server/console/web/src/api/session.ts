@@ -1,7 +1,6 @@
-import { basePath } from './base-path.ts';
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
-import { ApiError, call } from './call.ts';
+import { ApiError, basePath, call } from './call.ts';
 
 /** The session; null without one. */
 export function useSession() {

@@ -1,4 +1,4 @@
-import { basePath } from '../api/base-path.ts';
+import { basePath } from '../api/call.ts';
 import { Alert, Anchor, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { type SubmitEvent, useEffect, useState } from 'react';
@@ -111,7 +111,7 @@ function LeaveLink() {
   const signOut = useSignOut();
   return (
     <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
-      Sign in as somebody else
+      Sign in as another user
     </Anchor>
   );
 }

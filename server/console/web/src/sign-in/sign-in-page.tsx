@@ -1,4 +1,4 @@
-import { basePath } from '../api/base-path.ts';
+import { basePath } from '../api/call.ts';
 import { Alert, Box, Button, Center, Divider, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconAlertCircle, IconArrowRight } from '@tabler/icons-react';
