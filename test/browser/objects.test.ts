@@ -256,7 +256,7 @@ describe('the properties of an object', () => {
     const { Retention } = await s3.send(new GetObjectRetentionCommand({ Bucket: 'locked', Key: 'a.txt' }));
     expect(Retention?.Mode).toBe('GOVERNANCE');
     expect(Retention?.RetainUntilDate?.getUTCFullYear()).toBe(2099);
-    await page.getByLabel('Nobody can delete this version').click();
+    await page.getByLabel('No user can delete this version').click();
     const held = async () =>
       (await s3.send(new HeadObjectCommand({ Bucket: 'locked', Key: 'a.txt' }))).ObjectLockLegalHoldStatus;
     await expect.poll(held).toBe('ON');

@@ -4,7 +4,7 @@ import { bucketPath } from './buckets.ts';
 import { call } from './call.ts';
 import { useList } from './queries.ts';
 
-/** Who can reach a bucket. */
+/** Returns the users who can reach a bucket. */
 export function useReach(bucket: string) {
   return useList({
     key: ['reach', bucket],
@@ -14,7 +14,7 @@ export function useReach(bucket: string) {
   });
 }
 
-/** The buckets that a user or an access key can reach. */
+/** Returns the buckets that a user or an access key can reach. */
 export function useReachedBuckets(name: string) {
   return useList({
     key: ['reached-buckets', name],

@@ -35,7 +35,7 @@ interface SectionProps {
 }
 
 const choices = [
-  ['none', 'Nobody', 'People without an account reach nothing.'],
+  ['none', 'None', 'People without an account reach nothing.'],
   ['download', 'Read', 'Everybody can list the bucket and download its objects.'],
   ['upload', 'Write', 'Everybody can upload and delete objects, and not list or read them.'],
   ['public', 'Read and write', 'Everybody can list, download, upload and delete.'],

@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Group, MultiSelect, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Group, MultiSelect, TagsInput, Text, TextInput } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { notifyDone } from '../components/feedback.tsx';
-import { FormDialog, FormError } from '../components/form-dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { RulesSection } from './rules-section.tsx';
+import type { EditorProps } from './setting-section.tsx';
 import { useCors, useSetCors, type CorsRule } from './settings-queries.ts';
 
 interface CorsSectionProps {
@@ -13,94 +13,47 @@ interface CorsSectionProps {
 
 const empty: CorsRule = { origins: [], methods: ['GET'], headers: ['*'], exposed: ['ETag'] };
 
-/** Which pages of other sites may use the bucket. */
+/** Shows which pages of other sites may use the bucket. */
 export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
   const rules = useCors(bucket);
   const set = useSetCors(bucket);
-  const [edited, setEdited] = useState<number>();
-
-  function save(next: readonly CorsRule[]): void {
-    set.mutate(next, {
-      onSuccess: () => {
-        setEdited(undefined);
-        notifyDone('The rules for other sites are saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <RulesSection
       title="Other sites (CORS)"
       words="Which pages of other sites browsers let use this bucket."
-      action={
-        mayEdit &&
-        rules.isSuccess && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited(rules.data.length)}
-          >
-            Add a site
-          </Button>
-        )
-      }
-    >
-      <Loaded name="The rules" query={rules}>
-        {(shown) => (
-          <Stack gap="xs">
-            {shown.length === 0 && (
-              <Text size="sm" c="dimmed">
-                No rules of its own: the setting of the server decides.
-              </Text>
-            )}
-            {shown.map((rule, index) => (
-              <Group key={index} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
-                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                  Pages of {rule.origins.join(', ')} may send {rule.methods.join(', ')}.
-                </Text>
-                {mayEdit && (
-                  <Group gap={2} wrap="nowrap">
-                    <ActionIcon size="sm" aria-label={`Edit rule ${index + 1}`} onClick={() => setEdited(index)}>
-                      <IconPencil size={15} />
-                    </ActionIcon>
-                    <ActionIcon
-                      size="sm"
-                      aria-label={`Remove rule ${index + 1}`}
-                      onClick={() => save(shown.filter((_, at) => at !== index))}
-                    >
-                      <IconTrash size={15} />
-                    </ActionIcon>
-                  </Group>
-                )}
-              </Group>
-            ))}
-            {edited === undefined && <FormError error={set.error} />}
-            {edited !== undefined && (
-              <CorsDialog
-                rule={shown[edited] ?? empty}
-                pending={set.isPending}
-                error={set.error}
-                onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => {
-                  set.reset();
-                  setEdited(undefined);
-                }}
-              />
-            )}
-          </Stack>
-        )}
-      </Loaded>
-    </Section>
+      name="The rules"
+      add="Add a site"
+      none="No rules of its own: the setting of the server decides."
+      saved="The rules for other sites are saved."
+      mayEdit={mayEdit}
+      query={rules}
+      rulesOf={(answer) => answer}
+      set={set}
+      save={set.mutate}
+      row={({ rule, index, onEdit, onRemove }) => (
+        <Group key={index} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            Pages of {rule.origins.join(', ')} may send {rule.methods.join(', ')}.
+          </Text>
+          {mayEdit && (
+            <Group gap={2} wrap="nowrap">
+              <ActionIcon size="sm" aria-label={`Edit rule ${index + 1}`} onClick={onEdit}>
+                <IconPencil size={15} />
+              </ActionIcon>
+              <ActionIcon size="sm" aria-label={`Remove rule ${index + 1}`} onClick={onRemove}>
+                <IconTrash size={15} />
+              </ActionIcon>
+            </Group>
+          )}
+        </Group>
+      )}
+      dialog={(shown, index, editor) => <CorsDialog rule={shown[index] ?? empty} {...editor} />}
+    />
   );
 }
 
-interface CorsDialogProps {
+interface CorsDialogProps extends EditorProps<CorsRule> {
   readonly rule: CorsRule;
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (rule: CorsRule) => void;
-  readonly onClose: () => void;
 }
 
 function CorsDialog({ rule, pending, error, onSave, onClose }: CorsDialogProps) {

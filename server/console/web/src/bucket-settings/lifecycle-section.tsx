@@ -1,11 +1,10 @@
-import { ActionIcon, Badge, Button, Checkbox, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Badge, Checkbox, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { notifyDone } from '../components/feedback.tsx';
-import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from './lifecycle-rules.ts';
+import { RuleDialog, RulesSection } from './rules-section.tsx';
+import type { EditorProps } from './setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from './settings-queries.ts';
 
 interface LifecycleSectionProps {
@@ -13,76 +12,30 @@ interface LifecycleSectionProps {
   readonly mayEdit: boolean;
 }
 
-/** The lifecycle rules as sentences, with an editor. */
+/** Shows the lifecycle rules as sentences, with an editor. */
 export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
   const rules = useLifecycle(bucket);
   const set = useSetLifecycle(bucket);
-  /** The index of the rule; the count of rules for a new one. */
-  const [edited, setEdited] = useState<number>();
-
-  function save(next: readonly Rule[]): void {
-    set.mutate(next, {
-      onSuccess: () => {
-        setEdited(undefined);
-        notifyDone('The lifecycle is saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <RulesSection<readonly Rule[], Rule>
       title="Lifecycle"
       words="What the server removes by itself, once a day."
-      action={
-        mayEdit &&
-        rules.isSuccess && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited(rules.data.length)}
-          >
-            Add a rule
-          </Button>
-        )
-      }
-    >
-      <Loaded name="The lifecycle" query={rules}>
-        {(shown) => (
-          <Stack gap="xs">
-            {shown.length === 0 && (
-              <Text size="sm" c="dimmed">
-                No rules: everything stays until somebody deletes it.
-              </Text>
-            )}
-            {shown.map((rule, index) => (
-              <RuleRow
-                key={`${rule.id} ${index}`}
-                rule={rule}
-                mayEdit={mayEdit}
-                onEdit={() => setEdited(index)}
-                onRemove={() => save(shown.filter((_, at) => at !== index))}
-              />
-            ))}
-            {edited === undefined && <FormError error={set.error} />}
-            {edited !== undefined && (
-              <RuleDialog
-                bucket={bucket}
-                rule={simpleRule(shown[edited])}
-                isNew={edited === shown.length}
-                pending={set.isPending}
-                error={set.error}
-                onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => {
-                  set.reset();
-                  setEdited(undefined);
-                }}
-              />
-            )}
-          </Stack>
-        )}
-      </Loaded>
-    </Section>
+      name="The lifecycle"
+      add="Add a rule"
+      none="No rules: all objects stay until a user deletes them."
+      saved="The lifecycle is saved."
+      mayEdit={mayEdit}
+      query={rules}
+      rulesOf={(answer) => answer}
+      set={set}
+      save={set.mutate}
+      row={({ rule, index, onEdit, onRemove }) => (
+        <RuleRow key={`${rule.id} ${index}`} rule={rule} mayEdit={mayEdit} onEdit={onEdit} onRemove={onRemove} />
+      )}
+      dialog={(shown, index, editor) => (
+        <LifecycleDialog bucket={bucket} rule={simpleRule(shown[index])} isNew={index === shown.length} {...editor} />
+      )}
+    />
   );
 }
 
@@ -137,14 +90,10 @@ function isGenerated(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id);
 }
 
-interface RuleDialogProps {
+interface LifecycleDialogProps extends EditorProps<SimpleRule> {
   readonly bucket: string;
   readonly rule: SimpleRule;
   readonly isNew: boolean;
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (rule: SimpleRule) => void;
-  readonly onClose: () => void;
 }
 
 const numbers = [
@@ -154,24 +103,17 @@ const numbers = [
   ['abortDays', 'Remove unfinished uploads after', 'days'],
 ] as const;
 
-function RuleDialog({ bucket, rule, isNew, pending, error, onSave, onClose }: RuleDialogProps) {
+function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProps) {
   const [edited, setEdited] = useState(rule);
-  const [tried, setTried] = useState(false);
   const problem = ruleProblem(edited);
 
-  function submit(): void {
-    setTried(true);
-    if (problem === undefined) onSave(edited);
-  }
-
   return (
-    <FormDialog
+    <RuleDialog
       title={isNew ? 'Add a lifecycle rule' : 'Edit the lifecycle rule'}
       submit="Save rule"
-      pending={pending}
-      error={tried && problem !== undefined ? new Error(problem) : error}
-      onSubmit={submit}
-      onClose={onClose}
+      edited={edited}
+      problem={problem}
+      {...editor}
     >
       <TextInput
         label="Name"
@@ -223,6 +165,6 @@ function RuleDialog({ bucket, rule, isNew, pending, error, onSave, onClose }: Ru
         </Text>
       )}
       <LifecyclePreviewBox bucket={bucket} rule={edited} problem={problem} />
-    </FormDialog>
+    </RuleDialog>
   );
 }

@@ -5,12 +5,10 @@ import { Link } from 'react-router';
 import { useBuckets } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { EditButton } from '../components/edit-buttons.tsx';
-import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { xml, xmlDocument } from '../text/xml.ts';
+import { type EditorProps, SettingSection } from './setting-section.tsx';
 
 interface LoggingSectionProps {
   readonly bucket: string;
@@ -59,62 +57,37 @@ function loggingDocument(logging: Logging | null): string {
   return xmlDocument('BucketLoggingStatus', [xml('LoggingEnabled', fields)]);
 }
 
-/** Where the requests to the bucket are logged. */
+/** Shows the bucket that gets the access logs of this one. */
 export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
   const logging = useLogging(bucket);
   const set = useSetLogging(bucket);
-  const [editing, setEditing] = useState(false);
-
-  function save(next: Logging | null): void {
-    set.mutate(next, {
-      onSuccess: () => {
-        setEditing(false);
-        notifyDone(next === null ? 'No access log is written any more.' : 'The access log is saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <SettingSection
       title="Access log"
       words="Objects with one line for each request to this bucket, in the form of AWS."
-      action={
-        mayEdit && logging.isSuccess && <EditButton label="Edit the access log" onClick={() => setEditing(true)} />
-      }
+      name="the access log"
+      mayEdit={mayEdit}
+      query={logging}
+      set={set}
+      saved={(next) => (next === null ? 'No access log is written any more.' : 'The access log is saved.')}
+      dialog={(shown, editor) => <LoggingDialog logging={shown} own={bucket} {...editor} />}
     >
-      <Loaded name="The access log" query={logging}>
-        {(shown) => (
-          <>
-            {shown === null ? (
-              <Text size="sm" c="dimmed">
-                No log is written.
-              </Text>
-            ) : (
-              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                Written to{' '}
-                <Anchor component={Link} to={folderUrl(shown.bucket, folderOf(shown.prefix))}>
-                  {shown.bucket}/{shown.prefix}
-                </Anchor>
-                {partitionWords[shown.partitionBy] ?? ''}.
-              </Text>
-            )}
-            {editing && (
-              <LoggingDialog
-                logging={shown}
-                own={bucket}
-                pending={set.isPending}
-                error={set.error}
-                onSave={save}
-                onClose={() => {
-                  set.reset();
-                  setEditing(false);
-                }}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
-    </Section>
+      {(shown) =>
+        shown === null ? (
+          <Text size="sm" c="dimmed">
+            No log is written.
+          </Text>
+        ) : (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            Written to{' '}
+            <Anchor component={Link} to={folderUrl(shown.bucket, folderOf(shown.prefix))}>
+              {shown.bucket}/{shown.prefix}
+            </Anchor>
+            {partitionWords[shown.partitionBy] ?? ''}.
+          </Text>
+        )
+      }
+    </SettingSection>
   );
 }
 
@@ -127,13 +100,9 @@ function folderOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('/') + 1);
 }
 
-interface LoggingDialogProps {
+interface LoggingDialogProps extends EditorProps<Logging | null> {
   readonly logging: Logging | null;
   readonly own: string;
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (logging: Logging | null) => void;
-  readonly onClose: () => void;
 }
 
 function LoggingDialog({ logging, own, pending, error, onSave, onClose }: LoggingDialogProps) {

@@ -46,7 +46,7 @@ function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 
-/** What is wrong with a rule; undefined if it can be saved. */
+/** Returns the reason why a rule cannot be saved; undefined if it can. */
 export function notificationProblem({ arn, events }: NotificationRule): string | undefined {
   if (arn.trim() === '') return 'Choose the target that is told.';
   return events.length === 0 ? 'Choose at least one event.' : undefined;

@@ -1,14 +1,10 @@
-import { Autocomplete, Badge, Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Autocomplete, Badge, Group, MultiSelect, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
 import { useRights } from '../api/session.ts';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { notifyDone } from '../components/feedback.tsx';
-import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import { RuleCard } from './rule-card.tsx';
 import {
   describeNotification,
@@ -19,6 +15,8 @@ import {
   targetName,
   type NotificationRule,
 } from './notification-rules.ts';
+import { RuleDialog, RulesSection } from './rules-section.tsx';
+import type { EditorProps } from './setting-section.tsx';
 
 interface NotificationSectionProps {
   readonly bucket: string;
@@ -67,7 +65,7 @@ function useSetRules(bucket: string) {
   );
 }
 
-/** The targets of the server with their queues. Users who may not see the server see none. */
+/** Returns the targets of the server with their queues. Users who may not see the server get none. */
 function useTargets() {
   const { may } = useRights();
   const targets = useQuery({
@@ -79,78 +77,44 @@ function useTargets() {
   return targets.data ?? [];
 }
 
-/** Whom the server tells about changes of objects. */
+/** Shows the targets that the server notifies of changes of objects. */
 export function NotificationSection({ bucket, mayEdit }: NotificationSectionProps) {
   const rules = useRules(bucket);
   const set = useSetRules(bucket);
   const targets = useTargets();
-  const [edited, setEdited] = useState<number>();
-
-  function save(next: readonly NotificationRule[]): void {
-    set.mutate(next, {
-      onSuccess: () => {
-        setEdited(undefined);
-        notifyDone('The notifications are saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <RulesSection
       title="Notifications"
       words="Whom the server tells about what happens to objects. Targets such as webhooks are settings of the server."
-      action={
-        mayEdit &&
-        rules.isSuccess && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited(rules.data.length)}
-          >
-            Add a notification
-          </Button>
-        )
-      }
-    >
-      <Loaded name="The notifications" query={rules}>
-        {(shown) => (
-          <Stack gap="xs">
-            {shown.length === 0 && (
-              <Text size="sm" c="dimmed">
-                No rules: nobody is told.
-              </Text>
-            )}
-            {shown.map((rule, index) => (
-              <RuleCard
-                key={`${rule.id} ${index}`}
-                name={`notification ${rule.id || index + 1}`}
-                mayEdit={mayEdit}
-                onEdit={() => setEdited(index)}
-                onRemove={() => save(shown.filter((_, at) => at !== index))}
-              >
-                <Text size="sm">{describeNotification(rule)}</Text>
-                <TargetState target={targets.find(({ arn }) => targetName(arn) === targetName(rule.arn))} />
-              </RuleCard>
-            ))}
-            {edited === undefined && <FormError error={set.error} />}
-            {edited !== undefined && (
-              <NotificationDialog
-                rule={shown[edited] ?? emptyNotification}
-                targets={targets.filter(({ state }) => state !== 'not-configured').map(({ arn }) => arn)}
-                pending={set.isPending}
-                error={set.error}
-                onSave={(rule) => save([...shown.slice(0, edited), rule, ...shown.slice(edited + 1)])}
-                onClose={() => {
-                  set.reset();
-                  setEdited(undefined);
-                }}
-              />
-            )}
-          </Stack>
-        )}
-      </Loaded>
-    </Section>
+      name="The notifications"
+      add="Add a notification"
+      none="No rules: the server sends no notifications."
+      saved="The notifications are saved."
+      mayEdit={mayEdit}
+      query={rules}
+      rulesOf={(answer) => answer}
+      set={set}
+      save={set.mutate}
+      row={({ rule, index, onEdit, onRemove }) => (
+        <RuleCard
+          key={`${rule.id} ${index}`}
+          name={`notification ${rule.id || index + 1}`}
+          mayEdit={mayEdit}
+          onEdit={onEdit}
+          onRemove={onRemove}
+        >
+          <Text size="sm">{describeNotification(rule)}</Text>
+          <TargetState target={targets.find(({ arn }) => targetName(arn) === targetName(rule.arn))} />
+        </RuleCard>
+      )}
+      dialog={(shown, index, editor) => (
+        <NotificationDialog
+          rule={shown[index] ?? emptyNotification}
+          targets={targets.filter(({ state }) => state !== 'not-configured').map(({ arn }) => arn)}
+          {...editor}
+        />
+      )}
+    />
   );
 }
 
@@ -181,33 +145,18 @@ function TargetState({ target }: { readonly target: Target | undefined }) {
   );
 }
 
-interface NotificationDialogProps {
+interface NotificationDialogProps extends EditorProps<NotificationRule> {
   readonly rule: NotificationRule;
   readonly targets: readonly string[];
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (rule: NotificationRule) => void;
-  readonly onClose: () => void;
 }
 
-function NotificationDialog({ rule, targets, pending, error, onSave, onClose }: NotificationDialogProps) {
+function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProps) {
   const [edited, setEdited] = useState(rule);
-  const [tried, setTried] = useState(false);
   const problem = notificationProblem(edited);
   const known = Object.entries(eventWords).map(([value, label]) => ({ value, label: `An object is ${label}` }));
   const others = rule.events.filter((event) => eventWords[event] === undefined);
   return (
-    <FormDialog
-      title="A notification"
-      submit="Save notification"
-      pending={pending}
-      error={tried && problem !== undefined ? new Error(problem) : error}
-      onSubmit={() => {
-        setTried(true);
-        if (problem === undefined) onSave(edited);
-      }}
-      onClose={onClose}
-    >
+    <RuleDialog title="A notification" submit="Save notification" edited={edited} problem={problem} {...editor}>
       <Autocomplete
         label="Target"
         description={
@@ -245,6 +194,6 @@ function NotificationDialog({ rule, targets, pending, error, onSave, onClose }: 
           {describeNotification(edited)}
         </Text>
       )}
-    </FormDialog>
+    </RuleDialog>
   );
 }

@@ -3,12 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { EditButton } from '../components/edit-buttons.tsx';
-import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { formatBytes } from '../text/format.ts';
 import { bytesOf, splitBytes, units } from './quota-size.ts';
+import { type EditorProps, SettingSection } from './setting-section.tsx';
 
 interface QuotaSectionProps {
   readonly bucket: string;
@@ -19,7 +17,7 @@ interface QuotaAnswer {
   readonly quota: { readonly bytes: number; readonly used?: number } | null;
 }
 
-/** The most that the bucket may hold. */
+/** Shows the maximum size of the bucket. */
 export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
   const quota = useQuery({
     queryKey: ['quota', bucket],
@@ -33,49 +31,27 @@ export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
       }),
     ['quota'],
   );
-  const [editing, setEditing] = useState(false);
-
-  function save(bytes: number): void {
-    set.mutate(bytes, {
-      onSuccess: () => {
-        setEditing(false);
-        notifyDone(bytes === 0 ? 'The bucket has no quota any more.' : 'The quota is saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <SettingSection
       title="Quota"
       words="The most that all versions of the bucket may take. Uploads above it are refused."
-      action={mayEdit && quota.isSuccess && <EditButton label="Edit the quota" onClick={() => setEditing(true)} />}
+      name="the quota"
+      mayEdit={mayEdit}
+      query={quota}
+      set={set}
+      saved={(bytes) => (bytes === 0 ? 'The bucket has no quota any more.' : 'The quota is saved.')}
+      dialog={(shown, editor) => <QuotaDialog bytes={shown?.bytes ?? 0} {...editor} />}
     >
-      <Loaded name="The quota" query={quota}>
-        {(shown) => (
-          <>
-            {shown === null ? (
-              <Text size="sm" c="dimmed">
-                The bucket has no quota.
-              </Text>
-            ) : (
-              <Usage bytes={shown.bytes} used={shown.used} />
-            )}
-            {editing && (
-              <QuotaDialog
-                bytes={shown?.bytes ?? 0}
-                pending={set.isPending}
-                error={set.error}
-                onSave={save}
-                onClose={() => {
-                  set.reset();
-                  setEditing(false);
-                }}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
-    </Section>
+      {(shown) =>
+        shown === null ? (
+          <Text size="sm" c="dimmed">
+            The bucket has no quota.
+          </Text>
+        ) : (
+          <Usage bytes={shown.bytes} used={shown.used} />
+        )
+      }
+    </SettingSection>
   );
 }
 
@@ -97,12 +73,8 @@ function Usage({ bytes, used }: { readonly bytes: number; readonly used?: number
   );
 }
 
-interface QuotaDialogProps {
+interface QuotaDialogProps extends EditorProps<number> {
   readonly bytes: number;
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (bytes: number) => void;
-  readonly onClose: () => void;
 }
 
 function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProps) {

@@ -12,7 +12,7 @@ import { policyUrl, userUrl } from '../components/urls.ts';
 
 type Row = ReachList['rows'][number];
 
-/** Who can reach the bucket, as the policy engine decides it. */
+/** Lists the users who can reach the bucket, as the policy engine decides it. */
 export function ReachSection({ bucket }: { readonly bucket: string }) {
   const reach = useReach(bucket);
   const rows = reach.data ?? [];

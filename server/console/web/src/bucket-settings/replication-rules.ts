@@ -46,7 +46,7 @@ export function describeReplication(rule: ReplicationRule, place: (arn: string) 
   return [`${which} are sent to ${place(target)}.`, ...(also.length === 0 ? [] : [`Sent too: ${also.join('; ')}.`])];
 }
 
-/** What is wrong with a rule; undefined if it can be saved. */
+/** Returns the reason why a rule cannot be saved; undefined if it can. */
 export function replicationProblem(rule: ReplicationRule, others: readonly ReplicationRule[]): string | undefined {
   if (rule.target === '') return 'Choose a target. Add one first if there is none.';
   if (!Number.isInteger(rule.priority) || rule.priority < 0) return 'The priority is a whole number from 0 on.';

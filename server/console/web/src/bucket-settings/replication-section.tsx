@@ -1,10 +1,6 @@
-import { Badge, Button, Checkbox, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Badge, Checkbox, Group, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useRights } from '../api/session.ts';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { notifyDone } from '../components/feedback.tsx';
-import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import { RemoteTargets } from './remote-targets.tsx';
 import {
   describeReplication,
@@ -15,6 +11,8 @@ import {
 } from './replication-rules.ts';
 import { useRemoteTargets, useReplication, useSetReplication } from './replication-queries.ts';
 import { RuleCard } from './rule-card.tsx';
+import { RuleDialog, RulesSection } from './rules-section.tsx';
+import type { EditorProps } from './setting-section.tsx';
 
 interface ReplicationSectionProps {
   readonly bucket: string;
@@ -22,120 +20,81 @@ interface ReplicationSectionProps {
   readonly mayResync: boolean;
 }
 
-/** Where the versions of the bucket are sent, and how far that is. */
+/** Shows the servers to which the versions of the bucket are sent, and the progress. */
 export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSectionProps) {
   const { may } = useRights();
   const replication = useReplication(bucket);
   const set = useSetReplication(bucket);
   const targets = useRemoteTargets(bucket, may('admin:GetBucketTarget')).data ?? [];
-  const [edited, setEdited] = useState<number>();
   const placeOf = (arn: string) => {
     const target = targets.find((one) => one.arn === arn);
     return target === undefined ? arn : `${target.endpoint}/${target.targetbucket}`;
   };
 
-  function save(rules: readonly ReplicationRule[]): void {
-    set.mutate(
-      { role: replication.data?.role ?? '', rules },
-      {
-        onSuccess: () => {
-          setEdited(undefined);
-          notifyDone('The replication is saved.');
-        },
-      },
-    );
-  }
-
   return (
-    <Section
+    <RulesSection
       title="Replication"
       words="Versions of this bucket are copied to a bucket of another server, here Coffer or MinIO. Both buckets keep versions."
-      action={
-        mayEdit &&
-        replication.isSuccess && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited(replication.data.rules.length)}
-          >
-            Add a replication
-          </Button>
+      name="The replication"
+      add="Add a replication"
+      none="No rules: nothing is copied to another server."
+      saved="The replication is saved."
+      mayEdit={mayEdit}
+      query={replication}
+      rulesOf={({ rules }) => rules}
+      set={set}
+      save={(rules, options) => set.mutate({ role: replication.data?.role ?? '', rules }, options)}
+      row={({ rule, index, onEdit, onRemove }) => (
+        <RuleCard
+          key={`${rule.id} ${index}`}
+          name={`replication ${rule.id || index + 1}`}
+          mayEdit={mayEdit}
+          onEdit={onEdit}
+          onRemove={onRemove}
+        >
+          {!rule.enabled && (
+            <Group>
+              <Badge color="gray">off</Badge>
+            </Group>
+          )}
+          {describeReplication(rule, placeOf).map((sentence) => (
+            <Text size="sm" key={sentence}>
+              {sentence}
+            </Text>
+          ))}
+        </RuleCard>
+      )}
+      below={(rules) =>
+        may('admin:GetBucketTarget') && (
+          <RemoteTargets bucket={bucket} inUse={rules.map(({ target }) => target)} mayResync={mayResync} />
         )
       }
-    >
-      <Loaded name="The replication" query={replication}>
-        {({ rules }) => (
-          <Stack gap="xs">
-            {rules.length === 0 && (
-              <Text size="sm" c="dimmed">
-                No rules: nothing is copied to another server.
-              </Text>
-            )}
-            {rules.map((rule, index) => (
-              <RuleCard
-                key={`${rule.id} ${index}`}
-                name={`replication ${rule.id || index + 1}`}
-                mayEdit={mayEdit}
-                onEdit={() => setEdited(index)}
-                onRemove={() => save(rules.filter((_, at) => at !== index))}
-              >
-                {!rule.enabled && (
-                  <Group>
-                    <Badge color="gray">off</Badge>
-                  </Group>
-                )}
-                {describeReplication(rule, placeOf).map((sentence) => (
-                  <Text size="sm" key={sentence}>
-                    {sentence}
-                  </Text>
-                ))}
-              </RuleCard>
-            ))}
-            {edited === undefined && <FormError error={set.error} />}
-            {may('admin:GetBucketTarget') && (
-              <RemoteTargets bucket={bucket} inUse={rules.map(({ target }) => target)} mayResync={mayResync} />
-            )}
-            {edited !== undefined && (
-              <ReplicationDialog
-                rule={
-                  rules[edited] ?? {
-                    ...emptyReplication,
-                    priority: freePriority(rules),
-                    target: targets.length === 1 ? (targets[0]?.arn ?? '') : '',
-                  }
-                }
-                others={rules.filter((_, at) => at !== edited)}
-                targets={targets.map(({ arn }) => ({ value: arn, label: placeOf(arn) }))}
-                pending={set.isPending}
-                error={set.error}
-                onSave={(rule) => save([...rules.slice(0, edited), rule, ...rules.slice(edited + 1)])}
-                onClose={() => {
-                  set.reset();
-                  setEdited(undefined);
-                }}
-              />
-            )}
-          </Stack>
-        )}
-      </Loaded>
-    </Section>
+      dialog={(rules, index, editor) => (
+        <ReplicationDialog
+          rule={
+            rules[index] ?? {
+              ...emptyReplication,
+              priority: freePriority(rules),
+              target: targets.length === 1 ? (targets[0]?.arn ?? '') : '',
+            }
+          }
+          others={rules.filter((_, at) => at !== index)}
+          targets={targets.map(({ arn }) => ({ value: arn, label: placeOf(arn) }))}
+          {...editor}
+        />
+      )}
+    />
   );
 }
 
-interface ReplicationDialogProps {
+interface ReplicationDialogProps extends EditorProps<ReplicationRule> {
   readonly rule: ReplicationRule;
   readonly others: readonly ReplicationRule[];
   readonly targets: readonly { readonly value: string; readonly label: string }[];
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (rule: ReplicationRule) => void;
-  readonly onClose: () => void;
 }
 
-function ReplicationDialog({ rule, others, targets, pending, error, onSave, onClose }: ReplicationDialogProps) {
+function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDialogProps) {
   const [edited, setEdited] = useState(rule);
-  const [tried, setTried] = useState(false);
   const problem = replicationProblem(edited, others);
   const isKnown = edited.target === '' || targets.some(({ value }) => value === edited.target);
   const box = (field: 'deleteMarkers' | 'deletes' | 'existingObjects', label: string, description: string) => (
@@ -147,17 +106,7 @@ function ReplicationDialog({ rule, others, targets, pending, error, onSave, onCl
     />
   );
   return (
-    <FormDialog
-      title="A replication"
-      submit="Save replication"
-      pending={pending}
-      error={tried && problem !== undefined ? new Error(problem) : error}
-      onSubmit={() => {
-        setTried(true);
-        if (problem === undefined) onSave(edited);
-      }}
-      onClose={onClose}
-    >
+    <RuleDialog title="A replication" submit="Save replication" edited={edited} problem={problem} {...editor}>
       <Select
         label="Target"
         description="Add targets below the rules; that needs admin:SetBucketTarget."
@@ -197,6 +146,6 @@ function ReplicationDialog({ rule, others, targets, pending, error, onSave, onCl
         checked={edited.enabled}
         onChange={(event) => setEdited({ ...edited, enabled: event.currentTarget.checked })}
       />
-    </FormDialog>
+    </RuleDialog>
   );
 }

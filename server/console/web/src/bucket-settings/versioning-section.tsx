@@ -110,7 +110,7 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
             data={[
               { value: 'none', label: 'No default retention' },
               { value: 'GOVERNANCE', label: 'GOVERNANCE: a special right can end it' },
-              { value: 'COMPLIANCE', label: 'COMPLIANCE: nobody can end it' },
+              { value: 'COMPLIANCE', label: 'COMPLIANCE: no user can end it' },
             ]}
             value={edited.mode}
             onChange={(mode) => setEdited({ ...edited, mode: mode ?? 'none' })}

@@ -1,9 +1,7 @@
 import { Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Loaded, Section } from '../components/detail-page.tsx';
-import { EditButton } from '../components/edit-buttons.tsx';
-import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { useSetWebsite, useWebsite, type Website } from './website-queries.ts';
 
 interface WebsiteSectionProps {
@@ -13,51 +11,29 @@ interface WebsiteSectionProps {
 
 const initial: Website = { kind: 'site', index: 'index.html', error: '', host: '', protocol: '', rules: [] };
 
-/** How the bucket answers as a website. */
+/** Shows how the bucket answers as a website. */
 export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
   const website = useWebsite(bucket);
   const set = useSetWebsite(bucket);
-  const [editing, setEditing] = useState(false);
-
-  function save(next: Website | null): void {
-    set.mutate(next, {
-      onSuccess: () => {
-        setEditing(false);
-        notifyDone(next === null ? 'The bucket is no website any more.' : 'The website is saved.');
-      },
-    });
-  }
-
   return (
-    <Section
+    <SettingSection
       title="Website"
       words="Pages of the bucket at the address of its website, if the server has websites. Visitors need the right to read, for example by Access without an account."
-      action={mayEdit && website.isSuccess && <EditButton label="Edit the website" onClick={() => setEditing(true)} />}
+      name="the website"
+      mayEdit={mayEdit}
+      query={website}
+      set={set}
+      saved={(next) => (next === null ? 'The bucket is no website any more.' : 'The website is saved.')}
+      dialog={(shown, editor) => <WebsiteDialog website={shown} {...editor} />}
     >
-      <Loaded name="The website" query={website}>
-        {(shown) => (
-          <>
-            {describeWebsite(shown).map((sentence) => (
-              <Text size="sm" key={sentence} c={shown === null ? 'dimmed' : undefined}>
-                {sentence}
-              </Text>
-            ))}
-            {editing && (
-              <WebsiteDialog
-                website={shown}
-                pending={set.isPending}
-                error={set.error}
-                onSave={save}
-                onClose={() => {
-                  set.reset();
-                  setEditing(false);
-                }}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
-    </Section>
+      {(shown) =>
+        describeWebsite(shown).map((sentence) => (
+          <Text size="sm" key={sentence} c={shown === null ? 'dimmed' : undefined}>
+            {sentence}
+          </Text>
+        ))
+      }
+    </SettingSection>
   );
 }
 
@@ -73,12 +49,8 @@ function describeWebsite(website: Website | null): readonly string[] {
   ];
 }
 
-interface WebsiteDialogProps {
+interface WebsiteDialogProps extends EditorProps<Website | null> {
   readonly website: Website | null;
-  readonly pending: boolean;
-  readonly error: Error | null;
-  readonly onSave: (website: Website | null) => void;
-  readonly onClose: () => void;
 }
 
 function WebsiteDialog({ website, pending, error, onSave, onClose }: WebsiteDialogProps) {

@@ -93,7 +93,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
           <Select
             size="xs"
             label="Mode"
-            description="GOVERNANCE can be ended early by a special right, COMPLIANCE by nobody."
+            description="A special right can end GOVERNANCE early. No user can end COMPLIANCE early."
             data={['GOVERNANCE', 'COMPLIANCE']}
             allowDeselect={false}
             value={edited.mode}
@@ -140,7 +140,7 @@ function LegalHold({ bucket, objectKey, rights, lock }: LockProps) {
   return (
     <Section title="Legal hold">
       <Switch
-        label="Nobody can delete this version while it is on"
+        label="No user can delete this version while it is on"
         checked={lock.legalHold}
         disabled={set.isPending}
         onChange={(event) =>

@@ -1,0 +1,64 @@
+import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Loaded, Section } from '../components/detail-page.tsx';
+import { EditButton } from '../components/edit-buttons.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+
+/** The props of a dialog that edits a setting or a rule. */
+export interface EditorProps<Value> {
+  readonly pending: boolean;
+  readonly error: Error | null;
+  readonly onSave: (value: Value) => void;
+  readonly onClose: () => void;
+}
+
+interface SettingSectionProps<Setting, Input> {
+  readonly title: string;
+  readonly words: string;
+  /** The name of the setting in a sentence, for example `the quota`. */
+  readonly name: string;
+  readonly mayEdit: boolean;
+  readonly query: UseQueryResult<Setting>;
+  readonly set: UseMutationResult<unknown, Error, Input>;
+  /** Returns the message after the setting is saved. */
+  readonly saved: (input: Input) => string;
+  readonly dialog: (setting: Setting, editor: EditorProps<Input>) => ReactNode;
+  readonly children: (setting: Setting) => ReactNode;
+}
+
+/** Shows one setting of a bucket, with a button that opens its dialog. */
+export function SettingSection<Setting, Input>(props: SettingSectionProps<Setting, Input>) {
+  const { title, words, name, mayEdit, query, set, saved, dialog, children } = props;
+  const [editing, setEditing] = useState(false);
+
+  function save(input: Input): void {
+    set.mutate(input, {
+      onSuccess: () => {
+        setEditing(false);
+        notifyDone(saved(input));
+      },
+    });
+  }
+
+  function close(): void {
+    set.reset();
+    setEditing(false);
+  }
+
+  return (
+    <Section
+      title={title}
+      words={words}
+      action={mayEdit && query.isSuccess && <EditButton label={`Edit ${name}`} onClick={() => setEditing(true)} />}
+    >
+      <Loaded name={name.replace(/^the /, 'The ')} query={query}>
+        {(setting) => (
+          <>
+            {children(setting)}
+            {editing && dialog(setting, { pending: set.isPending, error: set.error, onSave: save, onClose: close })}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
