@@ -1,6 +1,6 @@
-/** Who can reach a bucket, and which buckets a user can reach, in the console's HTTP API. */
+/** Answers of the console's HTTP API on who can reach a bucket, and which buckets a user can reach. */
 
-/** What a right is about: `all` of the bucket, or `some`: some keys alone, or only under conditions such as an address. */
+/** The extent of a right: `all` of the bucket, or `some` of it: some keys alone, or only under conditions such as an address. */
 export type Extent = 'all' | 'some';
 
 export const reachRights = ['list', 'read', 'write', 'delete', 'administer'] as const;
@@ -33,7 +33,7 @@ export interface ReachedBuckets {
 }
 
 export interface LifecyclePreview {
-  /** What the rules remove with their next run, and what they remove later if nothing changes. */
+  /** The objects that the rules remove with their next run, and those that they remove later if nothing changes. */
   readonly due: PreviewCounts;
   readonly later: PreviewCounts;
   /** Some of the objects, those that go first before the others. */

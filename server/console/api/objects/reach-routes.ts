@@ -1,6 +1,9 @@
 import { Router } from 'express';
 import { z } from 'zod';
+import { mapLimit } from '../../../../platform/concurrency.ts';
 import { maxLifecycleDocument, parseLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { identityKeys, identityRanges } from '../../../auth/identities/records.ts';
+import { after as afterKey, decodeKey } from '../../../store/keys.ts';
 import { principalNamed } from '../../../administration/caller.ts';
 import { previewLifecycle } from '../../../maintenance/lifecycle/preview-lifecycle.ts';
 import type { LifecyclePreview, ReachedBuckets, Reaching, ReachList } from '../../contract/reach-answers.ts';
@@ -12,13 +15,15 @@ import { principalOf, reachOf } from './reach.ts';
 
 /** The users, or the buckets, whose rights one answer has. */
 const perPage = 100;
+/** The principals whose rights are evaluated at the same time. */
+const breadth = 5;
 /** The attachments of external users and the policies that the first answer has. */
 const maxExternal = 100;
 
 const dayMs = 86_400_000;
 
 /**
- * Tells who can reach a bucket and which buckets a user can reach, as the policy engine decides it. It quotes the rights of others, so that
+ * Answers who can reach a bucket, and which buckets a user can reach, by the policy engine. It quotes the rights of others, so that
  * it needs the right to explain decisions. One answer asks about a bounded number of users or buckets.
  */
 export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
@@ -32,17 +37,19 @@ export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): 
     await objects.headBucket(bucket);
     const { after } = listQuery(request).page;
     const external = after === undefined ? await externals() : { who: [], cut: false };
-    const rows: ReachList['rows'][number][] = [];
-    for (const who of external.who) rows.push({ who, rights: await reachOf(access, principalOf(who), bucket) });
+    const externalRows = await mapLimit(external.who, breadth, async (who) => ({
+      who,
+      rights: await reachOf(access, principalOf(who), bucket),
+    }));
     const users = await usersAfter(after);
-    for (const name of users.names) {
+    const userRows = await mapLimit(users.names, breadth, async (name) => {
       const principal = (await access.credentials(name))?.principal;
       // A disabled user reaches nothing.
-      if (principal === undefined) continue;
-      rows.push({ who: { kind: 'user', name }, rights: await reachOf(access, principal, bucket) });
-    }
+      const rights = principal === undefined ? {} : await reachOf(access, principal, bucket);
+      return { who: { kind: 'user' as const, name }, rights };
+    });
     response.json({
-      rows: rows.filter(({ rights }) => Object.keys(rights).length > 0),
+      rows: [...externalRows, ...userRows].filter(({ rights }) => Object.keys(rights).length > 0),
       ...(users.next !== undefined && { next: users.next }),
       ...(external.cut && { cut: true }),
     } satisfies ReachList);
@@ -67,15 +74,14 @@ export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): 
     return { who, cut: false };
   }
 
+  /** Returns the names of the next users. It reads the records themselves, since the list of identities begins at the first user. */
   async function usersAfter(after: string | undefined) {
+    const { start, end } = identityRanges.users;
+    const range = { start: after === undefined ? start : afterKey(identityKeys.user(after)), end, limit: perPage + 1 };
     const names: string[] = [];
-    const passed = after === undefined ? undefined : Buffer.from(after);
-    for await (const { accessKey } of identities.users()) {
-      if (passed !== undefined && Buffer.compare(Buffer.from(accessKey), passed) <= 0) continue;
-      if (names.length === perPage) return { names, next: names.at(-1) };
-      names.push(accessKey);
-    }
-    return { names, next: undefined };
+    for await (const { key } of services.records.scan(range)) names.push(String(decodeKey(key).at(-1)));
+    const page = names.slice(0, perPage);
+    return { names: page, next: names.length > perPage ? page.at(-1) : undefined };
   }
 
   router.get('/reached-buckets', async (request, response) => {
@@ -87,8 +93,10 @@ export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): 
     const all = await visibleBuckets(exchange, authorizer, await objects.listBuckets());
     const rest = all.filter(({ name }) => name > after);
     const page = rest.slice(0, perPage);
-    const buckets: ReachedBuckets['buckets'][number][] = [];
-    for (const { name } of page) buckets.push({ bucket: name, rights: await reachOf(access, principal, name) });
+    const buckets = await mapLimit(page, breadth, async ({ name }) => ({
+      bucket: name,
+      rights: await reachOf(access, principal, name),
+    }));
     const next = rest.length > perPage ? page.at(-1)?.name : undefined;
     response.json({
       buckets: buckets.filter(({ rights }) => Object.keys(rights).length > 0),
@@ -103,6 +111,10 @@ export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): 
     await authorizer.require(exchange, 's3:ListBucketVersions', bucket, { 's3:prefix': [''] });
     const { document } = await readForm(exchange, z.strictObject({ document: z.string().max(maxLifecycleDocument) }));
     const rules = parseLifecycle(document);
+    // The examples then contain the keys of unfinished uploads.
+    if (rules.some(({ enabled, abortUploadsDays }) => enabled && abortUploadsDays !== undefined)) {
+      await authorizer.require(exchange, 's3:ListBucketMultipartUploads', bucket);
+    }
     await objects.headBucket(bucket);
     const preview = await previewLifecycle({ objects, bucket, rules, now: services.clock().getTime(), dayMs });
     response.json(preview satisfies LifecyclePreview);

@@ -52,7 +52,7 @@ describe('who can reach a bucket', () => {
     const of = (kind: string, name?: string) =>
       rows.find(({ who }) => who.kind === kind && (name === undefined || ('name' in who && who.name === name)))?.rights;
     expect(of('anonymous')).toEqual({ read: 'all' });
-    // What everyone may read, ann may read too.
+    // Ann may read what everyone may read.
     expect(of('user', 'ann')).toEqual({ read: 'all' });
     expect(of('user', 'cem')).toEqual({
       list: 'all',
@@ -135,5 +135,22 @@ describe('the preview of lifecycle rules', () => {
     const ann = new TestBrowser(console.url);
     await ann.signIn({ accessKey: 'ann', secretKey: 'ann-secret' });
     expect((await preview(ann, rules)).status).toBe(403);
+  });
+
+  it('of rules that abort uploads needs the right to list uploads', async () => {
+    const aborting = rules.replace(
+      /<Expiration>.*<\/Expiration>/,
+      '<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>',
+    );
+    const lists = ['s3:GetLifecycleConfiguration', 's3:ListBucketVersions'];
+    await policy('lists', { Action: lists, Resource: 'arn:aws:s3:::docs' });
+    await user('ann', ['lists']);
+    const ann = new TestBrowser(console.url);
+    await ann.signIn({ accessKey: 'ann', secretKey: 'ann-secret' });
+    expect((await preview(ann, rules)).status).toBe(200);
+    expect((await preview(ann, aborting)).status).toBe(403);
+    expect((await preview(ann, aborting.replace('Enabled', 'Disabled'))).status).toBe(200);
+    await policy('lists', { Action: [...lists, 's3:ListBucketMultipartUploads'], Resource: 'arn:aws:s3:::docs' });
+    expect((await preview(ann, aborting)).status).toBe(200);
   });
 });

@@ -11,7 +11,7 @@ const actions: Readonly<Record<ReachRight, { readonly action: string; readonly o
   administer: { action: 's3:PutBucketPolicy', onObjects: false },
 };
 
-/** Keys of the request, which are unknown here; those about the user are known. */
+/** Lists the condition keys of the request, whose values are unknown here. The values of the keys about the user are known. */
 const requestKeys = supportedKeys
   .map((key) => key.toLowerCase())
   .filter((key) => !/^(?:jwt|ldap):|^aws:(?:username|userid|principaltype|groups)$/.test(key));
