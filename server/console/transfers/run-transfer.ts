@@ -4,19 +4,30 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { SignInSession } from '../api/sign-in/sign-in-sessions.ts';
-import { copyObject, deleteObject, renameObject, type SendS3, TransferError } from './transfer-object.ts';
-import { refusal, type StoredTransfer, targetKey } from './transfer.ts';
+import {
+  copyObject,
+  deleteObject,
+  etagOfCopy,
+  type Place,
+  renameObject,
+  type SendS3,
+  TransferError,
+} from './transfer-object.ts';
+import { targetKey } from '../contract/transfer-target.ts';
+import { refusal, type StoredTransfer } from './transfer.ts';
 
-/** What a transfer works with. */
+/** The services that a transfer uses. */
 export interface TransferRun extends Pick<ConsoleServices, 's3' | 'objects' | 'access' | 'clock'> {
   /** The session whose rights the transfer has; undefined when it has ended. */
   readonly session: () => Promise<SignInSession | undefined>;
   /** Saves the progress. Resolves with false where the transfer must stop. */
   readonly save: (next: StoredTransfer) => Promise<boolean>;
   readonly signal: AbortSignal;
+  /** True where another process began the transfer: it may have copied objects without saving the progress. */
+  readonly isResumed: boolean;
 }
 
-/** Objects that are copied at the same time, and those between two saves of the progress. */
+/** The number of objects that are copied at the same time, and of those between two saves of the progress. */
 const breadth = 5;
 const perSave = 50;
 /** Objects of the folders that are counted before the work begins. */
@@ -33,12 +44,15 @@ class TransferWork {
   readonly #run: TransferRun;
   /** In a bucket that has or had versions the server renames nothing. */
   #renames: boolean;
+  /** Until the first save, the objects may be those that the other process copied. */
+  #isRepeated: boolean;
 
   constructor(transfer: StoredTransfer, run: TransferRun) {
     this.#transfer = transfer;
     this.#run = run;
     const { kind, target, bucket } = transfer.form;
     this.#renames = kind !== 'copy' && target.bucket === bucket;
+    this.#isRepeated = run.isResumed;
   }
 
   async work(): Promise<void> {
@@ -53,7 +67,9 @@ class TransferWork {
       await this.#run.save({ ...this.#transfer, state: 'done' });
     } catch (error) {
       if (error instanceof Stopped) return;
-      if (!(error instanceof SessionOver)) throw error;
+      // Listing failed, for example because the bucket is gone: another process would fail in the same way. A failure of the server may pass.
+      const isFinal = error instanceof SessionOver || (error instanceof S3Error && error.status < 500);
+      if (!isFinal) throw error;
       await this.#run.save({ ...this.#transfer, state: 'stopped', reason: error.message });
     }
   }
@@ -133,11 +149,24 @@ class TransferWork {
 
   async #one(send: SendS3, entry: string, key: string): Promise<void> {
     const { bucket, target, kind, replace } = this.#transfer.form;
-    const to = targetKey(this.#transfer.form, entry, key);
-    if (this.#renames && (await renameObject(send, { bucket, key }, to, replace))) return;
+    const from = { bucket, key };
+    const to = { bucket: target.bucket, key: targetKey(this.#transfer.form, entry, key) };
+    if (this.#renames && (await renameObject(send, from, to.key, replace))) return;
     this.#renames = false;
-    await copyObject(send, { bucket, key }, { bucket: target.bucket, key: to }, replace);
-    if (kind !== 'copy') await deleteObject(send, { bucket, key });
+    const etag = await this.#copy(send, from, to, replace);
+    if (kind !== 'copy') await deleteObject(send, from, etag);
+  }
+
+  /** Resolves with the ETag of the copied object. A copy that the other process made before it ended is not a failure. */
+  async #copy(send: SendS3, from: Place, to: Place, replace: boolean): Promise<string> {
+    try {
+      return await copyObject(send, from, to, replace);
+    } catch (error) {
+      const isTaken = error instanceof TransferError && error.code === 'PreconditionFailed';
+      const etag = isTaken && this.#isRepeated && !replace ? await etagOfCopy(send, from, to) : undefined;
+      if (etag === undefined) throw error;
+      return etag;
+    }
   }
 
   #sender({ credentials }: SignInSession): SendS3 {
@@ -185,6 +214,7 @@ class TransferWork {
   async #save(change: Partial<StoredTransfer>): Promise<void> {
     this.#transfer = { ...this.#transfer, ...change };
     if (!(await this.#run.save(this.#transfer))) throw new Stopped();
+    if (change.entry !== undefined || change.after !== undefined) this.#isRepeated = false;
   }
 }
 

@@ -46,31 +46,53 @@ export async function renameObject(send: SendS3, from: Place, to: string, replac
   return true;
 }
 
-/** Copies an object with its metadata and tags. */
-export async function copyObject(send: SendS3, from: Place, to: Place, replace: boolean): Promise<void> {
+/** Copies an object with its metadata and tags. Resolves with the ETag of the copied object. */
+export async function copyObject(send: SendS3, from: Place, to: Place, replace: boolean): Promise<string> {
   const source = `/${from.bucket}/${encodeURIComponent(from.key).replaceAll('%2F', '/')}`;
   const { headers } = checked(await send({ method: 'HEAD', ...from }));
+  const etag = headers['etag'] ?? '';
   const size = Number(headers['content-length'] ?? 0);
   if (size > maxCopy) {
     const tags = headers['x-amz-tagging-count'] === undefined ? {} : await tagHeaders(send, from);
-    return copyInParts(send, { source, size, headers: { ...headers, ...tags } }, to, replace);
+    await copyInParts(send, { source, size, etag, headers: { ...headers, ...tags } }, to, replace);
+    return etag;
   }
-  const copy = { 'x-amz-copy-source': source, ...unlessTaken(replace) };
+  const copy = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': etag, ...unlessTaken(replace) };
   checked(await send({ method: 'PUT', ...to, headers: copy }));
+  return etag;
 }
 
-export async function deleteObject(send: SendS3, place: Place): Promise<void> {
-  checked(await send({ method: 'DELETE', ...place }));
+/** Deletes an object that still has the ETag. A newer object stays. */
+export async function deleteObject(send: SendS3, place: Place, etag: string): Promise<void> {
+  const answer = await send({ method: 'DELETE', ...place, headers: { 'if-match': etag } });
+  if (answer.error?.code === 'PreconditionFailed') {
+    throw new TransferError('PreconditionFailed', 'A newer object replaced it during the copy, and was not deleted.');
+  }
+  checked(answer);
+}
+
+/**
+ * Resolves with the ETag of an object if the target has its body, metadata and number of tags already. The ETag of an object in parts
+ * depends on the sizes of the parts, which a copy changes: such objects count as different.
+ */
+export async function etagOfCopy(send: SendS3, from: Place, to: Place): Promise<string | undefined> {
+  const source = checked(await send({ method: 'HEAD', ...from })).headers;
+  const { headers: target, error } = await send({ method: 'HEAD', ...to });
+  const etag = source['etag'];
+  if (error !== undefined || etag === undefined || etag.includes('-')) return undefined;
+  const names = ['etag', 'x-amz-tagging-count', ...Object.keys(keptHeaders({ ...source, ...target }))];
+  return names.every((name) => source[name] === target[name]) ? etag : undefined;
 }
 
 interface LargeSource {
   readonly source: string;
   readonly size: number;
+  readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: boolean): Promise<void> {
-  const { source, size, headers } = from;
+  const { source, size, etag: sourceEtag, headers } = from;
   const created = checked(await send({ method: 'POST', ...to, query: 'uploads', headers: keptHeaders(headers) }));
   const uploadId = textOf(readXml(created.document, { maxBytes: 10_000 }), 'UploadId') ?? '';
   const upload = `uploadId=${encodeURIComponent(uploadId)}`;
@@ -86,7 +108,7 @@ async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: 
             'x-amz-copy-source': source,
             'x-amz-copy-source-range': `bytes=${start}-${Math.min(start + partSize, size) - 1}`,
             // A change of the source meanwhile would mix two objects.
-            'x-amz-copy-source-if-match': headers['etag'] ?? '',
+            'x-amz-copy-source-if-match': sourceEtag,
           },
         }),
       );
@@ -96,7 +118,8 @@ async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: 
     const body = xmlDocument('CompleteMultipartUpload', parts);
     checked(await send({ method: 'POST', ...to, query: upload, headers: unlessTaken(replace), body }));
   } catch (error) {
-    await send({ method: 'DELETE', ...to, query: upload });
+    // A failure of the abort must not hide the first error. The upload then stays until a lifecycle rule aborts it.
+    await send({ method: 'DELETE', ...to, query: upload }).catch(() => undefined);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { TransferForm, TransferRow } from '../contract/transfer-answers.ts';
+import type { TransferRow } from '../contract/transfer-answers.ts';
+import { nameOf } from '../contract/transfer-target.ts';
 
 const key = z.string().min(1).max(1_024);
 const bucket = z.string().min(1).max(255);
@@ -68,36 +69,4 @@ export function rowOf(id: string, { form, state, reason, done, total, failures, 
 /** The message for the user about a right that was refused. */
 export function refusal({ action, resource }: { readonly action: string; readonly resource: string }): string {
   return `Your policies do not allow ${action} on ${resource}.`;
-}
-
-function nameOf(entry: string): string {
-  const whole = entry.endsWith('/') ? entry.slice(0, -1) : entry;
-  return whole.slice(whole.lastIndexOf('/') + 1);
-}
-
-/** Returns the key of an object after its entry, the chosen object or folder, goes to the target. */
-export function targetKey(
-  { target, rename }: Pick<TransferForm, 'target' | 'rename'>,
-  entry: string,
-  key: string,
-): string {
-  const name = rename ?? nameOf(entry);
-  return `${target.prefix}${name}${entry.endsWith('/') ? `/${key.slice(entry.length)}` : ''}`;
-}
-
-/** Says why a transfer cannot be; undefined if it can. */
-export function transferProblem(form: TransferForm): string | undefined {
-  const { objects, folders, target, rename } = form;
-  const entries = [...objects, ...folders];
-  if (entries.length === 0) return 'Choose objects or folders.';
-  if (rename !== undefined && entries.length > 1) return 'One entry alone can get another name.';
-  if (rename?.includes('/') === true) return 'A name has no slash.';
-  if (target.prefix !== '' && !target.prefix.endsWith('/')) return 'A folder ends in a slash.';
-  if (target.bucket !== form.bucket) return undefined;
-  for (const entry of entries) {
-    const moved = targetKey(form, entry, entry);
-    if (moved === entry) return `${entry} is there already.`;
-    if (entry.endsWith('/') && moved.startsWith(entry)) return `${entry} cannot go into itself.`;
-  }
-  return undefined;
 }

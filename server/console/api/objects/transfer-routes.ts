@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import type { TransferList, TransferRow } from '../../contract/transfer-answers.ts';
-import { targetKey, transferForm, transferProblem } from '../../transfers/transfer.ts';
+import { targetKey, transferProblem } from '../../contract/transfer-target.ts';
+import { transferForm } from '../../transfers/transfer.ts';
 import type { Transfers } from '../../transfers/transfers.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { ConsoleError } from '../console-error.ts';

@@ -138,6 +138,41 @@ describe('a transfer', () => {
     await second.close();
   });
 
+  it('does not delete an object that replaced the copied one meanwhile', async () => {
+    await console.stores.layer.createBucket('archive', { location: '' });
+    await store('a.txt');
+    const { layer } = console.stores;
+    const remove = layer.deleteObject.bind(layer);
+    Object.assign(layer, {
+      async deleteObject(...request: Parameters<typeof remove>) {
+        await layer.putObject(put('docs', 'a.txt', 'newer'));
+        return remove(...request);
+      },
+    });
+    await start({ objects: ['a.txt'], target: { bucket: 'archive', prefix: '' } });
+    expect(await ended()).toMatchObject({ state: 'done', done: 0, failures: 1, failed: [{ key: 'a.txt' }] });
+    expect(await keys()).toEqual(['a.txt']);
+    expect(await keys('archive')).toEqual(['a.txt']);
+  });
+
+  it('finishes a move whose process ended between the copy and the deletion', async () => {
+    await console.stores.layer.createBucket('archive', { location: '' });
+    await store('a.txt');
+    const { layer } = console.stores;
+    const remove = layer.deleteObject.bind(layer);
+    Object.assign(layer, { deleteObject: () => new Promise(() => undefined) });
+    await start({ objects: ['a.txt'], target: { bucket: 'archive', prefix: '' } });
+    await expect.poll(() => keys('archive')).toEqual(['a.txt']);
+    Object.assign(layer, { deleteObject: remove });
+    const second = await TestConsole.start({ stores: console.stores });
+    second.advance(61_000);
+    const browser = new TestBrowser(second.url);
+    await browser.signIn();
+    expect(await ended(browser)).toMatchObject({ state: 'done', done: 1, failures: 0 });
+    expect(await keys()).toEqual([]);
+    await second.close();
+  });
+
   it('stops where its session has ended', async () => {
     await store('a/x');
     const ann = await user('ann', { Action: ['s3:*'], Resource: ['arn:aws:s3:::*'] });

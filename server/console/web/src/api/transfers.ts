@@ -54,8 +54,11 @@ function useEnds(transfers: readonly TransferRow[] | undefined): ReadonlySet<str
 export function useStartTransfer() {
   return useMutation({
     mutationFn: (form: TransferForm) => call<TransferRow>('POST', '/transfers', { body: form }),
-    onSuccess: (row) => {
+    onSuccess: async (row) => {
+      // The answer of an earlier read does not have the row, and would remove it.
+      await queryClient.cancelQueries({ queryKey });
       queryClient.setQueryData<readonly TransferRow[]>(queryKey, (before = []) => [row, ...before]);
+      void queryClient.invalidateQueries({ queryKey });
     },
   });
 }

@@ -1,9 +1,10 @@
 import { Autocomplete, Checkbox, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { nameOf, transferProblem } from '../../../contract/transfer-target.ts';
 import { useBuckets } from '../api/buckets.ts';
 import { useStartTransfer } from '../api/transfers.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { transferProblem, type Selection } from '../jobs/selection.ts';
+import type { Selection } from '../jobs/selection.ts';
 
 interface MoveDialogProps {
   readonly kind: 'rename' | 'move' | 'copy';
@@ -29,16 +30,22 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
   const begin = useStartTransfer();
   const buckets = useBuckets('').data ?? [];
   const rename = count === 1 && name !== oldName ? name : undefined;
-  const to = { bucket: target, prefix: folder };
-  const problem = transferProblem(selection, bucket, to, rename);
+  const form = {
+    kind,
+    bucket,
+    objects: selection.objects.map(({ key }) => key),
+    folders: selection.folders,
+    target: { bucket: target, prefix: folder },
+    ...(rename !== undefined && { rename }),
+    replace,
+  };
+  const problem = transferProblem(form);
   const what = count === 1 ? oldName : `${count} entries`;
 
   function start(): void {
     setTried(true);
     if (problem !== undefined) return;
-    const { objects, folders } = selection;
-    const form = { kind, bucket, objects: objects.map(({ key }) => key), folders, target: to, replace };
-    begin.mutate(rename === undefined ? form : { ...form, rename }, {
+    begin.mutate(form, {
       onSuccess: () => {
         onClose();
         onDone();
@@ -97,9 +104,4 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       )}
     </FormDialog>
   );
-}
-
-function nameOf(key: string): string {
-  const whole = key.endsWith('/') ? key.slice(0, -1) : key;
-  return whole.slice(whole.lastIndexOf('/') + 1);
 }

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { SessionS3Answer } from '../services.ts';
+import { copyObject, deleteObject, etagOfCopy, type SendS3, TransferError } from './transfer-object.ts';
+
+const from = { bucket: 'docs', key: 'a' };
+const to = { bucket: 'other', key: 'b' };
+
+type Operation = Parameters<SendS3>[0];
+
+/** Answers each operation, and remembers it. */
+function double(answerOf: (operation: Operation) => Partial<SessionS3Answer> | Error) {
+  const sent: Operation[] = [];
+  const send: SendS3 = (operation) => {
+    sent.push(operation);
+    const answer = answerOf(operation);
+    if (answer instanceof Error) return Promise.reject(answer);
+    return Promise.resolve({ headers: {}, document: Buffer.alloc(0), ...answer });
+  };
+  return { sent, send };
+}
+
+const head = (headers: Readonly<Record<string, string>> = {}) => ({
+  headers: { etag: '"e1"', 'content-length': '5', ...headers },
+});
+
+it('copies, and deletes, the object that it saw', async () => {
+  const { sent, send } = double(() => head());
+  const etag = await copyObject(send, from, to, true);
+  await deleteObject(send, from, etag);
+  expect(sent.map(({ method, headers }) => [method, headers])).toEqual([
+    ['HEAD', undefined],
+    ['PUT', { 'x-amz-copy-source': '/docs/a', 'x-amz-copy-source-if-match': '"e1"' }],
+    ['DELETE', { 'if-match': '"e1"' }],
+  ]);
+});
+
+it('reports the failure of a copy in parts also where its upload cannot be aborted', async () => {
+  const { send } = double(({ method, query }) => {
+    if (method === 'HEAD') return head({ 'content-length': String(6 * 1024 ** 3) });
+    if (query === 'uploads') return { document: Buffer.from('<R><UploadId>u</UploadId></R>') };
+    if (method === 'PUT') return { error: { code: 'SlowDown', message: 'slow' } };
+    return new TransferError('InternalError', 'the abort failed');
+  });
+  await expect(copyObject(send, from, to, true)).rejects.toThrow('slow');
+});
+
+it.each([
+  ['the same body and metadata', head({ 'x-amz-meta-a': '1' }), true],
+  ['another body', head({ etag: '"e2"', 'x-amz-meta-a': '1' }), false],
+  ['other metadata', head({ 'x-amz-meta-a': '2' }), false],
+  ['more metadata', head({ 'x-amz-meta-a': '1', 'x-amz-meta-b': '1' }), false],
+  ['other tags', head({ 'x-amz-meta-a': '1', 'x-amz-tagging-count': '1' }), false],
+  ['nothing', { error: { code: 'NoSuchKey', message: '' } }, false],
+])('finds a copy in %s: %j', async (_, target, is) => {
+  const { send } = double(({ key }) => (key === 'a' ? head({ 'x-amz-meta-a': '1' }) : target));
+  expect(await etagOfCopy(send, from, to)).toBe(is ? '"e1"' : undefined);
+});
+
+it('does not compare ETags of objects in parts: they depend on the sizes of the parts', async () => {
+  const { send } = double(() => head({ etag: '"e1-2"' }));
+  expect(await etagOfCopy(send, from, to)).toBeUndefined();
+});
