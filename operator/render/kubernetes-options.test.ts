@@ -44,7 +44,7 @@ describe('the NetworkPolicy of a tenant', () => {
   });
 });
 
-const stopSettingsOf = (spec: object) =>
+const stopSettingsOf = (spec: Readonly<Record<string, unknown>>) =>
   server(tenant(spec)).environment.flatMap(({ name }) => (/_SHUTDOWN_/.test(name) ? [name] : []));
 
 describe('a server that is told to stop', () => {
