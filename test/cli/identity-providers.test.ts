@@ -95,10 +95,7 @@ describe('coffer admin idp openid', () => {
   it('warns of a secret on the command line, and tells what is no setting', async () => {
     const update = ['admin', 'idp', 'openid', 'update', 's', 'MAIN'];
     const warned = await attempt([...update, 'client_secret=coffer-secret']);
-    expect([warned.code, warned.stderr]).toEqual([
-      0,
-      expect.stringMatching(/<WARNING> The client_secret is on the/),
-    ]);
+    expect([warned.code, warned.stderr]).toEqual([0, expect.stringMatching(/<WARNING> The client_secret is on the/)]);
     const wrong = await attempt([...update, 'scopes=openid', 'email']);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('key=value; `email` is none')]);
     const unknown = await attempt([...update, 'colour=blue']);
