@@ -332,7 +332,9 @@ describe('the checksum of a multipart upload', () => {
     const { uploadId } = await layer.createMultipartUpload({ bucket: 'bucket', key: 'key', headers, checksum });
     const parts = [];
     for (const [index, bytes] of pieces.entries()) {
-      const { etag, checksum: made } = await layer.putPart(part(uploadId, index + 1, bytes));
+      const value = createHash('sha256').update(bytes).digest('base64');
+      const digests = checksum.type === 'COMPOSITE' ? { checksum: { algorithm: 'SHA256' as const, value } } : {};
+      const { etag, checksum: made } = await layer.putPart(part(uploadId, index + 1, bytes, { digests }));
       parts.push({
         partNumber: index + 1,
         etag,

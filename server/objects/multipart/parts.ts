@@ -71,7 +71,7 @@ export async function putPart(
   const received = await receiveBody(context, {
     body: request.body,
     size: request.size,
-    digests: digestsOfPart(request.digests, upload),
+    digests: digestsOfPart(request.digests, upload, from),
     md5: hasPlainEtag(sealed?.scheme),
     objectKey,
     inlineLimit: -1,
@@ -169,19 +169,21 @@ function commitPart(context: ObjectContext, request: PutPart, record: PartRecord
 
 /**
  * Selects the digests of a part: the checksum algorithm of the upload is always computed, and no other is accepted. An upload without one
- * takes any, and computes that of S3 for parts that come without; but not under a key of the client, which the completion would need.
+ * takes any, and computes that of S3 for parts that come without; but not under a key of the client, which the completion would need. As in
+ * S3, a part that a client sends needs its checksum when the upload has a composite one.
  */
-function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): ExpectedDigests {
+function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord, from: 'client' | 'copy'): ExpectedDigests {
   const given = digests.checksum?.algorithm ?? digests.trailing?.algorithm;
   if (upload.checksum === undefined) {
     const computes = given === undefined && upload.sealed?.scheme !== 'SSE-C';
     return computes ? { ...digests, compute: digests.compute ?? DEFAULT_CHECKSUM.algorithm } : digests;
   }
-  const { algorithm } = upload.checksum;
-  if (given !== undefined && given !== algorithm) {
+  const { algorithm, type } = upload.checksum;
+  const isAbsent = given === undefined && from === 'client' && type === 'COMPOSITE';
+  if (isAbsent || (given !== undefined && given !== algorithm)) {
     throw new S3Error(
       'InvalidRequest',
-      `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: ${given.toLowerCase()}`,
+      `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: ${given?.toLowerCase() ?? 'null'}`,
     );
   }
   return { ...digests, compute: algorithm };

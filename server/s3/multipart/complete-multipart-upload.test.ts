@@ -35,7 +35,10 @@ async function complete(
   const parts = await Promise.all(
     pieces.map(async (piece, index) => {
       const target = `/bucket/key?uploadId=${uploadId}&partNumber=${index + 1}`;
-      const { headers: answer } = await call('PUT', target, { body: piece });
+      // A composite checksum needs that of each part.
+      const isComposite = created['x-amz-checksum-algorithm'] === 'SHA256';
+      const sums: Headers = isComposite ? { 'x-amz-checksum-sha256': sha256(piece).toString('base64') } : {};
+      const { headers: answer } = await call('PUT', target, { body: piece, headers: sums });
       const etag = answer['etag'] ?? '';
       return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag>${listed(piece, index)}</Part>`;
     }),

@@ -27,8 +27,10 @@ async function upload(key: string, created: Headers, each: Headers = {}): Promis
   for (const [index, piece] of pieces.entries()) {
     const number = [1, 5, 9][index];
     const target = `/bucket/${key}?uploadId=${uploadId}&partNumber=${number}`;
-    const { headers } = await calls.call('PUT', target, { body: piece, headers: each });
-    const checksum = 'x-amz-checksum-algorithm' in created ? `<ChecksumSHA256>${sha256(piece)}</ChecksumSHA256>` : '';
+    const hasSums = 'x-amz-checksum-algorithm' in created;
+    const sums: Headers = hasSums ? { 'x-amz-checksum-sha256': sha256(piece) } : {};
+    const { headers } = await calls.call('PUT', target, { body: piece, headers: { ...each, ...sums } });
+    const checksum = hasSums ? `<ChecksumSHA256>${sha256(piece)}</ChecksumSHA256>` : '';
     parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${headers['etag'] ?? ''}</ETag>${checksum}</Part>`);
   }
   const document = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;

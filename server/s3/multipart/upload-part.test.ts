@@ -64,3 +64,30 @@ describe('UploadPart with a checksum of another algorithm than the upload has', 
     expect(await calls.call('PUT', target, { body: content, headers: sum('CRC32C') })).toMatchObject({ status: 200 });
   });
 });
+
+describe('UploadPart without the checksum of its upload', () => {
+  it.each(['CRC32', 'CRC32C', 'SHA1', 'SHA256', 'SHA512'])(
+    'is refused where it is composite: %s',
+    async (algorithm) => {
+      const target = await begin({ 'x-amz-checksum-algorithm': algorithm });
+      expect(await calls.call('PUT', target, { body: content, headers: { 'content-md5': md5 } })).toMatchObject({
+        status: 400,
+        code: 'InvalidRequest',
+        body: `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}, actual checksum Type: null`,
+      });
+    },
+  );
+
+  it('is computed where the checksum is of the whole object', async () => {
+    const whole = { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' };
+    const { headers } = await calls.call('PUT', await begin(whole), { body: content });
+    expect(headers).toMatchObject(sum('CRC32'));
+  });
+
+  it('is computed for a part that is copied', async () => {
+    await calls.call('PUT', '/bucket/source', { body: content });
+    const target = await begin({ 'x-amz-checksum-algorithm': 'CRC32' });
+    const { body } = await calls.call('PUT', target, { headers: { 'x-amz-copy-source': '/bucket/source' } });
+    expect(body).toContain(`<ChecksumCRC32>${sum('CRC32')['x-amz-checksum-crc32']}</ChecksumCRC32>`);
+  });
+});
