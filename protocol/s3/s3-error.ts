@@ -81,6 +81,7 @@ export const s3ErrorCodes = {
   MissingRequestBodyError: [400, 'Request Body is empty'],
   MissingSecurityHeader: [400, 'Your request was missing a required header'],
   MissingFields: [400, 'Missing fields in request.'],
+  NoLoggingStatusForKey: [400, 'There is no such thing as the ?logging sub-resource for a key'],
   NoSuchBucket: [404, 'The specified bucket does not exist'],
   NoSuchBucketPolicy: [404, 'The bucket policy does not exist'],
   NoSuchCORSConfiguration: [404, 'The CORS configuration does not exist'],

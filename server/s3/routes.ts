@@ -71,13 +71,14 @@ import { restoreObject } from './object/restore-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { refusedOperation } from '../../protocol/s3/requests/refused-operation.ts';
 import type { Query } from './request.ts';
 
 export type Level = 'service' | 'bucket' | 'object';
 
 /**
  * Each row: method, level of the path, subresources of the query in alphabetical order, operation. `copy` means the header
- * x-amz-copy-source. A request without a row is answered NotImplemented, or MethodNotAllowed if its query names no subresource.
+ * x-amz-copy-source. `refusedOperation` has the answer to a request without a row.
  */
 export const routes: readonly (readonly [method: string, level: Level, flags: string, operation: Operation])[] = [
   ['GET', 'service', '', listBuckets],
@@ -206,17 +207,20 @@ const table = new Map<string, Operation>(
 /**
  * Returns the operation that a request asks for.
  *
- * @throws S3Error NotImplemented for a subresource without a row, MethodNotAllowed for other methods
+ * @throws S3Error NotImplemented for what this server does not have, MethodNotAllowed for other methods, InvalidArgument and InvalidRequest
+ * for subresources that do not belong together, or not to the path
  */
 export function findOperation(method: string, level: Level, query: Query, isCopy: boolean): Operation {
   const flags = flagsOf(query, isCopy && method === 'PUT' && level === 'object');
   const operation = table.get(`${method} ${level} ${flags}`);
   if (operation !== undefined) return operation;
-  if (flags === '') throw new S3Error('MethodNotAllowed');
-  throw new S3Error(
-    'NotImplemented',
-    `${method} of a ${level} with ${flags.replaceAll(' ', ', ')} is not implemented.`,
-  );
+  throw refusedOperation({ method, level, flags: flags.split(' ').filter(Boolean), served: served(level, flags) });
+}
+
+function served(level: Level, flags: string): readonly string[] {
+  // The routes of a configuration with an ID are of the same subresource.
+  const same = [flags, flags.replace('id ', ''), `id ${flags}`];
+  return [...new Set(routes.filter(([, of, names]) => of === level && same.includes(names)).map(([method]) => method))];
 }
 
 function flagsOf(query: Query, isCopy: boolean): string {
@@ -227,7 +231,12 @@ function flagsOf(query: Query, isCopy: boolean): string {
     if (subresources.has(name) || (name === 'id' && query.has('inventory'))) flags.push(name);
     else if (value === '' && isUnknown(name)) throw new S3Error('NotImplemented', unknown(name));
   }
-  return flags.length > 1 ? flags.sort().join(' ') : (flags[0] ?? '');
+  if (flags.length < 2) return flags[0] ?? '';
+  // As in S3, it only chooses between the two listings of objects.
+  return flags
+    .filter((flag) => flag !== 'list-type')
+    .sort()
+    .join(' ');
 }
 
 /** A name without a value looks like a subresource. S3 also ignores an unknown parameter with a value. */

@@ -94,15 +94,19 @@ describe('documents', () => {
 
 describe('subresources', () => {
   it.each([
-    ['GET', '', 'intelligent-tiering='],
-    ['GET', '/k', 'torrent='],
-    ['GET', '/k', 'no-such-subresource='],
-    ['PUT', '', 'analytics='],
-    ['DELETE', '/k', 'acl='],
-    ['DELETE', '', 'logging='],
-  ])('%s %s?%s is not implemented, and changes nothing', async (method, path, query) => {
+    ['GET', '', 'intelligent-tiering=', 501, 'NotImplemented'],
+    ['GET', '/k', 'torrent=', 501, 'NotImplemented'],
+    ['GET', '/k', 'no-such-subresource=', 501, 'NotImplemented'],
+    ['PUT', '', 'analytics=', 501, 'NotImplemented'],
+    ['DELETE', '/k', 'acl=', 405, 'MethodNotAllowed'],
+    ['DELETE', '', 'logging=', 405, 'MethodNotAllowed'],
+    ['PUT', '/k', 'policy=', 400, 'InvalidRequest'],
+    ['DELETE', '/k', 'lifecycle=', 400, 'InvalidRequest'],
+    ['DELETE', '', 'uploadId=a', 400, 'InvalidRequest'],
+    ['DELETE', '/k', 'tagging=&acl=', 400, 'InvalidArgument'],
+  ])('%s %s?%s is refused, and changes nothing', async (method, path, query, status, code) => {
     await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }));
-    expect(await ask(method, `/${Bucket}${path}`, { query })).toMatchObject({ status: 501, code: 'NotImplemented' });
+    expect(await ask(method, `/${Bucket}${path}`, { query })).toMatchObject({ status, code });
     const answer = await s3.send(new GetObjectCommand({ Bucket, Key: 'k' }));
     expect(await answer.Body?.transformToString()).toBe('kept');
   });

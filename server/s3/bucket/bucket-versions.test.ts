@@ -58,8 +58,8 @@ describe('the versioning of a bucket', () => {
       'BadDigest',
     ],
     ['PUT', '/locked?versioning', suspended, 409, 'InvalidBucketState'],
-    ['DELETE', '/bucket?versioning', {}, 501, 'NotImplemented'],
-    ['PUT', '/bucket/key?versioning', enabled, 501, 'NotImplemented'],
+    ['DELETE', '/bucket?versioning', {}, 405, 'MethodNotAllowed'],
+    ['PUT', '/bucket/key?versioning', enabled, 400, 'InvalidRequest'],
   ] as const)('%s %s is refused', async (method, target, more, status, code) => {
     await test.layer.createBucket('locked', { location: '', objectLock: true });
     expect(await test.call(method, target, more)).toMatchObject({ status, code });

@@ -83,7 +83,7 @@ describe('the inventories of a bucket', () => {
   });
 
   it.each<[string, string, string, string]>([
-    ['no ID', '/bucket?inventory', document(), 'NotImplemented'],
+    ['no ID', '/bucket?inventory', document(), 'InvalidConfigurationId'],
     ['an empty ID', '/bucket?inventory&id=', document(), 'InvalidConfigurationId'],
     ['an ID with a space', '/bucket?inventory&id=a%20b', document('a b'), 'InvalidConfigurationId'],
     ['the ID of another', target('another'), document(), 'IdMismatch'],
