@@ -2,6 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../administration/policies.ts';
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
+import { checkApplicability } from '../../../protocol/policy/check-applicability.ts';
 import { policyWarnings } from '../../../protocol/policy/check-policy-names.ts';
 import { conditionOperatorNames } from '../../../protocol/policy/condition-operators.ts';
 import { knownActions, supportedKeys } from '../../../protocol/policy/known-names.ts';
@@ -102,6 +103,7 @@ export function policyRoutes({ identities }: Administration, authorizer: Authori
     const form = await readForm(exchange, z.strictObject({ document, bucket: z.string().min(1).max(255).optional() }));
     const parsed =
       form.bucket === undefined ? parseNewPolicy(form.document) : parseNewBucketPolicy(form.document, form.bucket);
+    if (form.bucket !== undefined) checkApplicability(parsed);
     response.json({ content: parsed.statements, warnings: policyWarnings(parsed) } satisfies CheckedDocument);
   });
 

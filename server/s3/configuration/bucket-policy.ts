@@ -1,3 +1,4 @@
+import { checkApplicability } from '../../../protocol/policy/check-applicability.ts';
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy, parseNewBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -26,7 +27,7 @@ export const putBucketPolicy: Operation = {
   async handle(call) {
     const text = (await readDocument(call, maxDocument, 'MalformedPolicy')).toString();
     await call.objects.headBucket(call.bucket);
-    parseNewBucketPolicy(text, call.bucket);
+    checkApplicability(parseNewBucketPolicy(text, call.bucket));
     await call.objects.putBucketPolicy(call.bucket, text);
     return emptyAnswer(204);
   },
@@ -54,6 +55,8 @@ export const getBucketPolicyStatus: Operation = {
 
 async function policyOf(call: S3Call): Promise<string> {
   const policy = await call.objects.getBucketPolicy(call.bucket);
-  if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
+  if (policy === undefined) {
+    throw new S3Error('NoSuchBucketPolicy', undefined, { details: { BucketName: call.bucket } });
+  }
   return policy;
 }
