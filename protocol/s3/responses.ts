@@ -3,9 +3,10 @@ import type { S3Error } from './s3-error.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, xmlSentence } from './xml-writer.ts';
 
-/** Writes the XML response of an error. */
+/** Writes the XML response of an error. `more` are elements beside the error's own. */
 export function writeErrorDocument(
   error: S3Error,
+  more: Readonly<Record<string, string>>,
   request: { readonly resource: string; readonly requestId: string; readonly hostId?: string },
 ): string {
   return xmlDocument(
@@ -13,7 +14,7 @@ export function writeErrorDocument(
     [
       element('Code', error.wireCode),
       element('Message', [xmlSentence(error.message)]),
-      ...Object.entries(error.details).map(([name, value]) => element(name, value)),
+      ...Object.entries({ ...more, ...error.details }).map(([name, value]) => element(name, value)),
       element('Resource', request.resource),
       element('RequestId', request.requestId),
       request.hostId === undefined ? undefined : element('HostId', request.hostId),

@@ -37,7 +37,7 @@ export function readTagSet(set: XmlNode, of: Tagged = 'bucket'): Tags {
   for (const tag of childrenOf(set, 'Tag')) {
     const key = requiredText(tag, 'Key');
     if (tags.has(key)) {
-      throw invalidTag(`Cannot provide multiple Tags with the same key: ${shown(key)} is given more than once.`);
+      throw invalidTag(`Cannot provide multiple Tags with the same key: ${shown(key)} is given more than once.`, key);
     }
     tags.set(key, requiredText(tag, 'Value'));
   }
@@ -92,15 +92,21 @@ function checkTag(key: string, value: string): void {
   if (key === '' || key.length > tagLimits.key) {
     throw invalidTag(
       `The TagKey you have provided is invalid: it has 1 to ${tagLimits.key} characters, and ${shown(key)} has ${key.length}.`,
+      key,
     );
   }
   if (value.length > tagLimits.value) {
     throw invalidTag(
       `The TagValue you have provided is invalid: that of ${shown(key)} has ${value.length} characters; at most ${tagLimits.value} are allowed.`,
+      key,
+      value,
     );
   }
   if (key.toLowerCase().startsWith('aws:')) {
-    throw invalidTag(`The TagKey you have provided is invalid: ${shown(key)} begins with aws:, which is reserved.`);
+    throw invalidTag(
+      `The TagKey you have provided is invalid: ${shown(key)} begins with aws:, which is reserved.`,
+      key,
+    );
   }
   for (const [name, text] of [
     ['TagKey', key],
@@ -109,6 +115,8 @@ function checkTag(key: string, value: string): void {
     if (allowed.test(text)) continue;
     throw invalidTag(
       `The ${name} you have provided is invalid: the tag ${shown(key)} has a character other than letters, digits, spaces and + - = . _ : / @.`,
+      key,
+      name === 'TagValue' ? value : undefined,
     );
   }
 }
@@ -119,8 +127,12 @@ function shown(key: string): string {
   return JSON.stringify(key.slice(0, tagLimits.key));
 }
 
-function invalidTag(message: string): S3Error {
-  return new S3Error('InvalidTag', message);
+function invalidTag(message: string, key: string, value?: string): S3Error {
+  const details = {
+    TagKey: key.slice(0, tagLimits.key),
+    ...(value !== undefined && { TagValue: value.slice(0, 256) }),
+  };
+  return new S3Error('InvalidTag', message, { details });
 }
 
 function invalidHeader(text: string): S3Error {

@@ -101,8 +101,13 @@ function errorHeaders({ wireCode, message }: S3Error): Record<string, string> {
   return { 'x-minio-error-code': wireCode, 'x-minio-error-desc': `"${message.replace(/[^ !#-~]/g, '?')}"` };
 }
 
-function document(error: S3Error, request: Pick<IncomingRequest, 'rawPath' | 'requestId' | 'hostStyle'>): string {
-  return writeErrorDocument(error, { resource: resourcePath(request), requestId: request.requestId, hostId });
+function document(
+  error: S3Error,
+  request: Pick<IncomingRequest, 'method' | 'rawPath' | 'requestId' | 'hostStyle'>,
+): string {
+  // The object layer, which refuses to read a delete marker, does not know the method.
+  const more: Record<string, string> = error.code === 'MethodNotAllowed' ? { Method: request.method } : {};
+  return writeErrorDocument(error, more, { resource: resourcePath(request), requestId: request.requestId, hostId });
 }
 
 /** Each XML document of this server begins with these bytes. XML allows whitespace only after them. */

@@ -44,7 +44,9 @@ export function writeConditions(headers: IncomingHttpHeaders): WriteConditions |
   if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined;
   const conditions = etagConditions(headers, '');
   if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
-    throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.');
+    throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.', {
+      details: { Header: 'If-None-Match' },
+    });
   }
   return conditions;
 }
@@ -205,6 +207,7 @@ function checkStorageClass(name: string | undefined): string | undefined {
   throw new S3Error(
     'InvalidStorageClass',
     `The storage class "${name.slice(0, 40)}" is not offered; use STANDARD or REDUCED_REDUNDANCY.`,
+    { details: { StorageClassRequested: name.slice(0, 40) } },
   );
 }
 

@@ -58,7 +58,7 @@ export function documentMd5(headers: IncomingHttpHeaders): ExpectedDigests {
 function contentMd5(headers: IncomingHttpHeaders): string | undefined {
   const md5 = header(headers, 'content-md5');
   if (md5 === undefined || isBase64(md5, 16)) return md5;
-  throw new S3Error('InvalidDigest', 'The Content-MD5 that you specified is not the base64 form of 16 bytes.');
+  throw new S3Error('InvalidDigest', undefined, { details: { 'Content-MD5': md5.slice(0, 100) } });
 }
 
 /**

@@ -63,6 +63,9 @@ describe('findOperation', () => {
   });
 });
 
+/** The names of the rows of a table below. */
+const names = (text: string) => text.split(';').map((row) => row.trim().split(' ')[0] ?? '');
+
 describe('a request that asks for no operation', () => {
   const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'] as const;
   /** Each subresource with its type in the errors of AWS, and the methods that AWS or MinIO have for it. */
@@ -122,7 +125,6 @@ describe('a request that asks for no operation', () => {
     },
   );
 
-  const names = (text: string) => text.split(';').map((row) => row.trim().split(' ')[0] ?? '');
   const onlyOf = (text: string, other: string) => names(text).filter((name) => !names(other).includes(name));
 
   it.each(onlyOf(ofBucket, ofObject))('no key has %s', (name) => {

@@ -98,7 +98,14 @@ function applyTo(rule: NonNullable<Rule>, name: string, value: string, call: S3C
   }
   if (rule.except.includes(value.toLowerCase())) return;
   const argument = name.startsWith('?') ? name.slice(1) : name;
-  throw new S3Error(rule.code, messageOf(name, argument, rule), { details: { ArgumentName: argument } });
+  const details: Record<string, string> = { ArgumentName: argument };
+  if (!name.startsWith('?')) {
+    if (rule.code === 'NotImplemented') details['Header'] = argument;
+  } else if (rule.code === 'InvalidArgument') {
+    // Not that of a header, which may be a key.
+    details['ArgumentValue'] = value.slice(0, 100);
+  }
+  throw new S3Error(rule.code, messageOf(name, argument, rule), { details });
 }
 
 /** Uses the text of AWS if there is one. It does not repeat the value, which may be a key. */
@@ -112,7 +119,7 @@ function messageOf(name: string, argument: string, { code, why }: Extract<Rule, 
 
 function unknownHeader(name: string): S3Error {
   return new S3Error('NotImplemented', `The header ${name.slice(0, 100)} is not implemented.`, {
-    details: { ArgumentName: name.slice(0, 100) },
+    details: { ArgumentName: name.slice(0, 100), Header: name.slice(0, 100) },
   });
 }
 

@@ -17,10 +17,12 @@ export const maxCompleteDocument = 4 * 1_024 * 1_024;
 const maxElements = 10 * mostParts;
 
 /**
+ * Reads the list of parts. Errors name the upload.
+ *
  * @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidRequest
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  */
-export function parseCompleteMultipartUpload(body: string | Buffer): readonly CompletedPart[] {
+export function parseCompleteMultipartUpload(body: string | Buffer, uploadId = ''): readonly CompletedPart[] {
   // Here an empty body has another code than in other operations.
   if (body.length === 0) throw malformed('the document is empty');
   const parts = childrenOf(
@@ -36,6 +38,7 @@ export function parseCompleteMultipartUpload(body: string | Buffer): readonly Co
       throw new S3Error(
         'InvalidPartOrder',
         `The list of parts was not in ascending order. Parts must be ordered by part number: part ${partNumber} comes after part ${before}.`,
+        { details: { UploadId: uploadId.slice(0, 100) } },
       );
     }
     before = partNumber;

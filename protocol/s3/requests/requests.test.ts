@@ -200,7 +200,7 @@ describe('ServerSideEncryptionConfiguration', () => {
 describe('error documents', () => {
   it('name code, message, details, resource and request', () => {
     const error = new S3Error('NoSuchKey', undefined, { details: { Key: 'a<b' } });
-    const document = writeErrorDocument(error, { resource: '/b/a<b', requestId: 'R1', hostId: 'H' });
+    const document = writeErrorDocument(error, {}, { resource: '/b/a<b', requestId: 'R1', hostId: 'H' });
     expect(readErrorDocument(document)?.fields).toEqual({
       Code: 'NoSuchKey',
       Message: 'The specified key does not exist.',

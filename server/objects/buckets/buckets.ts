@@ -46,7 +46,9 @@ export async function createBucket(
   };
   const value = encodeBucket(options.acl === undefined ? record : withGrants(record, resolveAcl(options.acl, ownerId)));
   await commitChange(context, async () => {
-    if ((await findBucket(context.records, bucket)) !== undefined) throw new S3Error('BucketAlreadyOwnedByYou');
+    if ((await findBucket(context.records, bucket)) !== undefined) {
+      throw new S3Error('BucketAlreadyOwnedByYou', undefined, { details: { BucketName: bucket } });
+    }
     const event = bucketEvent(context, 's3:BucketCreated:*', { bucket, record, by });
     return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined, event };
   });

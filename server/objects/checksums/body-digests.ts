@@ -107,12 +107,14 @@ function compare(name: string, expected: string, actual: Buffer | undefined): vo
   if (actual === undefined) return;
   const bytes = Buffer.from(expected, 'base64');
   if (bytes.length !== actual.length || bytes.toString('base64') !== expected) {
-    throw new S3Error('InvalidDigest', `The ${name} that you specified, ${expected.slice(0, 100)}, is not valid.`);
+    throw new S3Error('InvalidDigest', `The ${name} you specified was invalid.`, {
+      details: { [name]: expected.slice(0, 100) },
+    });
   }
   if (!bytes.equals(actual)) {
-    throw new S3Error(
-      'BadDigest',
-      `The ${name} that you specified, ${expected}, did not match what the server received, ${actual.toString('base64')}.`,
-    );
+    const what = name === 'Content-MD5' ? 'what we received' : 'the calculated checksum';
+    throw new S3Error('BadDigest', `The ${name} you specified did not match ${what}.`, {
+      details: { ExpectedDigest: expected, CalculatedDigest: actual.toString('base64') },
+    });
   }
 }

@@ -54,7 +54,11 @@ async function upload({ layer }: TestLayer, encryption: RequestedEncryption | un
   const parts = [];
   for (const [index, bytes] of [FIRST, Buffer.from(PIN)].entries()) {
     const part = { uploadId, partNumber: index + 1, ...keyOf(encryption) };
-    const stored = await layer.putPart({ ...put('bucket', 'parts', bytes), ...part });
+    // A composite checksum needs that of each part.
+    const hash = checksum?.type === 'COMPOSITE' ? checksum.algorithm : undefined;
+    const value = hash && createHash(hash.toLowerCase()).update(bytes).digest('base64');
+    const digests = hash && value !== undefined ? { checksum: { algorithm: hash, value } } : {};
+    const stored = await layer.putPart({ ...put('bucket', 'parts', bytes, { digests }), ...part });
     parts.push({
       partNumber: index + 1,
       etag: stored.etag,

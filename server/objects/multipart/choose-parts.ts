@@ -32,6 +32,7 @@ export interface OpenedPart extends StoredPart {
  * `MalformedXML`.
  */
 export function chooseParts(
+  uploadId: string,
   listed: CompleteMultipartUpload['parts'],
   uploaded: ReadonlyMap<number, OpenedPart>,
 ): readonly OpenedPart[] {
@@ -39,12 +40,14 @@ export function chooseParts(
   const chosen: OpenedPart[] = [];
   let previous = 0;
   for (const { partNumber, etag, checksum } of listed) {
-    if (partNumber <= previous) throw new S3Error('InvalidPartOrder');
+    if (partNumber <= previous) {
+      throw new S3Error('InvalidPartOrder', undefined, { details: { UploadId: uploadId } });
+    }
     previous = partNumber;
     const part = uploaded.get(partNumber);
     if (part === undefined || part.digests.etag !== etag || !sameChecksum(checksum, part.digests.checksum)) {
       throw new S3Error('InvalidPart', undefined, {
-        details: { PartNumber: String(partNumber), ETag: etag.slice(0, 100) },
+        details: { UploadId: uploadId, PartNumber: String(partNumber), ETag: etag.slice(0, 100) },
       });
     }
     chosen.push(part);
@@ -120,10 +123,7 @@ export function checkWholeObject(
   // Clients send a composite checksum with and without the count of parts.
   const accepted = checksum === undefined ? [] : [checksum.value, checksum.value.replace(/-\d+$/, '')];
   if (given.algorithm === checksum?.algorithm && accepted.includes(given.value)) return;
-  throw new S3Error(
-    'BadDigest',
-    `The ${given.algorithm} that you specified, ${given.value.slice(0, 100)}, did not match what the server computed.`,
-  );
+  throw new S3Error('BadDigest', `The ${given.algorithm} you specified did not match the calculated checksum.`);
 }
 
 /**

@@ -74,7 +74,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkCurrent(place, request.onlyId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
-  checkWriteConditions(request.conditions, await comparable(context, bucket, current?.record, request.conditions));
+  checkWriteConditions(request.conditions, await comparable(context, bucket, current?.record, request.conditions), key);
   checkChecksumMode(upload.record.checksum, request);
   const { sealed } = upload.record;
   const objectKey = ownKey(request, sealed);
@@ -256,7 +256,7 @@ async function listedParts(
     if (upload.record.checksum !== undefined || parts.some(({ checksum }) => checksum !== undefined)) {
       checkOpened(uploaded);
     }
-    return chooseParts(parts, uploaded);
+    return chooseParts(uploadId, parts, uploaded);
   } catch (error) {
     const still = await findUpload(records, bucket, key, uploadId);
     if (still?.revision !== upload.revision) throw new StoredDataError('changed', 'the upload ended', { cause: error });

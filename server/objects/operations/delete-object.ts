@@ -94,7 +94,7 @@ async function deleteCurrent(
     return { result: undefined };
   }
   checkIdentity(current?.record, onlyId);
-  checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
+  checkDeleteConditions(conditions, await comparable(context, bucket, current?.record, conditions), key);
   // A bucket that becomes versioned at this moment keeps the object.
   const { expect } = guardBucket(bucket, stored);
   const removal = { bucket, key, stored: stored.record, by, expires: isDue !== undefined };
@@ -150,7 +150,7 @@ async function removeVersion(
   const stored = await getBucket(context.records, bucket);
   const record = found?.stored.record;
   checkIdentity(record, onlyId);
-  checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions));
+  checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions), key);
   if (found === undefined || record === undefined) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;

@@ -50,7 +50,7 @@ describe('write conditions', () => {
     [{ ifNoneMatch: ['x'] }, current, 'ok'],
     [{ ifMatch: ['abc'], ifNoneMatch: ['abc'] }, current, 'PreconditionFailed'],
   ])('%j over %j: %s', (conditions, there, expected) => {
-    expect(codeOf(() => checkWriteConditions(conditions, there))).toBe(expected);
+    expect(codeOf(() => checkWriteConditions(conditions, there, 'key'))).toBe(expected);
   });
 });
 

@@ -40,9 +40,13 @@ interface Current {
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
  */
-export function checkWriteConditions(conditions: WriteConditions | undefined, current: Current | undefined): void {
+export function checkWriteConditions(
+  conditions: WriteConditions | undefined,
+  current: Current | undefined,
+  key: string,
+): void {
   if (conditions?.ifMatch !== undefined) {
-    if (current === undefined) throw new S3Error('NoSuchKey');
+    if (current === undefined) throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
     if (!matches(conditions.ifMatch, current.etag)) throw failed('If-Match');
   }
   if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
@@ -59,10 +63,11 @@ export function checkWriteConditions(conditions: WriteConditions | undefined, cu
 export function checkDeleteConditions(
   conditions: DeleteConditions | undefined,
   current: (Current & { readonly size: number }) | undefined,
+  key: string,
 ): void {
   if (conditions === undefined) return;
   const { ifMatch, size, lastModified } = conditions;
-  checkWriteConditions(ifMatch && { ifMatch }, current);
+  checkWriteConditions(ifMatch && { ifMatch }, current, key);
   if (current === undefined) return;
   if (size !== undefined && size !== current.size) throw failed('x-amz-if-match-size');
   if (lastModified !== undefined && !sameTime(lastModified.getTime(), current.modified)) {

@@ -98,10 +98,10 @@ function withSourceEtag(digests: Digests, replica: PutObject['replica']): Digest
 /** Throws as `checkWriteConditions`. */
 async function checkConditions(
   context: ObjectContext,
-  { bucket, conditions }: PutObject,
+  { bucket, key, conditions }: PutObject,
   { current }: Place,
 ): Promise<void> {
-  checkWriteConditions(conditions, await comparable(context, bucket, current?.record, conditions));
+  checkWriteConditions(conditions, await comparable(context, bucket, current?.record, conditions), key);
 }
 
 function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {

@@ -78,8 +78,8 @@ async function plan(context: ObjectContext, request: RenameObject, attempt: numb
       'An object with a restored copy, or one that is being restored, cannot be renamed: wait until the copy has ended.',
     );
   }
-  checkConditions(fromConditions, await comparable(context, bucket, record, fromConditions));
-  checkConditions(toConditions, await comparable(context, bucket, target.current?.record, toConditions));
+  checkConditions(fromConditions, from, await comparable(context, bucket, record, fromConditions));
+  checkConditions(toConditions, to, await comparable(context, bucket, target.current?.record, toConditions));
   checkRemovable(record, context.lockClock.earliest(), false);
   await request.allowTags(record.tags ?? {});
   const sealed = record.sealed && (await sealedFor(context, record.id, record.sealed, request));
@@ -144,10 +144,13 @@ function isRepeated(earlier: Receipt | undefined, receipt: Receipt | undefined):
 /** Throws `PreconditionFailed`, also where a read answers `NotModified`, and `NoSuchKey` for If-Match of an absent object. */
 function checkConditions(
   conditions: ReadConditions,
+  key: string,
   object: { readonly etag: string; readonly modified: number } | undefined,
 ): void {
   if (object === undefined) {
-    if (conditions.ifMatch !== undefined) throw new S3Error('NoSuchKey');
+    if (conditions.ifMatch !== undefined) {
+      throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
+    }
     if (conditions.ifModifiedSince === undefined) return;
     throw new S3Error('PreconditionFailed', undefined, { details: { Condition: 'If-Modified-Since' } });
   }

@@ -12,7 +12,11 @@ export const getBucketEncryption: Operation = {
   action: 's3:GetEncryptionConfiguration',
   async handle(call) {
     const encryption = await call.objects.getBucketEncryption(call.bucket);
-    if (encryption === undefined) throw new S3Error('ServerSideEncryptionConfigurationNotFoundError');
+    if (encryption === undefined) {
+      throw new S3Error('ServerSideEncryptionConfigurationNotFoundError', undefined, {
+        details: { BucketName: call.bucket },
+      });
+    }
     return xmlAnswer(writeBucketEncryption(encryption));
   },
 };

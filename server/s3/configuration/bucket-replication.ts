@@ -18,7 +18,9 @@ export const getBucketReplication: Operation = {
   action: 's3:GetReplicationConfiguration',
   async handle(call) {
     const configuration = await call.objects.getBucketReplication(call.bucket);
-    if (configuration === undefined) throw new S3Error('ReplicationConfigurationNotFoundError');
+    if (configuration === undefined) {
+      throw new S3Error('ReplicationConfigurationNotFoundError', undefined, { details: { BucketName: call.bucket } });
+    }
     return xmlAnswer(writeReplication(configuration));
   },
 };

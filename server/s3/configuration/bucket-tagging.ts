@@ -10,7 +10,7 @@ export const getBucketTagging: Operation = {
   action: 's3:GetBucketTagging',
   async handle(call) {
     const tags = await call.objects.getBucketTags(call.bucket);
-    if (tags === undefined) throw new S3Error('NoSuchTagSet');
+    if (tags === undefined) throw new S3Error('NoSuchTagSet', undefined, { details: { BucketName: call.bucket } });
     return xmlAnswer(writeTagging(tags));
   },
 };

@@ -24,12 +24,14 @@ export const completeMultipartUpload: Operation = {
   async handle(call) {
     await checkRepeatedEncryption(call);
     const customerKey = customerKeyOf(call);
+    const uploadId = uploadIdOf(call);
     const request = {
       bucket: call.bucket,
       key: call.key,
-      uploadId: uploadIdOf(call),
+      uploadId,
       parts: parseCompleteMultipartUpload(
         await readDocument(call, maxCompleteDocument, 'MalformedXML', documentMd5(call.request.headers)),
+        uploadId,
       ),
       ...wholeObject(call.request.headers),
       conditions: writeConditions(call.request.headers),

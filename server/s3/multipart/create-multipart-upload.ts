@@ -62,7 +62,7 @@ async function checkConditions(call: S3Call): Promise<void> {
   if (conditions === undefined) return;
   const { bucket, key: prefix } = call;
   const { objects } = await call.objects.listObjects({ bucket, prefix, delimiter: '', after: '', limit: 1 });
-  checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);
+  checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined, prefix);
 }
 
 /** CRC-64 is always of the full object. The other algorithms are composite by default. */

@@ -14,7 +14,7 @@ export const maxPartNumber = 10_000;
 
 export function uploadIdOf(call: S3Call): string {
   const uploadId = call.query.get('uploadId') ?? '';
-  if (uploadId === '') throw new S3Error('NoSuchUpload');
+  if (uploadId === '') throw new S3Error('NoSuchUpload', undefined, { details: { UploadId: '' } });
   return uploadId;
 }
 
