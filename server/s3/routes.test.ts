@@ -66,6 +66,8 @@ describe('findOperation', () => {
 /** The names of the rows of a table below. */
 const names = (text: string) => text.split(';').map((row) => row.trim().split(' ')[0] ?? '');
 
+const onlyOf = (text: string, other: string) => names(text).filter((name) => !names(other).includes(name));
+
 describe('a request that asks for no operation', () => {
   const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH'] as const;
   /** Each subresource with its type in the errors of AWS, and the methods that AWS or MinIO have for it. */
@@ -124,8 +126,6 @@ describe('a request that asks for no operation', () => {
       expect(of).toContain(refusal(method, level, name)?.code);
     },
   );
-
-  const onlyOf = (text: string, other: string) => names(text).filter((name) => !names(other).includes(name));
 
   it.each(onlyOf(ofBucket, ofObject))('no key has %s', (name) => {
     for (const method of methods) {
