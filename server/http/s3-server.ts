@@ -18,6 +18,7 @@ import {
   type ServerOptions,
 } from 'node:http';
 import { type FindSource, createSourceFinder } from './contract/source-address.ts';
+import { joinRepeatedMetadata } from './repeated-metadata.ts';
 import { tlsVersionOf } from './contract/tls-version.ts';
 import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
@@ -60,7 +61,7 @@ function toIncomingRequest(
   const { url = '/' } = message;
   const absolute = url.startsWith('/') ? undefined : splitAbsolute(message);
   const target = absolute?.target ?? url;
-  const headers = absolute?.headers ?? message.headers;
+  const headers = absolute?.headers ?? joinedHeaders(message);
   const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
   const question = target.indexOf('?');
   return {
@@ -79,6 +80,12 @@ function toIncomingRequest(
     audit: options.audit,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
   };
+}
+
+function joinedHeaders(message: IncomingMessage): IncomingHttpHeaders {
+  // Few requests repeat a header.
+  const repeats = message.rawHeaders.length > 2 * Object.keys(message.headers).length;
+  return repeats ? joinRepeatedMetadata(message) : message.headers;
 }
 
 /**

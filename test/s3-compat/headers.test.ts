@@ -45,6 +45,19 @@ describe('what an object is described by leaves as the bytes that came', () => {
     }
   });
 
+  it('and repeated metadata is joined by a comma, as it is signed', async () => {
+    const { head } = signByHand(server, {
+      method: 'PUT',
+      path: `/${Bucket}/repeated`,
+      headers: { 'content-length': '1', 'x-amz-meta-many': '1, one,2' },
+      payload: 'UNSIGNED-PAYLOAD',
+    });
+    const repeated = head.replace(/x-amz-meta-many: 1, one,2/i, 'x-amz-meta-many: 1, one\r\nX-Amz-Meta-Many: 2');
+    expect(repeated).not.toBe(head);
+    expect((await sendRaw(server.s3, Buffer.from(`${repeated}x`))).status).toBe(200);
+    expect((await ask('HEAD', '/repeated')).head).toContain('\r\nx-amz-meta-many: 1, one,2\r\n');
+  });
+
   it('but for metadata that is not ASCII, which is encoded as in RFC 2047, through a copy too', async () => {
     const sent = {
       'x-amz-meta-latin': 'caf\u00e9',
