@@ -36,6 +36,16 @@ describe('mc batch', () => {
     expect(await call('root', 'DELETE', `cancel-job?id=${id}`)).toMatchObject(gone);
   });
 
+  it('lists the jobs that are kept with their counts', async () => {
+    const { call } = await batchAdmin();
+    const { id } = (await call('root', 'POST', 'start-job', { plain: definition })).value as { readonly id: string };
+    const time = '2026-01-01T00:00:00.000Z';
+    const counts = { objects: 0, deleteMarkers: 0, failed: 0 };
+    expect((await call('root', 'GET', '/minio/admin/coffer/v1/batch-jobs')).value).toEqual({
+      jobs: [{ id, type: 'expire', bucket: 'logs', user: 'root', started: time, updated: time, ...counts }],
+    });
+  });
+
   it('refuses a wrong definition with the name of the field', async () => {
     const { call } = await batchAdmin();
     const plain = `${definition}      colour: red\n`;
@@ -67,6 +77,7 @@ describe('mc batch', () => {
   it.each([
     ['POST', 'start-job'],
     ['GET', 'list-jobs'],
+    ['GET', '/minio/admin/coffer/v1/batch-jobs'],
     ['GET', 'status-job?jobId=a'],
     ['GET', 'describe-job?jobId=a'],
     ['DELETE', 'cancel-job?id=a'],

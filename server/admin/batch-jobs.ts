@@ -6,12 +6,13 @@ import { ownerOf } from '../auth/identities/subject.ts';
 import { maxDefinition, parseBatchDefinition } from '../maintenance/batch/batch-definition.ts';
 import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/batch-jobs.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
-import { type AdminAnswer, type AdminCall, adminPath, json, nothing, nowOf, type Route } from './call.ts';
+import { type AdminAnswer, type AdminCall, adminPath, cofferPath, json, nothing, nowOf, type Route } from './call.ts';
 
 /** The calls of `mc batch`. */
 export const batchRoutes: readonly Route[] = [
   { method: 'POST', path: adminPath('start-job'), action: 'admin:StartBatchJob', serve: start },
   { method: 'GET', path: adminPath('list-jobs'), action: 'admin:ListBatchJobs', serve: list },
+  { method: 'GET', path: cofferPath('batch-jobs'), action: 'admin:ListBatchJobs', serve: listKept },
   { method: 'GET', path: adminPath('status-job'), action: 'admin:ListBatchJobs', serve: status },
   { method: 'GET', path: adminPath('describe-job'), action: 'admin:DescribeBatchJob', serve: describe },
   { method: 'DELETE', path: adminPath('cancel-job'), action: 'admin:CancelBatchJob', serve: cancel },
@@ -51,6 +52,26 @@ async function list(call: AdminCall): Promise<AdminAnswer> {
   const type = call.query.get('jobType') ?? '';
   const jobs = (await jobsOf(call).list()).filter((job) => isWaiting(job) && (type === '' || job.type === type));
   return json({ jobs: jobs.map(shown) });
+}
+
+/** Shows also the jobs that ended, as long as they are kept, the newest first. */
+async function listKept(call: AdminCall): Promise<AdminAnswer> {
+  const jobs = await jobsOf(call).list();
+  return json({ jobs: jobs.map(progressOf).toReversed() });
+}
+
+function progressOf({ definition: _definition, started, updated, ended, after, ...job }: BatchJob) {
+  return {
+    ...job,
+    ...(after !== undefined && { lastKey: after }),
+    started: isoTime(started),
+    updated: isoTime(updated),
+    ...(ended !== undefined && { ended: isoTime(ended) }),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 async function status(call: AdminCall): Promise<AdminAnswer> {
@@ -115,8 +136,8 @@ function metricOf(job: BatchJob) {
   return {
     jobID: id,
     jobType: type,
-    startTime: new Date(started).toISOString(),
-    lastUpdate: new Date(updated).toISOString(),
+    startTime: isoTime(started),
+    lastUpdate: isoTime(updated),
     retryAttempts: 0,
     complete: ended !== undefined && failed === 0,
     failed: ended !== undefined && failed > 0,
@@ -127,7 +148,7 @@ function metricOf(job: BatchJob) {
 
 function shown({ id, type, user, started, updated }: BatchJob) {
   // Go counts durations in nanoseconds.
-  return { id, type, user, started: new Date(started).toISOString(), elapsed: (updated - started) * 1e6 };
+  return { id, type, user, started: isoTime(started), elapsed: (updated - started) * 1e6 };
 }
 
 function jobsOf({ services }: AdminCall): BatchJobs {

@@ -98,6 +98,7 @@ it.each([
   ['buckets/research', 'a.json'],
   ['buckets/research?versions=1', 'current'],
   ['buckets/research?object=a.json', 'Content type'],
+  ['buckets/research?at=2026-01-01T00:00:00Z', 'Nothing was in here then'],
   ['buckets/research/settings', 'Public access block'],
   ['access-keys', 'Access keys'],
   ['account', 'Account'],
@@ -117,6 +118,8 @@ it.each([
   ['work', 'Verify the store'],
   ['configuration', 'site'],
   ['keys', 'No key service'],
+  ['batch-jobs', 'No batch jobs'],
+  ['tiers', 'No tiers'],
   ['sessions', 'this one'],
 ])('has no finding on the page %s', async (path, text) => {
   const { page } = visitor;

@@ -50,6 +50,12 @@ export const consoleActions = [
   'admin:SetBucketQuota',
   'admin:GetBucketTarget',
   'admin:SetBucketTarget',
+  'admin:ListBatchJobs',
+  'admin:StartBatchJob',
+  'admin:DescribeBatchJob',
+  'admin:CancelBatchJob',
+  'admin:ListTier',
+  'admin:SetTier',
 ] as const;
 
 export type ConsoleAction = (typeof consoleActions)[number];

@@ -47,7 +47,16 @@ const callNames: ReadonlySet<string> = new Set([
   'list-remote-targets',
   'set-remote-target',
   'remove-remote-target',
+  'start-job',
+  'describe-job',
+  'cancel-job',
+  'coffer/batch-jobs',
+  'tier',
+  'tier-stats',
 ]);
+
+/** The calls that name a tier in their path. */
+const tierCall = /^tier\/[A-Z0-9][A-Z0-9._-]{0,63}$/;
 
 /**
  * Calls of the admin API for the pages: `/admin/NAME?…` with the method, query and body of the call, whose documents are plain. Errors have
@@ -81,7 +90,7 @@ export function adminCallRoutes({ admin }: Pick<ConsoleServices, 'admin'>, autho
 /** Returns the path of the admin API for `/NAME`; undefined for a call that no page uses. */
 export function adminPathOf(path: string): string | undefined {
   const name = path.slice(1);
-  if (!callNames.has(name)) return undefined;
+  if (!callNames.has(name) && !tierCall.test(name)) return undefined;
   return name.startsWith('coffer/')
     ? `/minio/admin/coffer/v1/${name.slice('coffer/'.length)}`
     : `/minio/admin/v4/${name}`;

@@ -101,6 +101,16 @@ describe('the calls about operations', () => {
     ['PUT', '/admin/set-config-kv', 'admin:ConfigUpdate'],
     ['POST', '/admin/coffer/snapshot?name=x', 'admin:SnapshotStore'],
     ['POST', '/admin/service?action=restart', 'admin:ServiceRestart'],
+    ['GET', '/admin/coffer/batch-jobs', 'admin:ListBatchJobs'],
+    ['GET', '/admin/describe-job?jobId=x', 'admin:DescribeBatchJob'],
+    ['POST', '/admin/start-job', 'admin:StartBatchJob'],
+    ['DELETE', '/admin/cancel-job?id=x', 'admin:CancelBatchJob'],
+    ['GET', '/admin/tier', 'admin:ListTier'],
+    ['GET', '/admin/tier-stats', 'admin:ListTier'],
+    ['GET', '/admin/tier/COLD', 'admin:ListTier'],
+    ['PUT', '/admin/tier', 'admin:SetTier'],
+    ['POST', '/admin/tier/COLD', 'admin:SetTier'],
+    ['DELETE', '/admin/tier/COLD', 'admin:SetTier'],
     ['GET', '/admin/export-iam', 'admin:ExportIAM'],
   ])('%s %s need a right, which the refusal names', async (method, path, action) => {
     const ann = await userWith();

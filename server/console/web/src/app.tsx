@@ -37,6 +37,8 @@ const WorkPage = lazy(async () => ({ default: (await import('./operations/work-p
 const ConfigurationPage = lazy(async () => ({
   default: (await import('./operations/configuration-page.tsx')).ConfigurationPage,
 }));
+const BatchPage = lazy(async () => ({ default: (await import('./operations/batch/batch-page.tsx')).BatchPage }));
+const TiersPage = lazy(async () => ({ default: (await import('./operations/tiers/tiers-page.tsx')).TiersPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/keys-page.tsx')).KeysPage }));
 const UserPage = lazy(async () => ({ default: (await import('./users/user-page.tsx')).UserPage }));
 const SessionsPage = lazy(async () => ({ default: (await import('./users/sessions-page.tsx')).SessionsPage }));
@@ -106,6 +108,8 @@ function SignedIn() {
           <Route path="/logs" element={<LogsPage />} />
           <Route path="/audit" element={<AuditPage />} />
           <Route path="/work" element={<WorkPage />} />
+          <Route path="/batch-jobs" element={<BatchPage />} />
+          <Route path="/tiers" element={<TiersPage />} />
           <Route path="/configuration" element={<ConfigurationPage />} />
           <Route path="/keys" element={<KeysPage />} />
           <Route path="/account" element={<AccountPage session={last.session} />} />

@@ -26,6 +26,8 @@ import {
   IconPackages,
   IconScale,
   IconShieldCheck,
+  IconSnowflake,
+  IconStack2,
   IconUser,
   IconUserCircle,
   IconUsersGroup,
@@ -213,6 +215,8 @@ function Rail() {
             icon: IconSettingsAutomation,
             shown: may('admin:ServerInfo') || may('admin:ScrubStatus'),
           },
+          { to: '/batch-jobs', name: 'Batch jobs', icon: IconStack2, shown: may('admin:ListBatchJobs') },
+          { to: '/tiers', name: 'Tiers', icon: IconSnowflake, shown: may('admin:ListTier') },
           { to: '/keys', name: 'Keys', icon: IconLock, shown: may('admin:KMSKeyStatus') },
           {
             to: '/identity-providers',

@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query';
+import { admin } from '../../api/admin.ts';
+import { useApiMutation } from '../../api/queries.ts';
+
+export type TierKind = 's3' | 'minio';
+
+interface TierPlace {
+  readonly Endpoint: string;
+  readonly AccessKey: string;
+  readonly Bucket: string;
+  readonly Prefix?: string;
+  readonly Region?: string;
+  readonly StorageClass?: string;
+}
+
+/** A tier, as the admin API lists it. */
+interface ListedTier {
+  readonly Type: TierKind;
+  readonly Name: string;
+  readonly S3?: TierPlace;
+  readonly MinIO?: TierPlace;
+}
+
+interface TierStats {
+  readonly Name: string;
+  readonly Stats: { readonly totalSize: number; readonly numVersions: number; readonly numObjects: number };
+}
+
+export interface Tier {
+  readonly name: string;
+  readonly kind: TierKind;
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly region: string;
+  readonly storageClass: string;
+  readonly accessKey: string;
+  /** What is stored there, by the last count. */
+  readonly stored: TierStats['Stats'];
+}
+
+export interface NewTier extends Omit<Tier, 'stored'> {
+  readonly secretKey: string;
+  /** Take a bucket that is not empty. */
+  readonly force: boolean;
+}
+
+const empty = { totalSize: 0, numVersions: 0, numObjects: 0 };
+
+export function useTiers() {
+  return useQuery({
+    queryKey: ['tiers'],
+    queryFn: async (): Promise<readonly Tier[]> => {
+      const [listed, stats] = await Promise.all([
+        admin<readonly ListedTier[]>('GET', 'tier'),
+        admin<readonly TierStats[]>('GET', 'tier-stats'),
+      ]);
+      return listed.map((tier) => tierOf(tier, stats));
+    },
+  });
+}
+
+function tierOf({ Name: name, Type: kind, S3, MinIO }: ListedTier, stats: readonly TierStats[]): Tier {
+  const place = S3 ?? MinIO;
+  return {
+    name,
+    kind,
+    endpoint: place?.Endpoint ?? '',
+    bucket: place?.Bucket ?? '',
+    prefix: place?.Prefix ?? '',
+    region: place?.Region ?? '',
+    storageClass: place?.StorageClass ?? '',
+    accessKey: place?.AccessKey ?? '',
+    stored: stats.find(({ Name }) => Name === name)?.Stats ?? empty,
+  };
+}
+
+export function useAddTier() {
+  return useApiMutation(
+    ({ name, kind, force, ...tier }: NewTier) => {
+      const place = {
+        Endpoint: tier.endpoint,
+        AccessKey: tier.accessKey,
+        SecretKey: tier.secretKey,
+        Bucket: tier.bucket,
+        Prefix: tier.prefix,
+        Region: tier.region,
+        StorageClass: tier.storageClass,
+      };
+      const body = JSON.stringify({ Version: 'v1', Type: kind, Name: name, [kind === 's3' ? 'S3' : 'MinIO']: place });
+      return admin('PUT', 'tier', { query: { force: force ? 'true' : undefined }, body });
+    },
+    ['tiers'],
+  );
+}
+
+export function useEditTier() {
+  return useApiMutation(
+    ({
+      name,
+      accessKey,
+      secretKey,
+    }: {
+      readonly name: string;
+      readonly accessKey: string;
+      readonly secretKey: string;
+    }) => admin('POST', `tier/${name}`, { body: JSON.stringify({ access: accessKey, secret: secretKey }) }),
+    ['tiers'],
+  );
+}
+
+export function useCheckTier() {
+  return useApiMutation((name: string) => admin('GET', `tier/${name}`), []);
+}
+
+export function useRemoveTier() {
+  return useApiMutation((name: string) => admin('DELETE', `tier/${name}`), ['tiers']);
+}

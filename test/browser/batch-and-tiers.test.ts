@@ -1,0 +1,190 @@
+import {
+  CreateBucketCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let server: RunningServer;
+/** The server of the tier. */
+let other: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let s3: S3Client;
+
+const patient = { timeout: 120_000 };
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  [server, other] = await Promise.all([startServer(), startServer({ env: { SVC_THREADS: '1' } })]);
+  await Promise.all([untilReady(server), untilReady(other)]);
+  s3 = s3Client(server);
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([server?.stop(), other?.stop()]);
+});
+
+beforeEach(async () => {
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  await page.goto(`${server.console}/sign-in`);
+  await page.getByLabel('Access key').fill(server.accessKey);
+  await page.getByLabel('Secret key').fill(server.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('link', { name: 'Account' }).waitFor();
+});
+
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
+});
+
+const open = (name: string) =>
+  page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
+const dialog = () => page.getByRole('dialog');
+const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+
+async function chooseIn(name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+/** The value that the admin API answers to root. */
+const asRoot = async <Value>(method: string, call: string) =>
+  (await adminCall(server.s3, server, method, call)).value as Value;
+
+describe('a batch job', () => {
+  it('is started from its definition, whose mistakes are named, and shows what it did', async () => {
+    await s3.send(new CreateBucketCommand({ Bucket: 'logs' }));
+    for (const Key of ['a.log', 'b.log', 'kept.txt'])
+      await s3.send(new PutObjectCommand({ Bucket: 'logs', Key, Body: Key }));
+    await open('Batch jobs');
+    await page.getByRole('heading', { name: 'No batch jobs' }).waitFor();
+    await page.getByRole('button', { name: 'Start job' }).click();
+    const definition = dialog().getByLabel('Definition');
+    await dialog().getByRole('button', { name: 'Start job' }).click();
+    await dialog().getByRole('alert').getByText('there is no bucket BUCKET').waitFor();
+    await definition.fill(
+      'expire:\n  apiVersion: v1\n  bucket: logs\n  rules:\n    - type: object\n      colour: red\n',
+    );
+    await dialog().getByRole('button', { name: 'Start job' }).click();
+    await dialog()
+      .getByRole('alert')
+      .getByText(/expire\.rules\.0: .*colour/)
+      .waitFor();
+    await definition.fill(
+      'expire:\n  apiVersion: v1\n  bucket: logs\n  rules:\n    - type: object\n      name: "*.log"\n',
+    );
+    await dialog().getByRole('button', { name: 'Start job' }).click();
+    await row('Remove objects in logs').getByText('done').waitFor();
+    await row('Remove objects in logs').getByText('2 versions').waitFor();
+    await visitor.picture('batch-jobs');
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'logs' }));
+    expect(Contents.map(({ Key }) => Key)).toEqual(['kept.txt']);
+  });
+
+  it('is cancelled while it runs, and its definition is shown', async () => {
+    const Bucket = 'held';
+    await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+    await s3.send(new PutObjectCommand({ Bucket, Key: 'held', Body: 'x', ObjectLockLegalHoldStatus: 'ON' }));
+    await open('Batch jobs');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await dialog()
+      .getByLabel('Definition')
+      // The job waits between its attempts to remove what is locked.
+      .fill('expire: {apiVersion: v1, bucket: held, rules: [{type: object}], retry: {attempts: 5, delay: 1h}}\n');
+    await dialog().getByRole('button', { name: 'Start job' }).click();
+    await row('Remove objects in held').getByText('runs').waitFor();
+    await chooseIn('the job', 'Show the definition');
+    await dialog().getByText('bucket: held').waitFor();
+    await page.keyboard.press('Escape');
+    await chooseIn('the job', 'Cancel…');
+    await dialog().getByRole('button', { name: 'Cancel job' }).click();
+    await row('Remove objects in held').waitFor({ state: 'detached' });
+    expect(await asRoot('GET', 'list-jobs')).toEqual({ jobs: [] });
+    const { Versions = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket }));
+    expect(Versions).toHaveLength(1);
+  });
+
+  it('that changes keys is refused without a key service', async () => {
+    await open('Batch jobs');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await dialog().getByText('Change keys').click();
+    await dialog().getByRole('button', { name: 'Start job' }).click();
+    await dialog().getByRole('alert').getByText('key service').waitFor();
+  });
+});
+
+describe('a tier', () => {
+  it('is added, checked, given other keys and removed', async () => {
+    const there = s3Client(other);
+    await there.send(new CreateBucketCommand({ Bucket: 'cold' }));
+    await open('Tiers');
+    await page.getByRole('heading', { name: 'No tiers' }).waitFor();
+    await page.getByRole('button', { name: 'Add tier' }).click();
+    await dialog().getByLabel('Name', { exact: true }).fill('cold');
+    await dialog().getByRole('combobox', { name: 'Kind' }).click();
+    await page.getByRole('option', { name: 'Coffer or MinIO' }).click();
+    await dialog().getByLabel('Address').fill(`${other.s3}/`);
+    await dialog().getByLabel('Bucket there').fill('absent');
+    await dialog().getByLabel('Prefix', { exact: true }).fill('here');
+    await dialog().getByLabel('Access key').fill(other.accessKey);
+    await dialog().getByLabel('Secret key', { exact: true }).fill(other.secretKey);
+    await dialog().getByRole('button', { name: 'Add tier' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await dialog().getByLabel('Bucket there').fill('cold');
+    await dialog().getByRole('button', { name: 'Add tier' }).click();
+    await row('COLD').getByText(`${other.s3}/cold/here`).waitFor();
+    await visitor.picture('tiers');
+    expect(await asRoot('GET', 'tier')).toMatchObject([{ Name: 'COLD', MinIO: { Bucket: 'cold', Prefix: 'here' } }]);
+
+    await chooseIn('COLD', 'Check');
+    await page.getByText('The tier COLD takes all calls.').waitFor();
+    await chooseIn('COLD', 'Change keys…');
+    await dialog().getByLabel('Secret key', { exact: true }).fill('not the secret');
+    await dialog().getByRole('button', { name: 'Change keys' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await dialog().getByLabel('Secret key', { exact: true }).fill(other.secretKey);
+    await dialog().getByRole('button', { name: 'Change keys' }).click();
+    await page.getByText('The tier COLD has new keys.').waitFor();
+
+    await s3.send(new CreateBucketCommand({ Bucket: 'moving' }));
+    await s3.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: 'moving',
+        // The SDK knows the classes of AWS alone.
+        LifecycleConfiguration: {
+          Rules: [{ ID: 'all', Status: 'Enabled', Filter: {}, Transitions: [{ Days: 9, StorageClass: 'COLD' }] }],
+        } as never,
+      }),
+    );
+    await chooseIn('COLD', 'Remove…');
+    await dialog().getByRole('button', { name: 'Remove tier' }).click();
+    await dialog().getByRole('alert').getByText('The lifecycle of the bucket moving names the tier COLD.').waitFor();
+    await s3.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: 'moving',
+        LifecycleConfiguration: {
+          Rules: [{ ID: 'all', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: 9 } }],
+        },
+      }),
+    );
+    await dialog().getByRole('button', { name: 'Remove tier' }).click();
+    await page.getByRole('heading', { name: 'No tiers' }).waitFor();
+    await expect.poll(() => asRoot('GET', 'tier'), patient).toEqual([]);
+  });
+});
