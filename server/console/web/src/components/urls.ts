@@ -23,9 +23,10 @@ export function explainUrl(who: string): string {
 /**
  * Pages of the object browser. Prefix and key are query parameters: browsers would normalize `..` in a path.
  */
-export function folderUrl(bucket: string, prefix: string): string {
-  const query = prefix === '' ? '' : `?${new URLSearchParams({ prefix })}`;
-  return `/buckets/${encodeURIComponent(bucket)}${query}`;
+export function folderUrl(bucket: string, prefix: string, at: string | null = null): string {
+  // `at` is the moment at which the folder is shown.
+  const query = new URLSearchParams({ ...(prefix === '' ? {} : { prefix }), ...(at === null ? {} : { at }) });
+  return `/buckets/${encodeURIComponent(bucket)}${query.size === 0 ? '' : `?${query}`}`;
 }
 
 export function settingsUrl(bucket: string): string {

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import { IconCopy, IconDownload, IconFolderSymlink, IconTrash, IconX } from '@tabler/icons-react';
+import { IconArrowBackUp, IconCopy, IconDownload, IconFolderSymlink, IconTrash, IconX } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { deleteVersion, restoreVersion } from '../api/versions.ts';
 import { objectsChanged } from '../api/changes.ts';
@@ -10,6 +10,7 @@ import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import type { Selection } from '../jobs/selection.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { RewindDialog } from './rewind/rewind-dialog.tsx';
 import { MoveDialog } from './move-dialog.tsx';
 import type { RowAction } from './row-menu.tsx';
 import { sizeOf, type Row } from './rows/rows.ts';
@@ -20,19 +21,26 @@ interface MarkedActionsProps {
   readonly prefix: string;
   readonly rows: readonly Row[];
   readonly rights: FolderRights;
+  /** The folder is shown as it was at a moment. */
+  readonly past: boolean;
   readonly onAction: (action: RowAction, rows: readonly Row[]) => void;
   readonly onClear: () => void;
 }
 
 /** The actions on all marked rows. */
-export function MarkedActions({ rows, rights, onAction, onClear }: MarkedActionsProps) {
+export function MarkedActions({ rows, rights, past, onAction, onClear }: MarkedActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const;
-  const reads = rights.some('s3:GetObject');
+  const reads = !past && rights.some('s3:GetObject');
   return (
     <Group gap="xs" role="toolbar" aria-label="Marked rows">
       <Text size="sm" fw={550}>
         {rows.length} marked
       </Text>
+      {past && (
+        <Button {...button} leftSection={<IconArrowBackUp size={14} />} onClick={() => onAction('rewind', rows)}>
+          Restore as they were…
+        </Button>
+      )}
       {reads && (
         <Button {...button} leftSection={<IconDownload size={14} />} onClick={() => onAction('archive', rows)}>
           Download as zip
@@ -48,7 +56,7 @@ export function MarkedActions({ rows, rights, onAction, onClear }: MarkedActions
           Copy…
         </Button>
       )}
-      {rights.some('s3:DeleteObject') && (
+      {!past && rights.some('s3:DeleteObject') && (
         <Button
           {...button}
           color="red"
@@ -76,6 +84,8 @@ function selectionOf(rows: readonly Row[]): Selection {
 interface RowActionsOptions {
   readonly bucket: string;
   readonly prefix: string;
+  /** The moment at which the folder is shown; undefined for now. */
+  readonly at?: Date | undefined;
   /** Called when something was done, so that no row stays marked. */
   readonly onDone: () => void;
 }
@@ -86,7 +96,7 @@ interface Asked {
 }
 
 /** Does what a menu or a toolbar asks for, with the dialogs that it needs. */
-export function useRowActions({ bucket, prefix, onDone }: RowActionsOptions): {
+export function useRowActions({ bucket, prefix, at, onDone }: RowActionsOptions): {
   readonly perform: (action: RowAction, rows: readonly Row[]) => void;
   readonly dialogs: ReactNode;
 } {
@@ -109,7 +119,7 @@ export function useRowActions({ bucket, prefix, onDone }: RowActionsOptions): {
     } else setAsked({ action, rows });
   }
 
-  const dialogs = asked && <AskedDialog {...{ bucket, prefix, onDone }} asked={asked} onClose={close} />;
+  const dialogs = asked && <AskedDialog {...{ bucket, prefix, at, onDone }} asked={asked} onClose={close} />;
   return { perform, dialogs };
 }
 
@@ -118,7 +128,7 @@ interface AskedDialogProps extends RowActionsOptions {
   readonly onClose: () => void;
 }
 
-function AskedDialog({ bucket, prefix, asked: { action, rows }, onDone, onClose }: AskedDialogProps) {
+function AskedDialog({ bucket, prefix, at, asked: { action, rows }, onDone, onClose }: AskedDialogProps) {
   const selection = selectionOf(rows);
   const [first] = rows;
   switch (action) {
@@ -134,6 +144,8 @@ function AskedDialog({ bucket, prefix, asked: { action, rows }, onDone, onClose 
     case 'move':
     case 'copy':
       return <MoveDialog {...{ bucket, prefix, selection, onDone, onClose }} kind={action} />;
+    case 'rewind':
+      return at === undefined ? null : <RewindDialog {...{ bucket, rows, at, onDone, onClose }} />;
     case 'archive':
     case 'restore':
       return null;

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
-import { IconFolderOpen, IconSearch } from '@tabler/icons-react';
+import { IconFolderOpen, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useCallback, useMemo, useRef, useState, type SubmitEvent } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { ApiError } from '../api/call.ts';
@@ -14,6 +14,8 @@ import { ObjectTable, type TableRows } from './object-table.tsx';
 import type { PageStore } from './rows/page-store.ts';
 import { RowActions } from './row-menu.tsx';
 import { arrangedRows, idOf, type Row, type Sort } from './rows/rows.ts';
+import { momentOf } from './rewind/current-at.ts';
+import { RewindBar } from './rewind/rewind-bar.tsx';
 import { DropArea } from './drop-area.tsx';
 
 interface ObjectBrowserProps {
@@ -30,9 +32,10 @@ const maxArranged = 5_000;
 /** The rows of a folder, which are loaded page by page as the user scrolls. It uploads files that are dropped on the page. */
 export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowserProps) {
   const view = useFolderView(bucket, prefix);
-  const { listing, arranged, rows, contains, versions } = view;
+  const { listing, arranged, rows, contains, versions, at } = view;
+  const past = at !== undefined;
   const [marked, setMarked] = useState<ReadonlyMap<string, Row>>(new Map());
-  const { perform, dialogs } = useRowActions({ bucket, prefix, onDone: () => setMarked(new Map()) });
+  const { perform, dialogs } = useRowActions({ bucket, prefix, at, onDone: () => setMarked(new Map()) });
 
   function mark(chosen: readonly Row[], on: boolean): void {
     const next = new Map(marked);
@@ -47,20 +50,22 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
     return <NotListed bucket={bucket} prefix={prefix} error={listing.error} retry={() => listing.retry()} />;
   }
   const loading = listing.count === 0 && !listing.complete;
-  const markable = !versions && (rights.some('s3:DeleteObject') || rights.some('s3:GetObject'));
+  const markable = past
+    ? rights.some('s3:GetObjectVersion') && rights.some('s3:PutObject')
+    : !versions && (rights.some('s3:DeleteObject') || rights.some('s3:GetObject'));
   return (
     <Stack gap="sm">
       <FolderTools {...{ prefix, view, rights }} onChange={() => setMarked(new Map())} />
       {marked.size > 0 && (
         <MarkedActions
-          {...{ bucket, prefix, rights }}
+          {...{ bucket, prefix, rights, past }}
           rows={[...marked.values()]}
           onAction={perform}
           onClear={() => setMarked(new Map())}
         />
       )}
       {loading && <LoadingRows />}
-      {!loading && rows.count === 0 && <NothingHere filtered={contains !== ''} versions={versions} rights={rights} />}
+      {!loading && rows.count === 0 && <NothingHere filtered={contains !== ''} {...{ versions, past, rights }} />}
       {rows.count > 0 && (
         <ObjectTable
           {...{ bucket, prefix, selected, rows, marked, markable }}
@@ -68,14 +73,14 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
           sort={arranged ? view.sort : undefined}
           onSort={view.setSort}
           actions={(row) => (
-            <RowActions {...{ bucket, prefix, row, rights }} onAction={(action) => perform(action, [row])} />
+            <RowActions {...{ bucket, prefix, row, rights, past }} onAction={(action) => perform(action, [row])} />
           )}
         />
       )}
       {listing.error !== undefined && (
         <Failure what="The next rows cannot be shown" error={listing.error} retry={() => listing.retry()} />
       )}
-      {rights.some('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
+      {!past && rights.some('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
       {dialogs}
     </Stack>
   );
@@ -88,18 +93,20 @@ function useFolderView(bucket: string, prefix: string) {
   const [search] = useSearchParams();
   const versions = search.get('versions') === '1';
   const from = search.get('from') ?? '';
+  const at = momentOf(search.get('at'));
+  const moment = at?.getTime();
   const [text, setText] = useState('');
   const [contains] = useDebouncedValue(text, 150);
   const [sort, setSort] = useState<Sort>({ by: 'name', descending: false });
-  const whole = useListing({ bucket, prefix, folder: prefix, versions, from });
+  const whole = useListing({ bucket, prefix, folder: prefix, versions, moment, from });
   const arranged = whole.complete && whole.count <= maxArranged && from === '';
   // In a longer folder the server searches by the beginning of the name.
   const searching = !arranged && contains !== '';
   const searched = searching ? `${prefix}${contains}` : prefix;
-  const found = useListing({ bucket, prefix: searched, folder: prefix, versions, from: searching ? '' : from });
+  const found = useListing({ bucket, prefix: searched, folder: prefix, versions, moment, from: searching ? '' : from });
   const listing = searching ? found : whole;
   const rows = useTableRows(listing, arranged, { prefix, contains, sort });
-  return { versions, from, text, setText, contains, sort, setSort, arranged, listing, rows };
+  return { versions, at, from, text, setText, contains, sort, setSort, arranged, listing, rows };
 }
 
 interface FolderToolsProps {
@@ -112,7 +119,7 @@ interface FolderToolsProps {
 
 /** Search, versions and jump, above the rows. */
 function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
-  const { arranged, versions, from, listing, rows } = view;
+  const { arranged, versions, at, from, listing, rows } = view;
   const [search, setSearch] = useSearchParams();
   const field = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => field.current?.focus()]]);
@@ -138,13 +145,16 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
           value={view.text}
           onChange={(event) => view.setText(event.currentTarget.value)}
         />
-        {rights.bucket('s3:ListBucketVersions') && (
+        {rights.bucket('s3:ListBucketVersions') && at === undefined && (
           <Switch
             size="xs"
             label="Versions"
             checked={versions}
             onChange={(event) => change('versions', event.currentTarget.checked ? '1' : undefined)}
           />
+        )}
+        {rights.bucket('s3:ListBucketVersions') && (
+          <RewindBar at={at} onChange={(moment) => change('at', moment?.toISOString())} />
         )}
         {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
       </Group>
@@ -220,15 +230,25 @@ function JumpTo({ prefix, from, onJump }: JumpToProps) {
 interface NothingHereProps {
   readonly filtered: boolean;
   readonly versions: boolean;
+  readonly past: boolean;
   readonly rights: FolderRights;
 }
 
-function NothingHere({ filtered, versions, rights }: NothingHereProps) {
+function NothingHere({ filtered, versions, past, rights }: NothingHereProps) {
   if (filtered) {
     return (
       <Text size="sm" c="dimmed" role="status">
         No name fits.
       </Text>
+    );
+  }
+  if (past) {
+    return (
+      <div className="rows">
+        <Empty icon={<IconHistory size={34} stroke={1.3} />} title="Nothing was in here then">
+          Choose another moment. What was replaced in a bucket without versions, and what a rule removed, is not shown.
+        </Empty>
+      </div>
     );
   }
   const writes = rights.some('s3:PutObject');

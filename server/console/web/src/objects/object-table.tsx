@@ -202,7 +202,7 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
   const toObject = { pathname: `/buckets/${encodeURIComponent(bucket)}`, search: withObject(search, row.key) };
   if (row.kind === 'folder') {
     return (
-      <Link className="row-name" to={folderUrl(bucket, row.key)}>
+      <Link className="row-name" to={folderUrl(bucket, row.key, search.get('at'))}>
         <IconFolder size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
         <span>{name}</span>
       </Link>

@@ -1,7 +1,7 @@
 import { ActionIcon, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { Fragment, useState, type SubmitEvent } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { Link, useNavigate, useSearchParams } from 'react-router';
 import { NameText } from '../components/name-text.tsx';
 import { folderUrl, objectUrl } from '../components/urls.ts';
 
@@ -13,6 +13,7 @@ interface PathBarProps {
 /** The path of the folder with a link to each parent. The last part is the title of the page. The path can also be typed. */
 export function PathBar({ bucket, prefix }: PathBarProps) {
   const [typing, setTyping] = useState(false);
+  const [search] = useSearchParams();
   if (typing) return <PathField bucket={bucket} prefix={prefix} onClose={() => setTyping(false)} />;
   const steps = [{ name: bucket, prefix: '' }];
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
@@ -33,7 +34,7 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
               <NameText name={step.name} max={60} />
             </h1>
           ) : (
-            <Link to={folderUrl(bucket, step.prefix)}>
+            <Link to={folderUrl(bucket, step.prefix, search.get('at'))}>
               <NameText name={step.name} max={40} />
             </Link>
           )}

@@ -10,24 +10,28 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useState } from 'react';
+import type { ObjectAction } from '../../../contract/rights.ts';
 import { download } from '../api/objects.ts';
 import { useObjectRights, type FolderRights } from '../api/rights.ts';
 import { notifyFailure } from '../components/feedback.tsx';
 import { nameIn } from '../components/urls.ts';
 import type { Row } from './rows/rows.ts';
 
-export type RowAction = 'rename' | 'move' | 'copy' | 'delete' | 'share' | 'restore' | 'delete-version' | 'archive';
+export type RowAction =
+  'rename' | 'move' | 'copy' | 'delete' | 'share' | 'restore' | 'delete-version' | 'archive' | 'rewind';
 
 interface RowActionsProps {
   readonly bucket: string;
   readonly prefix: string;
   readonly row: Row;
   readonly rights: FolderRights;
+  /** The folder is shown as it was at a moment. */
+  readonly past?: boolean;
   readonly onAction: (action: RowAction, row: Row) => void;
 }
 
 /** The buttons of a row: those that the user may press on this key. */
-export function RowActions({ bucket, prefix, row, rights, onAction }: RowActionsProps) {
+export function RowActions({ bucket, prefix, row, rights, past = false, onAction }: RowActionsProps) {
   const [asked, setAsked] = useState(false);
   const name = nameIn(prefix, row.key);
   const marker = row.kind === 'version' && row.version.kind === 'marker';
@@ -45,51 +49,25 @@ export function RowActions({ bucket, prefix, row, rights, onAction }: RowActions
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Items {...{ bucket, row, rights, asked }} onAction={(action) => onAction(action, row)} />
+          <Items {...{ bucket, row, rights, past, asked }} onAction={(action) => onAction(action, row)} />
         </Menu.Dropdown>
       </Menu>
     </>
   );
 }
 
-interface ItemsProps extends Pick<RowActionsProps, 'bucket' | 'row' | 'rights'> {
+interface ItemsProps extends Pick<RowActionsProps, 'bucket' | 'row' | 'rights' | 'past'> {
   readonly asked: boolean;
   readonly onAction: (action: RowAction) => void;
 }
 
 /** Asks for the rights on the key when the menu opens: a folder of a million rows asks for none of them before. */
-function Items({ bucket, row, rights, asked, onAction }: ItemsProps) {
+function Items({ bucket, row, rights, past = false, asked, onAction }: ItemsProps) {
   const own = useObjectRights(bucket, row.key, asked && row.kind !== 'folder');
   const may = row.kind === 'folder' ? rights.some : own.may;
   const known = row.kind === 'folder' ? rights.known : own.known;
   const writes = rights.some('s3:PutObject');
-  const items: readonly (readonly [RowAction, string, typeof IconCopy, boolean])[] =
-    row.kind === 'version'
-      ? [
-          [
-            'restore',
-            'Restore this version',
-            IconArrowBackUp,
-            row.version.kind === 'version' &&
-              !row.version.isLatest &&
-              may('s3:GetObjectVersion') &&
-              may('s3:PutObject'),
-          ],
-          [
-            'delete-version',
-            row.version.kind === 'marker' ? 'Remove the delete marker…' : 'Delete this version…',
-            IconTrash,
-            may('s3:DeleteObjectVersion'),
-          ],
-        ]
-      : [
-          ['archive', 'Download as zip', IconDownload, row.kind === 'folder' && may('s3:GetObject')],
-          ['share', 'Share…', IconShare, row.kind === 'object' && may('s3:GetObject')],
-          ['rename', 'Rename…', IconPencil, may('s3:GetObject') && may('s3:DeleteObject') && writes],
-          ['move', 'Move…', IconFolderSymlink, may('s3:GetObject') && may('s3:DeleteObject') && writes],
-          ['copy', 'Copy…', IconCopy, may('s3:GetObject')],
-          ['delete', 'Delete…', IconTrash, may('s3:DeleteObject')],
-        ];
+  const items = past && row.kind === 'folder' ? pastFolderItems(may, writes) : itemsOf(row, may, writes);
   const shown = items.filter(([, , , allowed]) => allowed);
   if (!known) return <Menu.Label>Asking what you may do…</Menu.Label>;
   if (shown.length === 0) {
@@ -111,6 +89,35 @@ function Items({ bucket, row, rights, asked, onAction }: ItemsProps) {
       {label}
     </Menu.Item>
   ));
+}
+
+type Item = readonly [action: RowAction, label: string, icon: typeof IconCopy, allowed: boolean];
+
+type May = (action: ObjectAction) => boolean;
+
+function pastFolderItems(may: May, writes: boolean): readonly Item[] {
+  return [['rewind', 'Restore as it was…', IconArrowBackUp, may('s3:GetObjectVersion') && writes]];
+}
+
+function itemsOf(row: Row, may: May, writes: boolean): readonly Item[] {
+  if (row.kind === 'version') {
+    const { kind, isLatest } = row.version;
+    const restores = kind === 'version' && !isLatest && may('s3:GetObjectVersion') && may('s3:PutObject');
+    const removal = kind === 'marker' ? 'Remove the delete marker…' : 'Delete this version…';
+    return [
+      ['restore', 'Restore this version', IconArrowBackUp, restores],
+      ['delete-version', removal, IconTrash, may('s3:DeleteObjectVersion')],
+    ];
+  }
+  const moves = may('s3:GetObject') && may('s3:DeleteObject') && writes;
+  return [
+    ['archive', 'Download as zip', IconDownload, row.kind === 'folder' && may('s3:GetObject')],
+    ['share', 'Share…', IconShare, row.kind === 'object' && may('s3:GetObject')],
+    ['rename', 'Rename…', IconPencil, moves],
+    ['move', 'Move…', IconFolderSymlink, moves],
+    ['copy', 'Copy…', IconCopy, may('s3:GetObject')],
+    ['delete', 'Delete…', IconTrash, may('s3:DeleteObject')],
+  ];
 }
 
 interface DownloadButtonProps {
