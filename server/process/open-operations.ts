@@ -13,6 +13,8 @@ import type { HealthFacts } from '../observability/health/health-checks.ts';
 import { MetricsHistory, stepMs } from '../observability/metrics/metrics-history.ts';
 import { RequestCounters } from '../observability/metrics/request-counters.ts';
 import { UsageHistory } from '../observability/usage/usage-history.ts';
+import { RemoteTargets } from '../replication/remote-targets.ts';
+import { replicationHealth } from '../replication/replication-health.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { operationNames } from '../s3/operation-names.ts';
 import { isReadOnly } from '../store/commits.ts';
@@ -90,16 +92,19 @@ async function healthFacts(
   const { records } = services.stores;
   const { server, maintenance } = known.administration;
   const here = { endpoint: server.endpoint, version: server.version };
-  const [readOnly, space, damaged, keyService, directory, notifications, tasks, certificates] = await Promise.all([
-    isReadOnly(records),
-    services.blobs.space(),
-    maintenance?.quarantined(undefined, maxDamaged),
-    keyServiceState(services.keyAdministration),
-    directoryState(services.directory),
-    notificationQueues(records, settings.notify),
-    readBackgroundTasks(records),
-    certificatesOf(settings, known),
-  ]);
+  const [readOnly, space, damaged, keyService, directory, notifications, replication, tasks, certificates] =
+    await Promise.all([
+      isReadOnly(records),
+      services.blobs.space(),
+      maintenance?.quarantined(undefined, maxDamaged),
+      keyServiceState(services.keyAdministration),
+      directoryState(services.directory),
+      notificationQueues(records, settings.notify),
+      // The targets are sealed. The rest of the health is shown also while they cannot be opened.
+      replicationHealth(records, new RemoteTargets(services.sealed)).catch(() => undefined),
+      readBackgroundTasks(records),
+      certificatesOf(settings, known),
+    ]);
   return {
     now: Date.now(),
     version: server.version,
@@ -115,6 +120,7 @@ async function healthFacts(
     ),
     directory,
     notifications,
+    replication,
     tasks,
     certificates,
     audit: { targets: known.auditSums() },

@@ -1,5 +1,6 @@
 import {
   CreateBucketCommand,
+  GetBucketLifecycleConfigurationCommand,
   ListObjectsV2Command,
   ListObjectVersionsCommand,
   PutBucketLifecycleConfigurationCommand,
@@ -163,15 +164,17 @@ describe('a tier', () => {
     await page.getByText('The tier COLD has new keys.').waitFor();
 
     await s3.send(new CreateBucketCommand({ Bucket: 'moving' }));
-    await s3.send(
-      new PutBucketLifecycleConfigurationCommand({
-        Bucket: 'moving',
-        // The SDK knows the classes of AWS alone.
-        LifecycleConfiguration: {
-          Rules: [{ ID: 'all', Status: 'Enabled', Filter: {}, Transitions: [{ Days: 9, StorageClass: 'COLD' }] }],
-        } as never,
-      }),
-    );
+    await page.goto(`${server.console}/buckets/moving/settings`);
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await dialog().getByLabel('Move objects after', { exact: true }).fill('9');
+    await dialog().getByRole('combobox', { name: 'Move objects after: to the tier' }).click();
+    await page.getByRole('option', { name: 'COLD' }).click();
+    await dialog().getByRole('button', { name: 'Save rule' }).click();
+    await page.getByText('Objects move to the tier COLD 9 days after they were stored.').waitFor();
+    const { Rules } = await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'moving' }));
+    expect(Rules).toMatchObject([{ Transitions: [{ Days: 9, StorageClass: 'COLD' }] }]);
+    await open('Tiers');
+
     await chooseIn('COLD', 'Remove…');
     await dialog().getByRole('button', { name: 'Remove tier' }).click();
     await dialog().getByRole('alert').getByText('The lifecycle of the bucket moving names the tier COLD.').waitFor();

@@ -3,7 +3,16 @@
 export interface HealthAnswer {
   readonly checks: readonly {
     readonly part:
-      'servers' | 'store' | 'space' | 'key-service' | 'providers' | 'targets' | 'tasks' | 'certificates' | 'audit';
+      | 'servers'
+      | 'store'
+      | 'space'
+      | 'key-service'
+      | 'providers'
+      | 'targets'
+      | 'replication'
+      | 'tasks'
+      | 'certificates'
+      | 'audit';
     /** `off`: not configured, or not known. */
     readonly state: 'good' | 'off' | 'warning' | 'bad';
     readonly words: string;
@@ -37,6 +46,11 @@ export interface MetricsAnswerPoint {
     readonly median?: number;
     readonly p99?: number;
   };
+}
+
+/** The usage of one bucket at the last counts of the days that are kept. Days on which it was none of the largest buckets are absent. */
+export interface BucketGrowthAnswer {
+  readonly days: readonly { readonly day: string; readonly objects: number; readonly bytes: number }[];
 }
 
 export interface UsageHistoryAnswer {

@@ -12,6 +12,7 @@ const well: HealthFacts = {
   providers: [{ name: 'Keycloak' }],
   directory: 'disabled',
   notifications: [{ target: 'Q:webhook', events: 0, dropped: 0 }],
+  replication: [{ bucket: 'photos', target: 'b:9000/photos', waiting: 0 }],
   tasks: [{ task: 'scrub' }],
   certificates: [{ name: 'the server', expires: 90 * 86_400_000 }],
   audit: { targets: [{ target: 'file', waiting: 0, lost: 0 }] },
@@ -23,7 +24,7 @@ function stateOf(part: HealthCheck['part'], facts: Partial<HealthFacts>) {
 
 describe('the health of the service', () => {
   it('is good where nothing is wrong', () => {
-    expect(checkHealth(well).map(({ state }) => state)).toEqual(Array.from({ length: 9 }, () => 'good'));
+    expect(checkHealth(well).map(({ state }) => state)).toEqual(Array.from({ length: 10 }, () => 'good'));
   });
 
   it.each<[HealthCheck['part'], string, Partial<HealthFacts>]>([
@@ -45,6 +46,14 @@ describe('the health of the service', () => {
       { notifications: [{ target: 'Q:webhook', events: 3, dropped: 0, failure: { since: 1, error: 'refused' } }] },
     ],
     ['targets', 'bad', { notifications: [{ target: 'Q:webhook', events: 3, dropped: 1 }] }],
+    ['replication', 'warning', { replication: undefined }],
+    ['replication', 'good', { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, oldest: -60_000 }] }],
+    ['replication', 'warning', { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, oldest: -7_200_000 }] }],
+    [
+      'replication',
+      'warning',
+      { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, failure: { since: 1, error: 'refused' } }] },
+    ],
     ['tasks', 'bad', { tasks: [{ task: 'scrub', failure: { since: 1, error: 'no disk' } }] }],
     ['certificates', 'warning', { certificates: [{ name: 'x', expires: 20 * 86_400_000 }, ...well.certificates] }],
     ['certificates', 'bad', { certificates: [{ name: 'x', expires: 3 * 86_400_000 }] }],
@@ -52,9 +61,12 @@ describe('the health of the service', () => {
     ['audit', 'bad', { audit: { targets: [{ target: 'file', waiting: 0, lost: 2 }] } }],
   ])('of %s is %s with %j', (part, state, facts) => expect(stateOf(part, facts)).toBe(state));
 
-  it('has no line about certificates and audit targets where there are none', () => {
-    const parts = checkHealth({ ...well, certificates: [], audit: { targets: [] } }).map(({ part }) => part);
+  it('has no line about certificates, replication and audit targets where there are none', () => {
+    const parts = checkHealth({ ...well, certificates: [], replication: [], audit: { targets: [] } }).map(
+      ({ part }) => part,
+    );
     expect(parts).not.toContain('certificates');
+    expect(parts).not.toContain('replication');
     expect(parts).not.toContain('audit');
   });
 });

@@ -18,6 +18,8 @@ export interface HealthFacts {
     readonly dropped: number;
     readonly failure?: { readonly since: number; readonly error: string };
   }[];
+  /** The targets of the replication of buckets; undefined while their records cannot be opened. */
+  readonly replication: readonly ReplicationFacts[] | undefined;
   readonly tasks: readonly {
     readonly task: string;
     readonly failure?: { readonly since: number; readonly error: string };
@@ -28,12 +30,33 @@ export interface HealthFacts {
   };
 }
 
+/** A target of the replication of a bucket. */
+export interface ReplicationFacts {
+  readonly bucket: string;
+  /** `HOST/BUCKET` */
+  readonly target: string;
+  /** Versions that wait. */
+  readonly waiting: number;
+  /** The time of the oldest version that waits. */
+  readonly oldest?: number;
+  readonly failure?: { readonly since: number; readonly error: string };
+}
+
 export type HealthState = 'good' | 'off' | 'warning' | 'bad';
 
 /** The result for one part of the service. */
 export interface HealthCheck {
   readonly part:
-    'servers' | 'store' | 'space' | 'key-service' | 'providers' | 'targets' | 'tasks' | 'certificates' | 'audit';
+    | 'servers'
+    | 'store'
+    | 'space'
+    | 'key-service'
+    | 'providers'
+    | 'targets'
+    | 'replication'
+    | 'tasks'
+    | 'certificates'
+    | 'audit';
   readonly state: HealthState;
   /** The result as a sentence for an administrator. */
   readonly words: string;
@@ -43,6 +66,8 @@ const dayMs = 86_400_000;
 /** Shares of the space. */
 const fewFree = 0.1;
 const hardlyFree = 0.03;
+/** Milliseconds after which replication is late. */
+const lateMs = 3_600_000;
 
 /** Judges each part of the service: what is wrong comes with what to do. */
 export function checkHealth(facts: HealthFacts): readonly HealthCheck[] {
@@ -53,6 +78,7 @@ export function checkHealth(facts: HealthFacts): readonly HealthCheck[] {
     keyService(facts),
     providers(facts),
     targets(facts),
+    ...replication(facts),
     tasks(facts),
     ...certificates(facts),
     ...audit(facts),
@@ -121,6 +147,32 @@ function targets({ notifications: all }: HealthFacts): HealthCheck {
     return { part: 'targets', state: 'warning', words: words.join(' ') };
   }
   return { part: 'targets', state: 'good', words: `${counted(all.length, 'target takes', 'targets take')} events.` };
+}
+
+/** Nothing is said where no bucket is replicated. */
+function replication({ replication: all, now }: HealthFacts): readonly HealthCheck[] {
+  if (all === undefined) {
+    const words = 'The targets cannot be read while the key service does not answer.';
+    return [{ part: 'replication', state: 'warning', words }];
+  }
+  if (all.length === 0) return [];
+  const failing = all.filter(({ failure }) => failure !== undefined);
+  if (failing.length > 0) {
+    const words = failing.map(
+      ({ bucket, target, waiting, failure }) =>
+        `${bucket} is not replicated to ${target} (${counted(waiting, 'version waits', 'versions wait')}): ${failure?.error ?? ''}.`,
+    );
+    return [{ part: 'replication', state: 'warning', words: words.join(' ') }];
+  }
+  const waiting = all.reduce((sum, one) => sum + one.waiting, 0);
+  const late = all.filter(({ oldest }) => oldest !== undefined && now - oldest > lateMs);
+  if (late.length > 0) {
+    const places = late.map(({ bucket, target }) => `${bucket} to ${target}`);
+    const words = `Replication is more than an hour late: ${places.join(', ')}. ${counted(waiting, 'version waits', 'versions wait')}.`;
+    return [{ part: 'replication', state: 'warning', words }];
+  }
+  const words = `${counted(all.length, 'target gets', 'targets get')} new versions; ${waiting === 0 ? 'none waits' : counted(waiting, 'waits', 'wait')}.`;
+  return [{ part: 'replication', state: 'good', words }];
 }
 
 function tasks({ tasks: all }: HealthFacts): HealthCheck {

@@ -28,7 +28,21 @@ const entry = (id: string, who: string) =>
 function operationsOf({ records }: TestLayer): OperationsServices {
   return {
     history: { read: () => Promise.resolve({ stepMs: 10_000, servers: ['a'], points: [] }) },
-    usageHistory: { read: () => Promise.resolve([]) },
+    usageHistory: {
+      read: () =>
+        Promise.resolve([
+          { day: '2026-01-01', objects: 3, bytes: 30, buckets: [{ bucket: 'other', objects: 3, bytes: 30 }] },
+          {
+            day: '2026-01-02',
+            objects: 4,
+            bytes: 40,
+            buckets: [
+              { bucket: 'other', objects: 3, bytes: 30 },
+              { bucket: 'photos', objects: 1, bytes: 10 },
+            ],
+          },
+        ]),
+    },
     facts: () =>
       Promise.resolve({
         now: 0,
@@ -41,6 +55,7 @@ function operationsOf({ records }: TestLayer): OperationsServices {
         providers: [],
         directory: 'disabled',
         notifications: [],
+        replication: [],
         tasks: [],
         certificates: [],
         audit: { targets: [] },
@@ -123,6 +138,17 @@ describe('the calls about operations', () => {
   it('tell the health of each part', async () => {
     const { checks } = await get<HealthAnswer>('/health');
     expect(checks).toContainEqual({ part: 'servers', state: 'good', words: 'One server answers, version 1.' });
+  });
+
+  it('show the growth of a bucket to those who may list it', async () => {
+    const rows = [{ day: '2026-01-02', objects: 1, bytes: 10 }];
+    expect(await get('/buckets/photos/growth')).toEqual({ days: rows });
+    const ann = await userWith('admin:ServerInfo');
+    const refused = await ann.send('GET', '/api/buckets/photos/growth');
+    expect([refused.status, (await json<ErrorAnswer>(refused)).message]).toEqual([
+      403,
+      expect.stringContaining('s3:ListBucket') as string,
+    ]);
   });
 
   it('refuse a chart that is too long', async () => {

@@ -6,6 +6,7 @@ import { checkHealth } from '../../../observability/health/health-checks.ts';
 import type {
   AuditAnswer,
   AuditRow,
+  BucketGrowthAnswer,
   HealthAnswer,
   MetricsAnswer,
   UsageHistoryAnswer,
@@ -13,6 +14,7 @@ import type {
 } from '../../contract/operations-answers.ts';
 import type { ConsoleServices, OperationsServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
+import { bucketOf } from '../bucket-routes.ts';
 import { ConsoleError } from '../console-error.ts';
 
 /** Minutes of a chart. */
@@ -59,6 +61,17 @@ export function operationsRoutes({ operations }: Pick<ConsoleServices, 'operatio
   router.get('/usage-history', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:DataUsageInfo', '');
     response.json({ days: await operations.usageHistory.read() } satisfies UsageHistoryAnswer);
+  });
+
+  // Who may list the bucket may count its objects.
+  router.get('/buckets/:bucket/growth', async (request, response) => {
+    const bucket = bucketOf(request);
+    await authorizer.require({ request, response }, 's3:ListBucket', bucket);
+    const days = (await operations.usageHistory.read()).flatMap(({ day, buckets }) => {
+      const found = buckets.find((one) => one.bucket === bucket);
+      return found === undefined ? [] : [{ day, objects: found.objects, bytes: found.bytes }];
+    });
+    response.json({ days } satisfies BucketGrowthAnswer);
   });
 
   router.get('/audit', async (request, response) => {

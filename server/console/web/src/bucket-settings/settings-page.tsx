@@ -13,7 +13,8 @@ import { folderUrl } from '../components/urls.ts';
 import { formatBytes, formatExactTime } from '../text/format.ts';
 import { AccessSections } from './access-sections.tsx';
 import { CorsSection } from './cors-section.tsx';
-import { LifecycleSection } from './lifecycle-section.tsx';
+import { GrowthChart } from './growth-chart.tsx';
+import { LifecycleSection } from './lifecycle/lifecycle-section.tsx';
 import { LoggingSection } from './logging-section.tsx';
 import { NotificationSection } from './notification-section.tsx';
 import { QuotaSection } from './quota-section.tsx';
@@ -55,6 +56,7 @@ export function BucketSettingsPage() {
                   <Fact name="Objects">{answer.usage?.objects.toLocaleString()}</Fact>
                   <Fact name="Size">{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
                 </Facts>
+                {answer.usage !== undefined && <GrowthChart bucket={bucket} />}
               </Section>
               <Encryption bucket={answer} mayEdit={rights.bucket('s3:PutEncryptionConfiguration')} />
               <Settings bucket={bucket} rights={rights} />

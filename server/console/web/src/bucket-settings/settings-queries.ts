@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApiMutation } from '../api/queries.ts';
 import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
-import { lifecycleDocument, type Rule } from './lifecycle-rules.ts';
+import { lifecycleDocument, type Rule, type SimpleRule } from './lifecycle/lifecycle-rules.ts';
 
 export type Versioning = 'Enabled' | 'Suspended' | 'Off';
 
@@ -166,6 +166,8 @@ const known = new Set([
   'Expiration',
   'NoncurrentVersionExpiration',
   'AbortIncompleteMultipartUpload',
+  'Transition',
+  'NoncurrentVersionTransition',
 ]);
 const knownInner = new Set([
   'Prefix',
@@ -174,6 +176,7 @@ const knownInner = new Set([
   'NoncurrentDays',
   'NewerNoncurrentVersions',
   'DaysAfterInitiation',
+  'StorageClass',
 ]);
 
 /** A rule with an element that the editor does not have is kept as it came. */
@@ -181,7 +184,11 @@ function ruleOf(element: Element): Rule {
   const id = textIn(element, 'ID') ?? '';
   const enabled = textIn(element, 'Status') === 'Enabled';
   const isKnown = [...element.children].every(
-    (child) => known.has(child.localName) && [...child.children].every((inner) => knownInner.has(inner.localName)),
+    (child) =>
+      known.has(child.localName) &&
+      [...child.children].every((inner) => knownInner.has(inner.localName)) &&
+      // The editor has the versions that stay for removals alone.
+      (child.localName !== 'NoncurrentVersionTransition' || textIn(child, 'NewerNoncurrentVersions') === undefined),
   );
   if (!isKnown) return { kind: 'other', id, enabled, markup: new XMLSerializer().serializeToString(element) };
   const inner = (outer: string, name: string) => {
@@ -196,9 +203,20 @@ function ruleOf(element: Element): Rule {
     expireDays: count(inner('Expiration', 'Days')),
     noncurrentDays: count(inner('NoncurrentVersionExpiration', 'NoncurrentDays')),
     keepVersions: count(inner('NoncurrentVersionExpiration', 'NewerNoncurrentVersions')),
+    ...moveOf('move', inner('Transition', 'Days'), inner('Transition', 'StorageClass')),
+    ...moveOf(
+      'oldMove',
+      inner('NoncurrentVersionTransition', 'NoncurrentDays'),
+      inner('NoncurrentVersionTransition', 'StorageClass'),
+    ),
     abortDays: count(inner('AbortIncompleteMultipartUpload', 'DaysAfterInitiation')),
     removeLoneMarkers: inner('Expiration', 'ExpiredObjectDeleteMarker') === 'true',
   };
+}
+
+/** A transition without days moves at once, as `mc ilm rule add --transition-days 0` writes it. */
+function moveOf(name: 'move' | 'oldMove', days: string | undefined, tier: string | undefined): Partial<SimpleRule> {
+  return tier === undefined ? {} : { [`${name}Days`]: Number(days ?? 0), [`${name}Tier`]: tier };
 }
 
 export function useSetLifecycle(bucket: string) {

@@ -23,6 +23,7 @@ const parts: Readonly<Record<Check['part'], string>> = {
   'key-service': 'Key service',
   providers: 'Sign-in',
   targets: 'Events',
+  replication: 'Replication',
   tasks: 'Background work',
   certificates: 'Certificates',
   audit: 'Audit log',
@@ -101,6 +102,7 @@ function usePage(part: Check['part']): string | undefined {
     case 'servers':
     case 'space':
     case 'targets':
+    case 'replication':
     case 'certificates':
       return undefined;
     default:

@@ -47,8 +47,9 @@ export interface NewTier extends Omit<Tier, 'stored'> {
 
 const empty = { totalSize: 0, numVersions: 0, numObjects: 0 };
 
-export function useTiers() {
+export function useTiers(enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['tiers'],
     queryFn: async (): Promise<readonly Tier[]> => {
       const [listed, stats] = await Promise.all([

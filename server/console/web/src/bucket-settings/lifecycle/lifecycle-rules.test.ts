@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLifecycle } from '../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { parseLifecycle } from '../../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { describeRule, emptyRule, lifecycleDocument, ruleProblem } from './lifecycle-rules.ts';
 
 const whole = {
@@ -27,6 +27,17 @@ it('writes a document that the server reads', () => {
   ]);
 });
 
+it('writes and describes moves to tiers', () => {
+  const moves = { ...emptyRule, moveDays: 0, moveTier: 'COLD', oldMoveDays: 1, oldMoveTier: 'COLDER' };
+  expect(parseLifecycle(Buffer.from(lifecycleDocument([moves])))).toMatchObject([
+    { transition: { days: 0, tier: 'COLD' }, noncurrentTransition: { days: 1, tier: 'COLDER' } },
+  ]);
+  expect(describeRule(moves)).toEqual([
+    'Objects move to the tier COLD as soon as they are stored.',
+    'Old versions move to the tier COLDER 1 day after they were replaced.',
+  ]);
+});
+
 it('keeps a rule that it cannot edit', () => {
   const markup = '<Rule><ID>x</ID></Rule>';
   expect(lifecycleDocument([{ kind: 'other', id: 'x', enabled: true, markup }])).toContain(markup);
@@ -45,6 +56,14 @@ describe('ruleProblem', () => {
     [whole, undefined],
     [emptyRule, 'Choose at least one thing that the rule does.'],
     [{ ...emptyRule, expireDays: 0 }, 'Days and counts are whole numbers from 1 on.'],
+    [{ ...emptyRule, moveDays: 0, moveTier: 'COLD' }, undefined],
+    [{ ...emptyRule, moveDays: 3 }, 'A move has both days and a tier.'],
+    [{ ...emptyRule, oldMoveTier: 'COLD' }, 'A move has both days and a tier.'],
+    [{ ...emptyRule, moveDays: -1, moveTier: 'COLD' }, 'Days until a move are whole numbers from 0 on.'],
+    [
+      { ...emptyRule, expireDays: 5, moveDays: 5, moveTier: 'COLD' },
+      'What moves to a tier is deleted later than it moves.',
+    ],
     [{ ...emptyRule, keepVersions: 2 }, 'Say after how many days old versions go.'],
     [{ ...emptyRule, noncurrentDays: 1, keepVersions: 101 }, 'At most 100 old versions can be kept.'],
     [

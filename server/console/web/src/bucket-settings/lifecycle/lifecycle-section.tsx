@@ -1,11 +1,12 @@
 import { ActionIcon, Badge, Checkbox, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
+import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from './lifecycle-rules.ts';
-import { RuleDialog, RulesSection } from './rules-section.tsx';
-import type { EditorProps } from './setting-section.tsx';
-import { useLifecycle, useSetLifecycle } from './settings-queries.ts';
+import { RuleDialog, RulesSection } from '../rules-section.tsx';
+import type { EditorProps } from '../setting-section.tsx';
+import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
 
 interface LifecycleSectionProps {
   readonly bucket: string;
@@ -19,7 +20,7 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
   return (
     <RulesSection<readonly Rule[], Rule>
       title="Lifecycle"
-      words="What the server removes by itself, once a day."
+      words="What the server removes, or moves to tiers, by itself, once a day."
       name="The lifecycle"
       add="Add a rule"
       none="No rules: all objects stay until a user deletes them."
@@ -149,6 +150,7 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
           }}
         />
       ))}
+      <TierFields rule={edited} onChange={setEdited} />
       <Checkbox
         label="Remove delete markers without any version before them"
         checked={edited.removeLoneMarkers}

@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconEye } from '@tabler/icons-react';
-import type { LifecyclePreview, PreviewCounts } from '../../../contract/reach-answers.ts';
-import { useLifecyclePreview } from '../api/reach.ts';
-import { FormError } from '../components/form-dialog.tsx';
-import { formatBytes } from '../text/format.ts';
+import type { LifecyclePreview, PreviewCounts } from '../../../../contract/reach-answers.ts';
+import { useLifecyclePreview } from '../../api/reach.ts';
+import { FormError } from '../../components/form-dialog.tsx';
+import { formatBytes } from '../../text/format.ts';
 import { lifecycleDocument, type Rule } from './lifecycle-rules.ts';
 
 interface PreviewProps {

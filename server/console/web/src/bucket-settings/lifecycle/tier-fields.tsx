@@ -1,0 +1,52 @@
+import { Autocomplete, Group, Text, TextInput } from '@mantine/core';
+import { useRights } from '../../api/session.ts';
+import { useTiers } from '../../operations/tiers/tier-queries.ts';
+import type { SimpleRule } from './lifecycle-rules.ts';
+
+interface TierFieldsProps {
+  readonly rule: SimpleRule;
+  readonly onChange: (rule: SimpleRule) => void;
+}
+
+const moves = [
+  ['moveDays', 'moveTier', 'Move objects after', 'to the tier'],
+  ['oldMoveDays', 'oldMoveTier', 'Move old versions after', 'to the tier'],
+] as const;
+
+/** When a rule moves bodies to which tier. Tiers that the user may not list can be typed. */
+export function TierFields({ rule, onChange }: TierFieldsProps) {
+  const { may } = useRights();
+  const mayList = may('admin:ListTier');
+  const tiers = useTiers(mayList).data ?? [];
+  const used = moves.some(([days, tier]) => rule[days] !== undefined || rule[tier] !== undefined);
+  // Without tiers a rule cannot move anything.
+  if (mayList && tiers.length === 0 && !used) return null;
+  return moves.map(([days, tier, label, tierLabel]) => (
+    <Group key={days} grow align="flex-end">
+      <TextInput
+        label={label}
+        type="number"
+        min={0}
+        rightSection={
+          <Text size="xs" c="dimmed" pr="md">
+            days
+          </Text>
+        }
+        rightSectionWidth={96}
+        value={rule[days] ?? ''}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          onChange({ ...rule, [days]: value === '' ? undefined : Number(value) });
+        }}
+      />
+      <Autocomplete
+        label={tierLabel}
+        aria-label={`${label}: ${tierLabel}`}
+        data={tiers.map(({ name }) => name)}
+        spellCheck={false}
+        value={rule[tier] ?? ''}
+        onChange={(value) => onChange({ ...rule, [tier]: value === '' ? undefined : value })}
+      />
+    </Group>
+  ));
+}
