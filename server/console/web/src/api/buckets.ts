@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { BucketAnswer, BucketEncryptionAnswer, BucketList, BucketSummary } from '../../../contract/answers.ts';
-import { call } from './call.ts';
+import { admin } from './admin.ts';
+import { ApiError, call } from './call.ts';
 
 /** The server answers all buckets at once: the list has one page. */
 const bucketList = infiniteQueryOptions({
@@ -39,11 +40,35 @@ export interface BucketForm {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** A bucket with the options of its form. */
+export interface NewBucket extends BucketForm {
+  /** Bytes; 0 for no quota. */
+  readonly quota: number;
+}
+
+/** Creates a bucket. Its quota needs a right of its own, so that the bucket may be there when setting the quota fails. */
 export function useCreateBucket() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (form: BucketForm) => call<BucketSummary>('POST', '/buckets', { body: form }),
-    onSuccess: refresh,
+    mutationFn: async ({ quota, ...form }: NewBucket) => {
+      const made = await call<BucketSummary>('POST', '/buckets', { body: form });
+      if (quota > 0) await setQuota(form.name, quota).catch((error: unknown) => rejectWithBucket(form.name, error));
+      return made;
+    },
+    onSettled: refresh,
+  });
+}
+
+function rejectWithBucket(name: string, error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  throw new ApiError(error.status, error.code, `The bucket ${name} is created, without its quota. ${error.message}`);
+}
+
+/** Sets the maximum size of a bucket in bytes; 0 removes it. */
+export async function setQuota(bucket: string, bytes: number): Promise<void> {
+  await admin('PUT', 'set-bucket-quota', {
+    query: { bucket },
+    body: JSON.stringify({ quota: bytes, quotatype: 'hard' }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ObjectDetails, PrefixDeletion } from '../../../contract/answers.ts';
+import type { ShareAnswer } from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
 import { apiUrl, ApiError, call, errorOf, guard } from './call.ts';
 import { objectsChanged } from './changes.ts';
@@ -116,4 +117,16 @@ function refusalOf(refused: readonly string[], deleted: number): string {
   const [first = ''] = refused;
   if (refused.length === 1 && deleted === 0) return first;
   return `${deleted} deleted, ${refused.length} refused. ${first}`;
+}
+
+interface ShareForm {
+  readonly key: string;
+  readonly versionId?: string | undefined;
+  readonly method: 'GET' | 'PUT';
+  readonly seconds: string;
+}
+
+/** Makes a link with which anybody can download or upload an object, until it expires. */
+export function shareLink(bucket: string, form: ShareForm): Promise<ShareAnswer> {
+  return call<ShareAnswer>('GET', `${bucketPath(bucket)}/share`, { query: { ...form } });
 }

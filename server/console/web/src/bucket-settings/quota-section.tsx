@@ -1,11 +1,13 @@
-import { Group, Progress, Select, Text, TextInput } from '@mantine/core';
+import { Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { admin } from '../api/admin.ts';
+import { setQuota } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { SizeFields } from '../components/size-fields.tsx';
 import { formatBytes } from '../text/format.ts';
-import { bytesOf, splitBytes, units } from './quota-size.ts';
+import { bytesOf, splitBytes } from './quota-size.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 
 interface QuotaSectionProps {
@@ -17,20 +19,18 @@ interface QuotaAnswer {
   readonly quota: { readonly bytes: number; readonly used?: number } | null;
 }
 
+/** Sets the maximum size; 0 removes it. */
+function useSetQuota(bucket: string) {
+  return useApiMutation((bytes: number) => setQuota(bucket, bytes), ['quota']);
+}
+
 /** Shows the maximum size of the bucket. */
 export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
   const quota = useQuery({
     queryKey: ['quota', bucket],
     queryFn: async () => (await admin<QuotaAnswer>('GET', 'coffer/bucket-quota', { query: { bucket } })).quota,
   });
-  const set = useApiMutation(
-    (bytes: number) =>
-      admin('PUT', 'set-bucket-quota', {
-        query: { bucket },
-        body: JSON.stringify({ quota: bytes, quotatype: 'hard' }),
-      }),
-    ['quota'],
-  );
+  const set = useSetQuota(bucket);
   return (
     <SettingSection
       title="Quota"
@@ -88,27 +88,7 @@ function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProp
       onSubmit={() => onSave(bytesOf(edited))}
       onClose={onClose}
     >
-      <Group gap="xs" align="flex-end">
-        <TextInput
-          label="At most"
-          description="Empty or 0: no quota."
-          type="number"
-          min={0}
-          step="any"
-          w={180}
-          data-autofocus
-          value={edited.count}
-          onChange={(event) => setEdited({ ...edited, count: event.currentTarget.value })}
-        />
-        <Select
-          aria-label="Unit"
-          w={100}
-          allowDeselect={false}
-          data={[...units]}
-          value={edited.unit}
-          onChange={(unit) => setEdited({ ...edited, unit: unit ?? 'GiB' })}
-        />
-      </Group>
+      <SizeFields label="At most" focused size={edited} onChange={setEdited} />
     </FormDialog>
   );
 }

@@ -2,9 +2,12 @@ import { Alert, Button, Checkbox, Group, Input, Modal, Stack, TextInput, Text } 
 import { useState, type SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useCreateBucket, useDeleteBucket } from '../api/buckets.ts';
+import { useRights } from '../api/session.ts';
+import { bytesOf, splitBytes } from '../bucket-settings/quota-size.ts';
 import { EncryptionFields, encryptionOf, type EncryptionChoice } from './bucket-encryption.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor, type EditedPair } from '../components/pair-editor.tsx';
+import { SizeFields } from '../components/size-fields.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 
 interface CreateBucketDialogProps {
@@ -28,6 +31,8 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
   const [versioning, setVersioning] = useState(false);
   const [objectLock, setObjectLock] = useState(false);
   const [tags, setTags] = useState<readonly EditedPair[]>([]);
+  const [quota, setQuota] = useState(splitBytes(0));
+  const { may } = useRights();
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
@@ -38,6 +43,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
         encryption,
         versioning: versioning || objectLock,
         objectLock,
+        quota: bytesOf(quota),
         tags: Object.fromEntries(tags.filter((tag) => tag.name !== '').map((tag) => [tag.name, tag.value])),
       },
       {
@@ -81,6 +87,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
           />
         </Stack>
         <EncryptionFields choice={choice} onChange={setChoice} />
+        {may('admin:SetBucketQuota') && <SizeFields label="Quota" size={quota} onChange={setQuota} />}
         <Input.Wrapper label="Tags" labelElement="div">
           <PairEditor one="tag" pairs={tags} onChange={setTags} max={50} />
         </Input.Wrapper>

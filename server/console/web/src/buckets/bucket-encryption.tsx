@@ -1,8 +1,11 @@
-import { Badge, Text, Tooltip, Alert, Button, Group, Modal, Stack, Radio, TextInput } from '@mantine/core';
+import { Badge, Text, Tooltip, Alert, Button, Group, Modal, Stack, Radio, Autocomplete } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import type { BucketSummary, BucketEncryptionAnswer } from '../../../contract/answers.ts';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { admin } from '../api/admin.ts';
 import { useSetEncryption } from '../api/buckets.ts';
+import { useRights } from '../api/session.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 
@@ -106,17 +109,39 @@ export function EncryptionFields({ choice, onChange }: EncryptionFieldsProps) {
         </Stack>
       </Radio.Group>
       {choice.scheme === 'SSE-KMS' && (
-        <TextInput
-          label="Key name"
-          placeholder="default key"
-          description="Leave it empty for the default key."
-          maxLength={80}
-          spellCheck={false}
-          value={choice.keyName}
-          onChange={(event) => onChange({ ...choice, keyName: event.currentTarget.value })}
-        />
+        <KeyPicker keyName={choice.keyName} onChange={(keyName) => onChange({ ...choice, keyName })} />
       )}
     </Stack>
+  );
+}
+
+interface KeyPickerProps {
+  readonly keyName: string;
+  readonly onChange: (keyName: string) => void;
+}
+
+/** Suggests the keys that the user may list. Another name can be typed: the right to use a key is not the right to list it. */
+function KeyPicker({ keyName, onChange }: KeyPickerProps) {
+  const { may } = useRights();
+  const keys = useQuery({
+    queryKey: ['keys'],
+    queryFn: () => admin<readonly { readonly name: string }[]>('GET', 'kms/key/list', { query: { pattern: '*' } }),
+    enabled: may('admin:KMSListKeys'),
+  });
+  return (
+    <Autocomplete
+      label="Key name"
+      placeholder="default key"
+      description={
+        keys.isError ? `The keys cannot be listed: ${keys.error.message}` : 'Leave it empty for the default key.'
+      }
+      maxLength={80}
+      spellCheck={false}
+      limit={100}
+      data={keys.data?.map(({ name }) => name) ?? []}
+      value={keyName}
+      onChange={onChange}
+    />
   );
 }
 

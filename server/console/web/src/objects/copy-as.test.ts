@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { copyAs, shellQuoted } from './copy-as.ts';
+import { copyAs, curlOf, shellQuoted } from './copy-as.ts';
 
 describe('shellQuoted', () => {
   it.each([
@@ -12,6 +12,13 @@ describe('shellQuoted', () => {
   ])('quotes %s', (text, quoted) => {
     expect(shellQuoted(text)).toBe(quoted);
   });
+});
+
+it.each([
+  ['GET', "curl -gfOJ 'https://s3.example.com/docs/a?X-Amz-Date=1&b'"],
+  ['PUT', "curl -gfT FILE 'https://s3.example.com/docs/a?X-Amz-Date=1&b'"],
+] as const)('makes a command for %s', (method, text) => {
+  expect(curlOf('https://s3.example.com/docs/a?X-Amz-Date=1&b', method)).toBe(text);
 });
 
 it('names the endpoint where it is known', () => {

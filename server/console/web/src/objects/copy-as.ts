@@ -14,6 +14,12 @@ export function copyAs(bucket: string, key: string, endpoint: string | undefined
   ];
 }
 
+/** The command that uses a link. It fails where the server refuses. */
+export function curlOf(url: string, method: 'GET' | 'PUT'): string {
+  // A part of the URL in braces or brackets would be a pattern of several.
+  return `curl -gf${method === 'PUT' ? 'T FILE' : 'OJ'} ${shellQuoted(url)}`;
+}
+
 /** Quotes a text for a POSIX shell, where it needs it. */
 export function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -4,7 +4,7 @@ import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@
 import { useState } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { ApiError } from '../api/call.ts';
-import { download, useObject } from '../api/objects.ts';
+import { download, shareLink, useObject } from '../api/objects.ts';
 import { useBucketRights, useObjectRights, type KeyRights } from '../api/rights.ts';
 import { useSession } from '../api/session.ts';
 import { Fact, Facts } from '../components/detail-page.tsx';
@@ -12,7 +12,7 @@ import { CopyText } from '../components/copy-text.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { NameText } from '../components/name-text.tsx';
 import { formatBytes, formatExactTime } from '../text/format.ts';
-import { copyAs } from './copy-as.ts';
+import { copyAs, curlOf } from './copy-as.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
 import { ObjectProperties } from './object-properties.tsx';
@@ -158,7 +158,9 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
               {name}
             </Menu.Item>
           ))}
-          {rights.may('s3:GetObject') && <Menu.Item onClick={() => setDialog('share')}>curl with a link…</Menu.Item>}
+          {rights.may('s3:GetObject') && (
+            <Menu.Item onClick={() => void copyCurl(bucket, key)}>curl, for an hour</Menu.Item>
+          )}
         </Menu.Dropdown>
       </Menu>
       {rights.may('s3:DeleteObject') && (
@@ -177,6 +179,17 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
       {dialog === 'share' && <ShareDialog bucket={bucket} objectKey={key} onClose={() => setDialog(undefined)} />}
     </Group>
   );
+}
+
+/** Copies a command with a presigned link. */
+async function copyCurl(bucket: string, key: string): Promise<void> {
+  try {
+    const { url } = await shareLink(bucket, { key, method: 'GET', seconds: '3600' });
+    await copy(curlOf(url, 'GET'), 'curl, for an hour');
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    notifyFailure('No link can be made', error);
+  }
 }
 
 async function copy(text: string, name: string): Promise<void> {

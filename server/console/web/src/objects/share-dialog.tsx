@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { encode } from 'uqr';
 import type { ShareAnswer } from '../../../contract/rights.ts';
-import { bucketPath } from '../api/buckets.ts';
-import { call } from '../api/call.ts';
+import { shareLink } from '../api/objects.ts';
 import { useObjectRights } from '../api/rights.ts';
 import { CopyButtonText } from '../components/copy-text.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
 import { formatExactTime } from '../text/format.ts';
-import { shellQuoted } from './copy-as.ts';
+import { curlOf } from './copy-as.ts';
 
 interface ShareDialogProps {
   readonly bucket: string;
@@ -39,8 +38,7 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
   const [seconds, setSeconds] = useState('3600');
   const share = useQuery({
     queryKey: ['share', bucket, key, versionId, method, seconds],
-    queryFn: () =>
-      call<ShareAnswer>('GET', `${bucketPath(bucket)}/share`, { query: { key, versionId, method, seconds } }),
+    queryFn: () => shareLink(bucket, { key, versionId, method, seconds }),
     // A link is made anew each time: its time begins now.
     gcTime: 0,
     staleTime: Infinity,
@@ -95,7 +93,6 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
 }
 
 function Link({ answer, method }: { readonly answer: ShareAnswer; readonly method: 'GET' | 'PUT' }) {
-  const curl = method === 'PUT' ? `curl -fT FILE ${shellQuoted(answer.url)}` : `curl -fOJ ${shellQuoted(answer.url)}`;
   return (
     <Stack gap="sm">
       <TextInput
@@ -112,7 +109,7 @@ function Link({ answer, method }: { readonly answer: ShareAnswer; readonly metho
       </Text>
       <Group gap="xs">
         <CopyButtonText text={answer.url} label="Copy the link" />
-        <CopyButtonText text={curl} label="Copy as curl" />
+        <CopyButtonText text={curlOf(answer.url, method)} label="Copy as curl" />
       </Group>
       <QrCode text={answer.url} />
     </Stack>

@@ -1,0 +1,87 @@
+import { CreateBucketCommand, GetBucketEncryptionCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let s3: S3Client;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  server = await startServer({ env: { SVC_KMS_SECRET_KEY: `own-key:${Buffer.alloc(32, 7).toString('base64')}` } });
+  await untilReady(server);
+  s3 = s3Client(server);
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  await page.goto(`${server.console}/sign-in`);
+  await page.getByLabel('Access key').fill(server.accessKey);
+  await page.getByLabel('Secret key').fill(server.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Create bucket' }).first().waitFor();
+});
+
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
+});
+
+describe('a new bucket', () => {
+  it('has the quota and the key of its form', async () => {
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create bucket' }).first().click();
+    await dialog.getByLabel('Name', { exact: true }).fill('limited');
+    await dialog.getByLabel('SSE-KMS').check();
+    await dialog.getByRole('combobox', { name: 'Key name' }).click();
+    await page.getByRole('option', { name: 'own-key' }).click();
+    await dialog.getByLabel('Quota').fill('3');
+    await visitor.picture('new-bucket');
+    await dialog.getByRole('button', { name: 'Create bucket' }).click();
+    await page.getByRole('heading', { name: 'limited' }).waitFor();
+    const quota = await adminCall(server.s3, server, 'GET', 'get-bucket-quota?bucket=limited');
+    expect(quota.value).toMatchObject({ quota: 3 * 1024 ** 3 });
+    const { ServerSideEncryptionConfiguration } = await s3.send(new GetBucketEncryptionCommand({ Bucket: 'limited' }));
+    expect(ServerSideEncryptionConfiguration?.Rules).toMatchObject([
+      {
+        ApplyServerSideEncryptionByDefault: {
+          SSEAlgorithm: 'aws:kms',
+          KMSMasterKeyID: expect.stringContaining('own-key') as string,
+        },
+      },
+    ]);
+    await page.goto(`${server.console}/buckets/limited/settings`);
+    await page.getByRole('region', { name: 'Quota' }).getByText('3.0 GiB').waitFor();
+  });
+});
+
+describe('an object', () => {
+  it('is copied as a command of curl with a link, which works', async () => {
+    await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await s3.send(new CreateBucketCommand({ Bucket: 'linked' }));
+    await s3.send(new PutObjectCommand({ Bucket: 'linked', Key: "it's [a] name.txt", Body: 'content' }));
+    await page.goto(`${server.console}/buckets/linked?object=${encodeURIComponent("it's [a] name.txt")}`);
+    await page.getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('menuitem', { name: 'curl, for an hour' }).click();
+    await page.getByText('Copied: curl, for an hour').waitFor();
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(command).toMatch(/^curl -gfOJ 'http.*X-Amz-Expires=3600/);
+    const url = /^curl -gfOJ '(.*)'$/.exec(command)?.[1] ?? '';
+    expect(await (await fetch(url)).text()).toBe('content');
+  });
+});
