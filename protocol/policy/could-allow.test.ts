@@ -42,6 +42,18 @@ describe('whether a key of a bucket could be deleted', () => {
     expect(couldAllow({ identity, request: asked }, below)).toBe(expected);
   });
 
+  it.each<[string, boolean, string]>([
+    ['the whole bucket', true, 'bucket/*'],
+    ['keys that begin so', true, 'bucket/a*'],
+    ['a key of the folder', true, 'bucket/a'],
+    ['a pattern', true, 'bucket/*/x'],
+    ['a deeper folder', false, 'bucket/a/*'],
+    ['a deeper key', false, 'bucket/a/b'],
+  ])('directly in a folder: a policy that allows %s: %j', (_what, expected, resource) => {
+    const identity = [policyOf(at(resource))];
+    expect(couldAllow({ identity, request: asked }, { ...below, direct: true })).toBe(expected);
+  });
+
   it('needs each boundary, too', () => {
     const identity = [policyOf(allow())];
     const boundaries = [policyOf(at('other/*'))];

@@ -13,6 +13,8 @@ const existingTags = existingTagKey.toLowerCase();
 export interface StillUnknown {
   /** `resource` is only a prefix (`bucket/`) of the resources that the body names. */
   readonly below: boolean;
+  /** With `below`: the resources have no further `/`, as the objects directly in a folder. */
+  readonly direct?: boolean;
   /** Condition keys that the body sets, in lower case. A `/` at the end matches any suffix. */
   readonly keys: readonly string[];
 }
@@ -34,7 +36,7 @@ export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean
 function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {
   const { source, conditions } = statement;
   if (source.effect !== 'Allow' || !matchesWithoutResource(statement, request)) return false;
-  if (unknown.below ? !reachesBelow(statement, request) : !matchesResources(statement, request)) return false;
+  if (unknown.below ? !reachesBelow(statement, request, unknown) : !matchesResources(statement, request)) return false;
   return conditions.every(
     (condition) => isUnknown(condition.key, unknown) || conditionHolds(condition, request, 'Allow'),
   );
@@ -52,13 +54,17 @@ function surelyDenies(statement: CompiledStatement, request: PreparedRequest, un
   return unknown.below ? coversBelow(statement, request) : matchesResources(statement, request);
 }
 
-function reachesBelow({ source, resources }: CompiledStatement, request: PreparedRequest): boolean {
+function reachesBelow(
+  { source, resources }: CompiledStatement,
+  request: PreparedRequest,
+  { direct = false }: StillUnknown,
+): boolean {
   if (resources === undefined || source.resources?.kind !== 'only') return true;
   return resources.some((resource) => {
     const matcher = matcherOf(resource, request);
     if (matcher === undefined || matcher.kind === 'anything') return matcher !== undefined;
     const text = matcher.kind === 'exactly' ? matcher.text : matcher.prefix;
-    if (text.startsWith(request.resource)) return true;
+    if (text.startsWith(request.resource)) return !direct || !text.includes('/', request.resource.length);
     return matcher.kind !== 'exactly' && request.resource.startsWith(text);
   });
 }

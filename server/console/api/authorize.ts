@@ -35,6 +35,11 @@ export class Authorizer {
     return this.#allows(exchange, { action, resource: prefix, unknown: { below: true, keys: [] } });
   }
 
+  /** Reports whether the user may do this with some object directly in the folder, for example `bucket/folder/`, and not only deeper. */
+  async allowsDirectly(exchange: Exchange, action: string, folder: string): Promise<boolean> {
+    return this.#allows(exchange, { action, resource: folder, unknown: { below: true, direct: true, keys: [] } });
+  }
+
   /** Returns the message for the user about a right that was refused. */
   async explain({ response }: Exchange, { action, resource }: RefusedRight): Promise<string> {
     const { principal } = currentSession(response).credentials;
