@@ -53,6 +53,7 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     const counted = await services.administration.usage?.last();
     const usage = new Map(counted?.buckets.map((bucket) => [bucket.bucket, bucket]));
     response.json({
+      mayCreate: await authorizer.allowsSome(exchange, 's3:CreateBucket', ''),
       buckets: await mapLimit(shown, bucketConcurrency, async (bucket) => ({
         ...(await summary(exchange, bucket)),
         ...(await shownUsage(exchange, authorizer, usage.get(bucket.name))),

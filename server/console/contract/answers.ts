@@ -133,6 +133,8 @@ export interface Patterns {
 }
 
 export interface BucketList {
+  /** The user may create a bucket of some name. */
+  readonly mayCreate: boolean;
   readonly buckets: readonly BucketSummary[];
   /** The time of the usage count; absent before the first. */
   readonly counted?: string;

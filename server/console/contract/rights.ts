@@ -59,6 +59,10 @@ export interface BucketRights {
   readonly every: readonly ObjectAction[];
   /** Allowed for some object below the prefix, as far as can be said without its key. */
   readonly some: readonly ObjectAction[];
+  /** Allowed for some object directly in the folder of the prefix. */
+  readonly here: readonly ObjectAction[];
+  /** The user may store some object in some bucket, so that a copy has a place to go. */
+  readonly writesSomewhere: boolean;
 }
 
 export interface ObjectRights {

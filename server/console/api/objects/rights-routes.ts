@@ -16,12 +16,14 @@ export function rightsRoutes(authorizer: Authorizer): Router {
     const bucket = bucketOf(request);
     const prefix = typeof request.query['prefix'] === 'string' ? request.query['prefix'].slice(0, 1024) : '';
     const listing = { 's3:prefix': [prefix], 's3:delimiter': ['/'] };
-    const [ofBucket, every, some] = await Promise.all([
+    const [ofBucket, every, some, here, writesSomewhere] = await Promise.all([
       keep(bucketActions, (action) => authorizer.allows(exchange, action, bucket, listing)),
       keep(objectActions, (action) => authorizer.allows(exchange, action, `${bucket}/${prefix}*`)),
       keep(objectActions, (action) => authorizer.allowsSome(exchange, action, `${bucket}/${prefix}`)),
+      keep(objectActions, (action) => authorizer.allowsDirectly(exchange, action, `${bucket}/${prefix}`)),
+      authorizer.allowsSome(exchange, 's3:PutObject', ''),
     ]);
-    response.json({ bucket: ofBucket, every, some } satisfies BucketRights);
+    response.json({ bucket: ofBucket, every, some, here, writesSomewhere } satisfies BucketRights);
   });
 
   router.get('/buckets/:bucket/object-rights', async (request, response) => {

@@ -1,9 +1,11 @@
 import { Center, Loader, Anchor } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
+import type { ConsoleAction } from '../../contract/answers.ts';
 import { useLastSession, useSession } from './api/session.ts';
 import { Failure, Empty } from './components/feedback.tsx';
 import { LoadingRows } from './components/list-page.tsx';
+import { PageGate } from './components/page-gate.tsx';
 import { Shell } from './shell.tsx';
 import { SessionGuard } from './sign-in/session-guard.tsx';
 import { SignedInPage } from './sign-in/signed-in-page.tsx';
@@ -96,27 +98,67 @@ function SignedIn() {
           <Route path="/groups" element={<GroupsPage />} />
           <Route path="/group" element={<GroupPage />} />
           <Route path="/policies" element={<PoliciesPage />} />
-          <Route path="/policies/new" element={<NewPolicyPage />} />
+          <Route path="/policies/new" element={gated('New policy', ['admin:CreatePolicy'], <NewPolicyPage />)} />
           <Route path="/policy" element={<PolicyPage />} />
-          <Route path="/explain" element={<ExplainPage />} />
-          <Route path="/identity-providers" element={<ProvidersPage />} />
-          <Route path="/identity-providers/new" element={<NewProviderPage />} />
-          <Route path="/identity-provider" element={<ProviderPage />} />
-          <Route path="/status" element={<StatusPage />} />
-          <Route path="/traffic" element={<TrafficPage />} />
-          <Route path="/requests" element={<RequestsPage />} />
-          <Route path="/logs" element={<LogsPage />} />
-          <Route path="/audit" element={<AuditPage />} />
-          <Route path="/work" element={<WorkPage />} />
-          <Route path="/batch-jobs" element={<BatchPage />} />
-          <Route path="/tiers" element={<TiersPage />} />
-          <Route path="/configuration" element={<ConfigurationPage />} />
+          <Route path="/explain" element={gated('Explain', ['admin:ExplainPolicy'], <ExplainPage />)} />
+          <Route
+            path="/identity-providers"
+            element={gated('Identity providers', ['admin:ConfigUpdate'], <ProvidersPage />)}
+          />
+          <Route
+            path="/identity-providers/new"
+            element={gated('Identity providers', ['admin:ConfigUpdate'], <NewProviderPage />)}
+          />
+          <Route
+            path="/identity-provider"
+            element={gated('Identity providers', ['admin:ConfigUpdate'], <ProviderPage />)}
+          />
+          <Route path="/status" element={gated('Status', ['admin:ServerInfo'], <StatusPage />)} />
+          <Route
+            path="/traffic"
+            element={gated('Traffic', ['admin:Prometheus', 'admin:DataUsageInfo'], <TrafficPage />)}
+          />
+          <Route path="/requests" element={gated('Requests', ['admin:ServerTrace'], <RequestsPage />)} />
+          <Route path="/logs" element={gated('Logs', ['admin:ConsoleLog'], <LogsPage />)} />
+          <Route path="/audit" element={gated('Audit log', ['admin:ReadAuditLog'], <AuditPage />)} />
+          <Route
+            path="/work"
+            element={gated(
+              'Background work',
+              [
+                'admin:ServerInfo',
+                'admin:ScrubStatus',
+                'admin:VerifyStore',
+                'admin:SnapshotStore',
+                'admin:SetReadOnly',
+                'admin:ServiceRestart',
+              ],
+              <WorkPage />,
+            )}
+          />
+          <Route
+            path="/batch-jobs"
+            element={gated('Batch jobs', ['admin:ListBatchJobs', 'admin:StartBatchJob'], <BatchPage />)}
+          />
+          <Route path="/tiers" element={gated('Tiers', ['admin:ListTier', 'admin:SetTier'], <TiersPage />)} />
+          <Route
+            path="/configuration"
+            element={gated('Configuration', ['admin:ConfigUpdate'], <ConfigurationPage />)}
+          />
           <Route path="/keys" element={<KeysPage />} />
           <Route path="/account" element={<AccountPage session={last.session} />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>
       </Suspense>
     </Shell>
+  );
+}
+
+function gated(title: string, needs: readonly ConsoleAction[], page: ReactNode) {
+  return (
+    <PageGate title={title} needs={needs}>
+      {page}
+    </PageGate>
   );
 }
 

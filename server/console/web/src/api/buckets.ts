@@ -20,6 +20,11 @@ export function useBuckets(contains: string) {
   });
 }
 
+/** Reports whether the user may create a bucket. While the answer is on its way, no button appears and goes. */
+export function useMayCreate(): boolean {
+  return useInfiniteQuery({ ...bucketList, select: ({ pages }) => pages[0]?.mayCreate === true }).data === true;
+}
+
 /** The time at which the server counted objects and bytes; undefined before the first count. */
 export function useCountTime(): string | undefined {
   return useInfiniteQuery({ ...bucketList, select: ({ pages }) => pages[0]?.counted }).data;

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import type { BucketAction, BucketRights, ObjectAction, ObjectRights } from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
 import { call } from './call.ts';
@@ -11,18 +11,25 @@ export interface FolderRights {
   readonly every: (action: ObjectAction) => boolean;
   /** On some object below the folder. */
   readonly some: (action: ObjectAction) => boolean;
+  /** On some object directly in the folder, and not only deeper. */
+  readonly here: (action: ObjectAction) => boolean;
+  /** A copy of an object has a place to go. */
+  readonly writesSomewhere: boolean;
 }
 
-export function useBucketRights(bucket: string, prefix = ''): FolderRights {
+export function useBucketRights(bucket: string, prefix = '', enabled = true): FolderRights {
   const { data } = useQuery({
     queryKey: ['rights', bucket, prefix],
-    queryFn: () => call<BucketRights>('GET', `${bucketPath(bucket)}/rights`, { query: { prefix } }),
+    queryFn: () => folderRights(bucket, prefix),
+    enabled,
   });
   return {
     known: data !== undefined,
     bucket: (action) => data?.bucket.includes(action) === true,
     every: (action) => data?.every.includes(action) === true,
     some: (action) => data?.some.includes(action) === true,
+    here: (action) => data?.here.includes(action) === true,
+    writesSomewhere: data?.writesSomewhere === true,
   };
 }
 
@@ -31,11 +38,42 @@ export interface KeyRights {
   readonly may: (action: ObjectAction) => boolean;
 }
 
+function objectRights(bucket: string, key: string): Promise<ObjectRights> {
+  return call<ObjectRights>('GET', `${bucketPath(bucket)}/object-rights`, { query: { key } });
+}
+
+function folderRights(bucket: string, prefix: string): Promise<BucketRights> {
+  return call<BucketRights>('GET', `${bucketPath(bucket)}/rights`, { query: { prefix } });
+}
+
+/** Entries of a folder whose rights are asked for one by one. */
+const maxAsked = 100;
+
+/**
+ * The rights of the user to all of these entries of a folder: keys, and prefixes that end in `/`, of which something below them suffices.
+ * Nothing is asked where an action is allowed for the whole folder, and for many entries what holds for some of the folder is taken.
+ */
+export function useEntryRights(bucket: string, entries: readonly string[], rights: FolderRights) {
+  const asked = entries.length <= maxAsked ? entries : [];
+  const answers = useQueries({
+    queries: asked.map((entry) => ({
+      queryKey: ['object-rights', bucket, entry, 'entry'],
+      queryFn: async (): Promise<readonly ObjectAction[]> =>
+        entry.endsWith('/') ? (await folderRights(bucket, entry)).some : (await objectRights(bucket, entry)).object,
+    })),
+  });
+  return (action: ObjectAction): boolean => {
+    if (rights.every(action)) return true;
+    if (asked.length < entries.length) return rights.some(action);
+    return answers.every(({ data }) => data?.includes(action) === true);
+  };
+}
+
 /** The rights of the user to one object. */
 export function useObjectRights(bucket: string, key: string, enabled = true): KeyRights {
   const { data } = useQuery({
     queryKey: ['object-rights', bucket, key],
-    queryFn: () => call<ObjectRights>('GET', `${bucketPath(bucket)}/object-rights`, { query: { key } }),
+    queryFn: () => objectRights(bucket, key),
     enabled,
   });
   return { known: data !== undefined, may: (action) => data?.object.includes(action) === true };

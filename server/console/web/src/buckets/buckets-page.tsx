@@ -3,7 +3,9 @@ import { IconDots, IconLock, IconPackage, IconPackages, IconPlus, IconTrash } fr
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { BucketSummary } from '../../../contract/answers.ts';
-import { useBuckets, useCountTime } from '../api/buckets.ts';
+import { useBuckets, useCountTime, useMayCreate } from '../api/buckets.ts';
+import { useBucketRights } from '../api/rights.ts';
+import { MenuNote } from '../components/menu-note.tsx';
 import { Empty } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
@@ -16,6 +18,7 @@ type Dialog = { readonly kind: 'delete' | 'encryption'; readonly bucket: BucketS
 export function BucketsPage() {
   const search = useSearch();
   const buckets = useBuckets(search.contains);
+  const mayCreate = useMayCreate();
   const [creating, setCreating] = useState(false);
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
@@ -26,14 +29,19 @@ export function BucketsPage() {
       list={buckets}
       search={search}
       actions={
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-          Create bucket
-        </Button>
+        mayCreate && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+            Create bucket
+          </Button>
+        )
       }
       empty={
         <Empty icon={<IconPackages size={34} stroke={1.3} />} title="No buckets yet">
-          A bucket holds objects. Create the first one here, or with any S3 client. Buckets that your policies hide from
-          you are not shown.
+          A bucket holds objects.{' '}
+          {mayCreate
+            ? 'Create the first one here, or with any S3 client.'
+            : 'To create one you need the right s3:CreateBucket, which an administrator can give you.'}{' '}
+          Buckets that your policies hide from you are not shown.
         </Empty>
       }
       dialogs={
@@ -114,21 +122,38 @@ interface BucketMenuProps {
 }
 
 function BucketMenu({ bucket, open }: BucketMenuProps) {
+  const [asked, setAsked] = useState(false);
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-end" onOpen={() => setAsked(true)}>
       <Menu.Target>
         <ActionIcon className="row-actions" size="sm" aria-label={`Actions for ${bucket.name}`}>
           <IconDots size={17} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        <BucketItems {...{ bucket, open, asked }} />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Asks for the rights on the bucket when the menu opens. */
+function BucketItems({ bucket, open, asked }: BucketMenuProps & { readonly asked: boolean }) {
+  const { known, bucket: may } = useBucketRights(bucket.name, '', asked);
+  const encrypts = may('s3:GetEncryptionConfiguration') && may('s3:PutEncryptionConfiguration');
+  if (!known || !(encrypts || may('s3:DeleteBucket'))) return <MenuNote known={known} />;
+  return (
+    <>
+      {encrypts && (
         <Menu.Item leftSection={<IconLock size={15} />} onClick={() => open({ kind: 'encryption', bucket })}>
           Default encryption…
         </Menu.Item>
+      )}
+      {may('s3:DeleteBucket') && (
         <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => open({ kind: 'delete', bucket })}>
           Delete bucket…
         </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    </>
   );
 }

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { deleteVersion, restoreVersion } from '../api/versions.ts';
 import { objectsChanged } from '../api/changes.ts';
 import { downloadArchive } from '../api/objects.ts';
-import type { FolderRights } from '../api/rights.ts';
+import { useEntryRights, type FolderRights } from '../api/rights.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
@@ -28,15 +28,18 @@ interface MarkedActionsProps {
 }
 
 /** The actions on all marked rows. */
-export function MarkedActions({ rows, rights, past, onAction, onClear }: MarkedActionsProps) {
+export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }: MarkedActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const;
-  const reads = !past && rights.some('s3:GetObject');
+  const keys = rows.map(({ key }) => key);
+  const may = useEntryRights(bucket, keys, rights);
+  const reads = !past && may('s3:GetObject');
+  const deletes = !past && may('s3:DeleteObject');
   return (
     <Group gap="xs" role="toolbar" aria-label="Marked rows">
       <Text size="sm" fw={550}>
         {rows.length} marked
       </Text>
-      {past && (
+      {past && may('s3:GetObjectVersion') && may('s3:PutObject') && (
         <Button {...button} leftSection={<IconArrowBackUp size={14} />} onClick={() => onAction('rewind', rows)}>
           Restore as they were…
         </Button>
@@ -46,17 +49,17 @@ export function MarkedActions({ rows, rights, past, onAction, onClear }: MarkedA
           Download as zip
         </Button>
       )}
-      {reads && rights.some('s3:DeleteObject') && rights.some('s3:PutObject') && (
+      {reads && deletes && rights.writesSomewhere && (
         <Button {...button} leftSection={<IconFolderSymlink size={14} />} onClick={() => onAction('move', rows)}>
           Move…
         </Button>
       )}
-      {reads && (
+      {reads && rights.writesSomewhere && (
         <Button {...button} leftSection={<IconCopy size={14} />} onClick={() => onAction('copy', rows)}>
           Copy…
         </Button>
       )}
-      {!past && rights.some('s3:DeleteObject') && (
+      {deletes && (
         <Button
           {...button}
           color="red"

@@ -80,7 +80,7 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
       {listing.error !== undefined && (
         <Failure what="The next rows cannot be shown" error={listing.error} retry={() => listing.retry()} />
       )}
-      {!past && rights.some('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
+      {!past && rights.here('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
       {dialogs}
     </Stack>
   );
@@ -251,7 +251,7 @@ function NothingHere({ filtered, versions, past, rights }: NothingHereProps) {
       </div>
     );
   }
-  const writes = rights.some('s3:PutObject');
+  const writes = rights.here('s3:PutObject');
   return (
     <div className="rows">
       <Empty

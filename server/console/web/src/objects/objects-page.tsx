@@ -94,7 +94,7 @@ function FolderButtons({ bucket, prefix, rights }: FolderButtonsProps) {
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
         Settings
       </Button>
-      {rights.some('s3:PutObject') && (
+      {rights.here('s3:PutObject') && (
         <>
           <Button variant="default" leftSection={<IconFolderPlus size={15} />} onClick={() => setDialog('folder')}>
             Folder…

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconCopy,
@@ -12,8 +12,9 @@ import {
 import { useState } from 'react';
 import type { ObjectAction } from '../../../contract/rights.ts';
 import { download } from '../api/objects.ts';
-import { useObjectRights, type FolderRights } from '../api/rights.ts';
+import { useBucketRights, useObjectRights, type FolderRights } from '../api/rights.ts';
 import { notifyFailure } from '../components/feedback.tsx';
+import { MenuNote } from '../components/menu-note.tsx';
 import { nameIn } from '../components/urls.ts';
 import type { Row } from './rows/rows.ts';
 
@@ -64,21 +65,12 @@ interface ItemsProps extends Pick<RowActionsProps, 'bucket' | 'row' | 'rights' |
 /** Asks for the rights on the key when the menu opens: a folder of a million rows asks for none of them before. */
 function Items({ bucket, row, rights, past = false, asked, onAction }: ItemsProps) {
   const own = useObjectRights(bucket, row.key, asked && row.kind !== 'folder');
-  const may = row.kind === 'folder' ? rights.some : own.may;
-  const known = row.kind === 'folder' ? rights.known : own.known;
-  const writes = rights.some('s3:PutObject');
-  const items = past && row.kind === 'folder' ? pastFolderItems(may, writes) : itemsOf(row, may, writes);
+  const below = useBucketRights(bucket, row.key, asked && row.kind === 'folder');
+  const may = row.kind === 'folder' ? below.some : own.may;
+  const known = row.kind === 'folder' ? below.known : own.known;
+  const items = past && row.kind === 'folder' ? pastFolderItems(may) : itemsOf(row, may, rights);
   const shown = items.filter(([, , , allowed]) => allowed);
-  if (!known) return <Menu.Label>Asking what you may do…</Menu.Label>;
-  if (shown.length === 0) {
-    return (
-      <Menu.Label>
-        <Text size="xs" maw={220}>
-          Your policies allow nothing more here.
-        </Text>
-      </Menu.Label>
-    );
-  }
+  if (!known || shown.length === 0) return <MenuNote known={known} />;
   return shown.map(([action, label, Icon]) => (
     <Menu.Item
       key={action}
@@ -95,11 +87,11 @@ type Item = readonly [action: RowAction, label: string, icon: typeof IconCopy, a
 
 type May = (action: ObjectAction) => boolean;
 
-function pastFolderItems(may: May, writes: boolean): readonly Item[] {
-  return [['rewind', 'Restore as it was…', IconArrowBackUp, may('s3:GetObjectVersion') && writes]];
+function pastFolderItems(may: May): readonly Item[] {
+  return [['rewind', 'Restore as it was…', IconArrowBackUp, may('s3:GetObjectVersion') && may('s3:PutObject')]];
 }
 
-function itemsOf(row: Row, may: May, writes: boolean): readonly Item[] {
+function itemsOf(row: Row, may: May, rights: FolderRights): readonly Item[] {
   if (row.kind === 'version') {
     const { kind, isLatest } = row.version;
     const restores = kind === 'version' && !isLatest && may('s3:GetObjectVersion') && may('s3:PutObject');
@@ -109,13 +101,13 @@ function itemsOf(row: Row, may: May, writes: boolean): readonly Item[] {
       ['delete-version', removal, IconTrash, may('s3:DeleteObjectVersion')],
     ];
   }
-  const moves = may('s3:GetObject') && may('s3:DeleteObject') && writes;
+  const moves = may('s3:GetObject') && may('s3:DeleteObject');
   return [
     ['archive', 'Download as zip', IconDownload, row.kind === 'folder' && may('s3:GetObject')],
     ['share', 'Share…', IconShare, row.kind === 'object' && may('s3:GetObject')],
-    ['rename', 'Rename…', IconPencil, moves],
-    ['move', 'Move…', IconFolderSymlink, moves],
-    ['copy', 'Copy…', IconCopy, may('s3:GetObject')],
+    ['rename', 'Rename…', IconPencil, moves && rights.here('s3:PutObject')],
+    ['move', 'Move…', IconFolderSymlink, moves && rights.writesSomewhere],
+    ['copy', 'Copy…', IconCopy, may('s3:GetObject') && rights.writesSomewhere],
     ['delete', 'Delete…', IconTrash, may('s3:DeleteObject')],
   ];
 }
