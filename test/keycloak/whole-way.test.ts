@@ -139,6 +139,27 @@ describe('a tenant whose people come from a real Keycloak', () => {
     await visitor.context.close();
   });
 
+  it('signs alice out at Keycloak too, so that it asks for her password again', async () => {
+    const visitor = await newVisitor(browser);
+    const { page } = visitor;
+    const signIn = () => page.getByRole('link', { name: 'Keycloak' }).click();
+    await page.goto(tenant.console);
+    await signIn();
+    await page.locator('#username').fill('alice');
+    await page.locator('#password').fill('alice-password');
+    await page.locator('#kc-login').click();
+    await page.getByText('made-by-alice').first().waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Keycloak' }).waitFor();
+    expect(page.url()).toContain(tenant.console);
+    await signIn();
+    await page.locator('#username').waitFor();
+    await page.goto(`${tenant.console}/buckets`);
+    await page.getByRole('link', { name: 'Keycloak' }).waitFor();
+    expect(visitor.complaints).toEqual([]);
+    await visitor.context.close();
+  });
+
   it('shows carol on the sign-in page why she gets no further', async () => {
     const { page, context } = await newVisitor(browser);
     await page.goto(tenant.console);
