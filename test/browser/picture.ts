@@ -218,6 +218,9 @@ async function takeAdministration(page: Page, take: (name: string) => Promise<vo
     ['identity-provider', '/identity-provider?type=openid&name=PRIMARY_IAM'],
     ['new-identity-provider', '/identity-providers/new?type=openid'],
     ['status', '/status'],
+    ['work', '/work'],
+    ['batch-jobs', '/batch-jobs'],
+    ['tiers', '/tiers'],
   ] as const;
   for (const [name, path] of pages) {
     await page.goto(`${server.url}${path}`);

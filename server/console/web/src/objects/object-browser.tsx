@@ -68,7 +68,7 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
       {!loading && rows.count === 0 && <NothingHere filtered={contains !== ''} {...{ versions, past, rights }} />}
       {rows.count > 0 && (
         <ObjectTable
-          {...{ bucket, prefix, selected, rows, marked, markable }}
+          {...{ bucket, prefix, selected, rows, marked, markable, past }}
           onMark={mark}
           sort={arranged ? view.sort : undefined}
           onSort={view.setSort}

@@ -37,6 +37,8 @@ interface ObjectTableProps {
   readonly marked: ReadonlyMap<string, Row>;
   readonly onMark: (rows: readonly Row[], marked: boolean) => void;
   readonly markable: boolean;
+  /** The folder is shown as it was at a moment: each version is that of another key. */
+  readonly past: boolean;
   /** Undefined where the folder is too long to be sorted. */
   readonly sort: Sort | undefined;
   readonly onSort: (sort: Sort) => void;
@@ -45,7 +47,7 @@ interface ObjectTableProps {
 
 /** The table of a folder. It renders the visible rows only. */
 export function ObjectTable(props: ObjectTableProps) {
-  const { bucket, prefix, rows, selected, marked, onMark, markable, sort, onSort, actions } = props;
+  const { bucket, prefix, rows, selected, marked, onMark, markable, past, sort, onSort, actions } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -99,7 +101,7 @@ export function ObjectTable(props: ObjectTableProps) {
               className="grid-row"
               data-markable={markable || undefined}
               data-open={(row?.kind !== 'folder' && row?.key === selected) || undefined}
-              data-past={(row?.kind === 'version' && !row.version.isLatest) || undefined}
+              data-past={(!past && row?.kind === 'version' && !row.version.isLatest) || undefined}
               aria-rowindex={item.index + 2}
               style={style}
             >

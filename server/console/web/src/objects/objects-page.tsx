@@ -49,7 +49,7 @@ export function ObjectsPage() {
             </Tooltip>
           )}
         </Group>
-        <FolderButtons bucket={bucket} prefix={prefix} rights={rights} />
+        <FolderButtons bucket={bucket} prefix={prefix} rights={rights} past={search.has('at')} />
       </Group>
       {details.isError ? (
         <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
@@ -75,10 +75,12 @@ interface FolderButtonsProps {
   readonly bucket: string;
   readonly prefix: string;
   readonly rights: FolderRights;
+  /** The folder is shown as it was at a moment. */
+  readonly past: boolean;
 }
 
 /** The buttons of a folder: those that the user may press. */
-function FolderButtons({ bucket, prefix, rights }: FolderButtonsProps) {
+function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
   const [dialog, setDialog] = useState<'folder' | 'request'>();
 
   async function upload(kind: 'files' | 'folder'): Promise<void> {
@@ -94,7 +96,7 @@ function FolderButtons({ bucket, prefix, rights }: FolderButtonsProps) {
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
         Settings
       </Button>
-      {rights.here('s3:PutObject') && (
+      {!past && rights.here('s3:PutObject') && (
         <>
           <Button variant="default" leftSection={<IconFolderPlus size={15} />} onClick={() => setDialog('folder')}>
             Folder…
