@@ -67,10 +67,12 @@ describe('buckets', () => {
     await countUsage();
     await create('new');
     expect(await json<BucketList>(await root.send('GET', '/api/buckets'))).toMatchObject({
+      mayCreate: true,
       buckets: [{ name: 'docs', usage: { objects: 1, bytes: 7 } }, { name: 'new' }],
       counted: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    const { buckets } = await json<BucketList>(await reader.send('GET', '/api/buckets'));
+    const { buckets, mayCreate } = await json<BucketList>(await reader.send('GET', '/api/buckets'));
+    expect(mayCreate).toBe(false);
     expect(buckets.map(({ name, usage }) => [name, usage])).toEqual([
       ['docs', undefined],
       ['new', undefined],

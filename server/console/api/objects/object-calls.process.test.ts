@@ -122,6 +122,13 @@ async function rights(browser: TestBrowser, key: string) {
   return (await json<ObjectRights>(await browser.send('GET', at('buckets/docs/object-rights', { key })))).object;
 }
 
+async function rightsHere(browser: TestBrowser, prefix: string) {
+  const { here, writesSomewhere } = await json<BucketRights>(
+    await browser.send('GET', at('buckets/docs/rights', { prefix })),
+  );
+  return [here, writesSomewhere];
+}
+
 const rightsOfNobody = async (bucket: string): Promise<unknown> =>
   (await nobody.send('GET', at(`buckets/${bucket}/rights`, {}))).json();
 
@@ -135,6 +142,12 @@ describe('the rights of a user', () => {
     expect(below.every).toEqual(['s3:GetObject', 's3:PutObject', 's3:GetObjectTagging']);
     const theirs = await json<BucketRights>(await ann.send('GET', at('buckets/docs/rights', { prefix: 'theirs/' })));
     expect(theirs.some).toEqual([]);
+  });
+
+  it('are told for what is directly in a folder, and for a copy to anywhere', async () => {
+    expect(await rightsHere(ann, '')).toEqual([[], true]);
+    expect(await rightsHere(ann, 'mine/')).toEqual([['s3:GetObject', 's3:PutObject', 's3:GetObjectTagging'], true]);
+    expect(await rightsHere(nobody, 'mine/')).toEqual([[], false]);
   });
 
   it('are told for a key', async () => {
