@@ -25,11 +25,37 @@ export async function encryptPayload(secret: string, plaintext: Buffer): Promise
   const salt = randomBytes(SALT);
   const nonce = randomBytes(NONCE);
   const cipher = new ChunkCipher(algorithms.pbkdf2Aes, await keyOf(algorithms.pbkdf2Aes, secret, salt), nonce);
+  return Buffer.concat([salt, Buffer.of(algorithms.pbkdf2Aes), nonce, sealChunks(cipher, plaintext)]);
+}
+
+/** The random key of a file that is encrypted for its reader alone, with the nonce 0: the key is used once. */
+const fileNonce = Buffer.alloc(NONCE);
+
+/** Encrypts a file under a key of 32 bytes that nothing else is encrypted with. */
+export function encryptFile(key: Buffer, plaintext: Buffer): Buffer {
+  return sealChunks(new ChunkCipher(algorithms.pbkdf2Aes, key, fileNonce), plaintext);
+}
+
+/** Decrypts a file. Throws `FormatError`. */
+export function decryptFile(key: Buffer, sealed: Buffer): Buffer {
+  return openChunks(new ChunkCipher(algorithms.pbkdf2Aes, key, fileNonce), sealed);
+}
+
+function sealChunks(cipher: ChunkCipher, plaintext: Buffer): Buffer {
   const chunks = Array.from({ length: Math.max(1, Math.ceil(plaintext.length / CHUNK)) }, (_, at) =>
     plaintext.subarray(at * CHUNK, (at + 1) * CHUNK),
   );
-  const sealed = chunks.map((chunk, at) => cipher.seal(chunk, at + 1, at === chunks.length - 1));
-  return Buffer.concat([salt, Buffer.of(algorithms.pbkdf2Aes), nonce, ...sealed]);
+  return Buffer.concat(chunks.map((chunk, at) => cipher.seal(chunk, at + 1, at === chunks.length - 1)));
+}
+
+function openChunks(cipher: ChunkCipher, sealed: Buffer): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < sealed.length; at += CHUNK + TAG) {
+    const end = Math.min(at + CHUNK + TAG, sealed.length);
+    chunks.push(cipher.open(sealed.subarray(at, end), chunks.length + 1, end === sealed.length));
+  }
+  if (chunks.length === 0) throw new FormatError('the encrypted payload is cut short');
+  return Buffer.concat(chunks);
 }
 
 /**
@@ -42,12 +68,7 @@ export async function decryptPayload(secret: string, payload: Buffer): Promise<B
     throw new FormatError('the encrypted payload is too short');
   const key = await keyOf(algorithm, secret, payload.subarray(0, SALT));
   const cipher = new ChunkCipher(algorithm, key, payload.subarray(SALT + 1, HEAD));
-  const chunks: Buffer[] = [];
-  for (let at = HEAD; at < payload.length; at += CHUNK + TAG) {
-    const end = Math.min(at + CHUNK + TAG, payload.length);
-    chunks.push(cipher.open(payload.subarray(at, end), chunks.length + 1, end === payload.length));
-  }
-  return Buffer.concat(chunks);
+  return openChunks(cipher, payload.subarray(HEAD));
 }
 
 const derivePbkdf2 = promisify(pbkdf2);

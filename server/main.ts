@@ -19,6 +19,7 @@ import { parseArguments, type ServerArguments } from './process/command-line.ts'
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
+import { handleProfileRequests } from './process/thread-profiles.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
@@ -130,6 +131,7 @@ async function run({
     for (const thread of http) thread.send({ kind: 'replicas', view });
   });
   handleServiceActions(http, { log, askForStop, background });
+  handleProfileRequests(all);
   await Promise.all(all.map((thread) => thread.next('started')));
 
   const claimed = await claimPort(address, '--address');

@@ -3,8 +3,6 @@ import { adminPath, json, type Route } from './call.ts';
 
 /** Calls about features that this server does not have. It answers with an empty state. */
 const empty: readonly Route[] = [
-  // No lock of this server outlives a request.
-  { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: () => Promise.resolve(json([])) },
   {
     method: 'GET',
     path: adminPath('site-replication/info'),
@@ -41,12 +39,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'replication/.*',
     'admin:ReplicationDiff',
     'Coffer does not list what waits for replication: "mc replicate status" counts it, and x-amz-replication-status of an object says what became of it.',
-  ],
-  ['speedtest.*', 'admin:ServerInfo', 'Coffer has no speed test of its own: measure with a client.'],
-  [
-    'profile|profiling/.*|healthinfo|obdinfo|inspect-data',
-    'admin:Profiling',
-    'Coffer gives no profiles and no health reports.',
   ],
   ['update', 'admin:ServerUpdate', 'Coffer is updated by its image or package, which the operator rolls.'],
 ];

@@ -28,6 +28,10 @@ import type { AdminServices } from '../administration/services.ts';
 import { remoteTargetRoutes } from './remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
 import { tierRoutes } from './tiers.ts';
+import { healthRoutes } from './support/health-report.ts';
+import { inspectionRoutes } from './support/inspection.ts';
+import { metricRoutes } from './support/live-metrics.ts';
+import { speedTestRoutes } from './support/speed-tests.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
@@ -115,6 +119,10 @@ export const routes: readonly Route[] = [
   // Last, because it also matches calls that are listed above.
   ...batchRoutes,
   ...tierRoutes,
+  ...metricRoutes,
+  ...speedTestRoutes,
+  ...inspectionRoutes,
+  ...healthRoutes,
   ...absentFeatureRoutes,
 ];
 

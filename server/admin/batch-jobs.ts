@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import { keyRights, keyStatus, requireKeys } from '../administration/keys.ts';
 import { ownerOf } from '../auth/identities/subject.ts';
@@ -16,12 +14,6 @@ export const batchRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('status-job'), action: 'admin:ListBatchJobs', serve: status },
   { method: 'GET', path: adminPath('describe-job'), action: 'admin:DescribeBatchJob', serve: describe },
   { method: 'DELETE', path: adminPath('cancel-job'), action: 'admin:CancelBatchJob', serve: cancel },
-  {
-    method: 'GET',
-    path: adminPath('metrics'),
-    action: 'admin:ServerInfo',
-    serve: (call) => Promise.resolve(metrics(call)),
-  },
 ];
 
 async function start(call: AdminCall): Promise<AdminAnswer> {
@@ -75,7 +67,7 @@ function isoTime(ms: number): string {
 }
 
 async function status(call: AdminCall): Promise<AdminAnswer> {
-  return json({ LastMetric: metricOf(await named(call, () => true)) });
+  return json({ LastMetric: jobMetric(await named(call, () => true)) });
 }
 
 /** As in MinIO, only a job that waits or runs has a definition. */
@@ -98,39 +90,8 @@ function cancel(call: AdminCall): Promise<AdminAnswer> {
   });
 }
 
-/** The type of the metrics of batch jobs. Coffer has no other live metrics on the admin API. */
-const batchMetrics = '8';
-
-/** Shows a job until it ends, `n` times at most. */
-function metrics(call: AdminCall): AdminAnswer {
-  const { query, services } = call;
-  if (query.get('types') !== batchMetrics) {
-    throw new S3Error(
-      'NotImplemented',
-      'Coffer has no live metrics on the admin API but those of batch jobs: read /minio/v2/metrics/cluster, for which "mc admin prometheus generate" makes a token.',
-    );
-  }
-  const jobs = jobsOf(call);
-  const id = query.get('by-jobID') ?? '';
-  const count = Number(query.get('n') ?? '0');
-  return {
-    kind: 'lines',
-    async *lines(signal) {
-      for (let shownTimes = 1; !signal.aborted; shownTimes += 1) {
-        const known = (await jobs.list()).filter((job) => id === '' || job.id === id);
-        const Jobs = Object.fromEntries(known.map((job) => [job.id, metricOf(job)]));
-        const final = shownTimes === count || !known.some(isWaiting);
-        const collected = nowOf(services).toISOString();
-        yield [{ hosts: [services.server.endpoint], aggregated: { batchJobs: { collected, Jobs } }, final }];
-        if (final) return;
-        await sleep(1_000, undefined, { signal }).catch(() => undefined);
-      }
-    },
-  };
-}
-
 /** Coffer's names of the parts of a metric are those of MinIO. */
-function metricOf(job: BatchJob) {
+export function jobMetric(job: BatchJob) {
   const { id, type, bucket, after = '', started, updated, ended, objects, deleteMarkers, failed, failure } = job;
   const done = { lastBucket: bucket, lastObject: after, objects, objectsFailed: failed };
   return {
@@ -151,7 +112,7 @@ function shown({ id, type, user, started, updated }: BatchJob) {
   return { id, type, user, started: isoTime(started), elapsed: (updated - started) * 1e6 };
 }
 
-function jobsOf({ services }: AdminCall): BatchJobs {
+export function jobsOf({ services }: AdminCall): BatchJobs {
   if (services.batchJobs !== undefined) return services.batchJobs;
   throw new AdminError('XCofferRefused', 'This server runs no batch jobs.');
 }

@@ -53,7 +53,7 @@ interface InfoSources {
 }
 
 /** Makes the message for `mc admin info`, with one pool of one set of one drive. */
-function infoMessage(sources: InfoSources): Record<string, unknown> {
+function infoMessage(sources: InfoSources) {
   const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
   const { sqsARN, notifications } = sources.notifications;
   const theDrive = drive(server, space);
@@ -164,6 +164,11 @@ export const infoRoutes: readonly Route[] = [
 ];
 
 async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
+  return json(await currentInfo(services));
+}
+
+/** Asks everything that the state of the server consists of. */
+export async function currentInfo(services: AdminServices): Promise<ReturnType<typeof infoMessage>> {
   const [buckets, usage, space, keyService, directory, backgroundTasks, notifications] = await Promise.all([
     services.objects.listBuckets(),
     services.usage?.last(),
@@ -177,5 +182,5 @@ async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const others = services.others?.() ?? [];
   const { server } = services;
   const found = { usage, space, keyService, directory, backgroundTasks, notifications };
-  return json(infoMessage({ server, others, buckets: buckets.length, ...found, now }));
+  return infoMessage({ server, others, buckets: buckets.length, ...found, now });
 }

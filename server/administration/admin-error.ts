@@ -24,6 +24,7 @@ const adminErrorCodes = {
   XMinioAdminConfigEnvOverridden: 400,
   XMinioAdminConfigBadJSON: 400,
   XMinioConfigError: 400,
+  XMinioSpeedtestInsufficientCapacity: 507,
   SlowDown: 503,
   XMinioKMSKeyExists: 409,
   XMinioKMSInvalidKeyName: 400,

@@ -15,6 +15,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { KeyAdministration } from './keys.ts';
+import type { ProfileKind, Support } from './support.ts';
 import type { ExportedBuckets, ImportingBuckets } from './bucket-archive.ts';
 
 /** The dependencies of the admin API. */
@@ -62,6 +63,8 @@ export interface AdminServices {
   /** Maintenance of the stores. */
   readonly maintenance?: Maintenance;
   readonly batchJobs?: BatchJobs;
+  /** Measurements of this server. */
+  readonly support?: Support;
   /** Control of this process. */
   readonly process?: ServerProcess;
   /** Documents are not encrypted under the caller's secret key: a session of the console has none. */
@@ -172,6 +175,14 @@ export interface ServerProcess {
   act(action: ServiceAction): Promise<void>;
   /** The last lines of the log. */
   readonly log: LineRing;
+  /** Profiles each thread for the time. Resolves with the files, and the names of the threads that did not answer. */
+  profile(
+    kinds: readonly ProfileKind[],
+    durationMs: number,
+  ): Promise<{
+    readonly files: readonly { readonly name: string; readonly text: string }[];
+    readonly missing: readonly string[];
+  }>;
   /** Streams finished requests as lines of JSON until the signal. */
   trace(signal: AbortSignal): AsyncIterable<FollowedLines>;
 }

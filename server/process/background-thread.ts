@@ -15,6 +15,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { openConsole } from './open-console.ts';
 import { openAuditFeed, RequestTraces } from './request-observers.ts';
 import { RequestEvents } from '../http/contract/request.ts';
+import { ProfileRequests } from './thread-profiles.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
@@ -67,6 +68,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () =>
     address.replace(/^https?:\/\//, ''),
   );
+  const profiles = new ProfileRequests(send);
   let acted = Promise.withResolvers<void>();
   const serverProcess: ServerProcess = {
     act(action) {
@@ -74,6 +76,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
       return acted.promise;
     },
     log: openLineRing(options.live.log),
+    profile: (kinds, durationMs) => profiles.request(kinds, durationMs),
     trace: (signal) => traces.follow(signal, (watchers) => send({ kind: 'tracing', watchers })),
   };
   const tls =
@@ -171,6 +174,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
               endpoint: await endpoint.promise,
               deploymentId: deployment,
               others: () => otherServers(replicas.view(), options),
+              live: () => replicas.view().live,
               tasks,
               auditSums: () => audit?.sums() ?? [],
               certificate: () => tls?.current.cert,
@@ -186,6 +190,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           return undefined;
         case 'trace':
           traces.set(message.on);
+          return undefined;
+        case 'profiles':
+          profiles.deliver(message);
           return undefined;
         case 'acknowledged':
           acted.resolve();

@@ -32,6 +32,8 @@ import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createHostStyleFinder } from '../s3/request.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
+import { openSupport } from './open-support.ts';
+import { ProfileRequests } from './thread-profiles.ts';
 import { openReplications } from './replications.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
@@ -151,6 +153,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const servers = [{ server, connections }, ...(website === undefined ? [] : [website])];
   const traffic = new TrafficMeter(server, counters);
   const accessLogs = openAccessLogs(options, services, { events, log: first ? log : quiet });
+  const profiles = new ProfileRequests(send);
   let acted = Promise.withResolvers<void>();
   const own: Pick<StartState, 'process' | 'stopping'> = {
     process: {
@@ -159,6 +162,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
         return acted.promise;
       },
       log: openLineRing(options.live.log),
+      profile: (kinds, durationMs) => profiles.request(kinds, durationMs),
       trace: (signal) => traces.follow(signal, (watchers) => send({ kind: 'tracing', watchers })),
     },
     stopping: stopped.signal,
@@ -219,6 +223,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
         case 'acknowledged':
           acted.resolve();
           acted = Promise.withResolvers();
+          return undefined;
+        case 'profiles':
+          profiles.deliver(message);
           return undefined;
         case 'unready':
           if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
@@ -339,6 +346,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       ...adminServices(options, services, { ...known, log }),
       authenticate: services.authenticate,
       process: known.process,
+      support: openSupport(options, services, { ...known, live: () => known.replicas().live }),
       stopping: known.stopping,
       remoteTargets: replications.targets,
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),

@@ -5,10 +5,12 @@ import type { Logger } from '../../platform/logger.ts';
 import type { OtherServer, ServerProcess } from '../administration/services.ts';
 import type { ConsoleServices } from '../console/services.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
+import type { ReplicaFacts } from '../replicas/replica-registry.ts';
 import type { RequestEvents } from '../http/contract/request.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { adminServices } from './admin-services.ts';
+import { openSupport } from './open-support.ts';
 import { openReplications } from './replications.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
@@ -20,6 +22,7 @@ export interface ConsoleStart {
   readonly deploymentId: string;
   readonly events: RequestEvents;
   readonly others: () => readonly OtherServer[];
+  readonly live: () => readonly ReplicaFacts[];
   readonly tasks: TaskReport;
   readonly process: ServerProcess;
   readonly auditSums: () => readonly AuditTargetSums[];
@@ -51,6 +54,7 @@ export async function openConsole(
     ...adminServices(options, services, { ...known, log }),
     others,
     remoteTargets: replications.targets,
+    support: openSupport(options, services, known),
   };
   const operations = openOperations(options, services, { ...known, administration }, log);
   const listener = createConsole({

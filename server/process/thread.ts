@@ -14,12 +14,24 @@ const send: SendMessage = (message) => port.postMessage(message);
 const role = await start();
 
 port.on('message', (message: ToThread) => {
-  role.handle(message).catch((error: unknown) => {
+  const handled = message.kind === 'profile' ? profile(message) : role.handle(message);
+  handled.catch((error: unknown) => {
     log.error({ err: error }, `the ${options.role} thread failed`);
     send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   });
 });
 send({ kind: 'started' });
+
+/** The inspector is loaded when an administrator asks for a profile. */
+async function profile({ name, kinds, durationMs }: Extract<ToThread, { kind: 'profile' }>): Promise<void> {
+  try {
+    const { profileThread } = await import('../support/profile-thread.ts');
+    send({ kind: 'profiled', files: await profileThread(name, kinds, durationMs) });
+  } catch (error) {
+    log.error({ err: error }, 'the thread could not be profiled');
+    send({ kind: 'profiled', files: [] });
+  }
+}
 
 /** Loads only the modules of the role. The modules of the console would cost each HTTP thread time and memory. */
 async function start(): Promise<Role> {

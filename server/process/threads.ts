@@ -6,6 +6,8 @@ import type { ServiceAction } from '../administration/services.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
+import type { ProfileKind } from '../administration/support.ts';
+import type { ProfileFile } from '../support/profile-thread.ts';
 import { Worker } from 'node:worker_threads';
 
 /** The options of a thread. */
@@ -84,6 +86,20 @@ export type ToThread =
   /** Turns the reporting of events to listeners on or off. */
   | { readonly kind: 'hear'; readonly on: boolean }
   | { readonly kind: 'freeze'; readonly on: boolean }
+  /** Profiles the thread. Each thread does it itself, whatever its role. */
+  | {
+      readonly kind: 'profile';
+      readonly name: string;
+      readonly kinds: readonly ProfileKind[];
+      readonly durationMs: number;
+    }
+  /** The profiles of all threads, for the request of this one. */
+  | {
+      readonly kind: 'profiles';
+      readonly id: number;
+      readonly files: readonly ProfileFile[];
+      readonly missing: readonly string[];
+    }
   /** All threads have acknowledged the action of this thread's administrator. */
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'unready' }
@@ -104,6 +120,15 @@ type FromThread =
   | { readonly kind: 'done' }
   /** An administrator requests the action. */
   | { readonly kind: 'service'; readonly action: ServiceAction }
+  /** An administrator requests profiles of all threads. */
+  | {
+      readonly kind: 'profile';
+      readonly id: number;
+      readonly kinds: readonly ProfileKind[];
+      readonly durationMs: number;
+    }
+  /** Answers `profile`. */
+  | { readonly kind: 'profiled'; readonly files: readonly ProfileFile[] }
   /** One more or one less client that follows the trace. */
   | { readonly kind: 'tracing'; readonly watchers: 1 | -1 }
   /** One more or one less client that listens to events. */
@@ -118,7 +143,7 @@ type FromThread =
 /** The handler of a thread's messages. */
 export interface Role {
   /** A rejection ends the process with its message. */
-  handle(message: ToThread): Promise<void>;
+  handle(message: Exclude<ToThread, { kind: 'profile' }>): Promise<void>;
 }
 
 export type SendMessage = (message: FromThread) => void;

@@ -9,6 +9,7 @@ import {
 } from '../store/record-store.ts';
 import { commitOnce } from '../store/commits.ts';
 import { type Hold, type Lease, leaseLost } from './lease.ts';
+import { decodeKey } from '../store/keys.ts';
 import { liveKeys } from './replica-registry.ts';
 
 const FORMAT = 1;
@@ -19,6 +20,8 @@ interface Term {
   readonly generation: number;
   /** The id of the server. Undefined after a release. */
   readonly holder?: string;
+  /** When the holder took it, in milliseconds since 1970 by its clock: for people alone. Absent in the terms of older servers. */
+  readonly since?: number;
 }
 
 function encodeTerm(term: Term): Buffer {
@@ -130,7 +133,7 @@ export class ReplicaLease implements Lease {
     // The term of this server expired and no other server took over, or the acknowledgement of an earlier attempt was lost.
     const isOwn = holder === this.#options.replica;
     if (!(holder === undefined || isOwn || this.#unchangedForLong(term, beat)) || this.#closed) return;
-    const next = { generation: generation + 1, holder: this.#options.replica };
+    const next = { generation: generation + 1, holder: this.#options.replica, since: Date.now() };
     const taken = await this.#commit({
       expect: [expectation(this.#term, term), expectation(this.#beat, beat)],
       put: [{ key: this.#term, value: encodeTerm(next) }, this.#newBeat()],
@@ -187,6 +190,21 @@ export class ReplicaLease implements Lease {
     this.#beats += 1;
     return { key: this.#beat, value: Buffer.from(`${this.#options.replica} ${this.#beats}`) };
   }
+}
+
+/** Returns who holds the leases, with their names. */
+export async function readLeases(
+  records: Pick<RecordStore, 'scan'>,
+): Promise<readonly { readonly name: string; readonly holder: string; readonly since: number }[]> {
+  const leases = [];
+  for await (const item of records.scan(liveKeys.leases)) {
+    if (item.kind !== 'entry') continue;
+    const [, , name, part] = decodeKey(item.key).map(String);
+    if (name === undefined || part !== 'term') continue;
+    const { holder, since = 0 } = decodeTerm(item.value);
+    if (holder !== undefined) leases.push({ name, holder, since });
+  }
+  return leases;
 }
 
 function expectation(key: Key, entry: Entry | undefined): Expectation {

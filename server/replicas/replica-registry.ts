@@ -12,6 +12,7 @@ export const liveKeys = {
   term: (lease: string): Key => key('live', 'lease', lease, 'term'),
   /** The heartbeat of a lease, which changes with each renewal. */
   beat: (lease: string): Key => key('live', 'lease', lease, 'beat'),
+  leases: within('live', 'lease'),
   replica: (id: string): Key => key('live', 'replica', id),
 } as const;
 

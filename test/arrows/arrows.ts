@@ -146,6 +146,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'protocol',
   ],
+  // Measurements of the server, and what it shows of itself.
+  'server/support': [
+    'server/administration',
+    'server/maintenance',
+    'server/observability',
+    'server/objects',
+    'server/replicas',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
   'server/console': [
     'server/console/contract',
     'server/administration',
@@ -197,6 +208,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'replicas',
       'select',
       'store',
+      'support',
     ].map((room) => `server/${room}`),
     'platform',
     'protocol',

@@ -31,9 +31,9 @@ export function addSupportCommands(commands: CommandGroup): void {
     run: (module) => module.perf,
   });
   support.add('inspect <target>', {
-    description: 'write files of the drives of a server to a file',
+    description: 'write what a server stores for objects to a zip: `*` in the path matches any text',
     options: [outputOption, airgapOption],
-    examples: ['mine/photos/cat.jpg/xl.meta'],
+    examples: ['mine/photos/cat.jpg/xl.meta', 'mine/photos/2026/*'],
     doing: 'inspect',
     run: (module) => module.inspect,
   });

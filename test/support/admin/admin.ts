@@ -32,7 +32,17 @@ export async function adminTest(
     readonly now?: Date;
     readonly services?: Pick<
       AdminServices,
-      'batchJobs' | 'buckets' | 'identityProviders' | 'keys' | 'keyLifecycle' | 'tiers' | 'usage' | 'directory'
+      | 'backgroundTasks'
+      | 'batchJobs'
+      | 'buckets'
+      | 'directory'
+      | 'given'
+      | 'identityProviders'
+      | 'keyLifecycle'
+      | 'keys'
+      | 'support'
+      | 'tiers'
+      | 'usage'
     >;
   } = {},
 ) {

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { encryptFile } from '../../../protocol/admin-payload.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import { profileKinds, type ProfileKind } from '../../administration/support.ts';
+import { writeZip } from '../../administration/zip.ts';
+import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
+import { goDuration } from '../streams/trace.ts';
+import { supportOf } from './support-of.ts';
+
+/** `mc support top locks`, `profile` and `inspect`. */
+export const inspectionRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: locks },
+  { method: 'POST', path: adminPath('profile'), action: 'admin:Profiling', serve: profile },
+  { method: 'GET|POST', path: adminPath('inspect-data'), action: 'admin:InspectData', serve: inspect },
+];
+
+async function locks({ services, query }: AdminCall): Promise<AdminAnswer> {
+  const count = Math.min(1_000, Number(query.get('count') ?? '10') || 10);
+  const stale = query.get('stale') === 'true';
+  const now = nowOf(services).getTime();
+  const held = (await supportOf(services).locks()).filter((lock) => stale || !lock.stale);
+  return json(
+    held.slice(0, count).map(({ resource, type, source, owner, id, since }) => ({
+      time: new Date(since).toISOString(),
+      elapsed: Math.max(0, now - since) * 1e6,
+      resource,
+      type,
+      source,
+      serverlist: [owner],
+      owner,
+      id,
+      quorum: 1,
+    })),
+  );
+}
+
+const maxProfileMs = 10 * 60_000;
+
+/** The answer is a zip. It leaves when the time of the profile is over. */
+async function profile({ services, query }: AdminCall): Promise<AdminAnswer> {
+  const asked = (query.get('profilerType') || 'cpu,mem').split(',').map((kind) => kind.trim().toLowerCase());
+  const unknown = asked.find((kind) => !(profileKinds as readonly string[]).includes(kind));
+  if (unknown !== undefined) {
+    const known = profileKinds.join(', ');
+    throw invalid(`There is no profile of the type ${JSON.stringify(unknown.slice(0, 40))}: ${known}.`);
+  }
+  const durationMs = goDuration(query.get('duration') || '10s');
+  if (durationMs === undefined || durationMs < 1 || durationMs > maxProfileMs)
+    throw invalid('The parameter duration is a duration of at most 10m, such as 10s.');
+  const files = await supportOf(services).profile(asked as ProfileKind[], durationMs);
+  return { kind: 'bytes', bytes: await writeZip(files, nowOf(services)), contentType: 'application/zip' };
+}
+
+const maxFormBytes = 16 * 1024;
+/** The first byte of an answer whose next 32 bytes are the key of what follows. */
+const withKey = 1;
+
+/**
+ * Answers a zip, encrypted under a random key that goes with it: clients keep the two apart. A client may send a public key, to which MinIO
+ * encrypts for its own support. Coffer does not use it, since the caller could not read the file then.
+ */
+async function inspect(call: AdminCall): Promise<AdminAnswer> {
+  const { services, request, query } = call;
+  const form = request.method === 'POST' ? new URLSearchParams((await call.body(maxFormBytes)).toString()) : query;
+  const [bucket, pattern] = [form.get('volume') ?? '', form.get('file') ?? ''];
+  if (bucket === '' || pattern === '') throw invalid('Name the bucket (volume) and the objects (file).');
+  const files = await supportOf(services).inspect(bucket, pattern);
+  const key = randomBytes(32);
+  const sealed = encryptFile(key, await writeZip(files, nowOf(services)));
+  return {
+    kind: 'bytes',
+    bytes: Buffer.concat([Buffer.of(withKey), key, sealed]),
+    contentType: 'application/octet-stream',
+  };
+}
+
+function invalid(message: string): AdminError {
+  return new AdminError('XMinioAdminInvalidArgument', message);
+}

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdminError } from '../../administration/admin-error.ts';
+import type { ObjectSpeed, SpeedSums } from '../../administration/support.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { type AdminAnswer, type AdminCall, adminPath, json, nothing, type Route } from '../call.ts';
+import { goDuration } from '../streams/trace.ts';
+import { goTimings } from './go-timings.ts';
+import { supportOf } from './support-of.ts';
+
+const action = 'admin:OBDInfo';
+
+/** `mc support perf`: measurements of the server by itself. */
+export const speedTestRoutes: readonly Route[] = [
+  { method: 'POST', path: adminPath('speedtest(?:/object)?'), action, serve: objectSpeed },
+  { method: 'POST', path: adminPath('speedtest/drive'), action, serve: (call) => Promise.resolve(driveSpeed(call)) },
+  { method: 'POST', path: adminPath('speedtest/net'), action, serve: netSpeed },
+  { method: 'POST', path: adminPath('speedtest/client/devnull'), action, serve: devNull },
+  {
+    method: 'POST',
+    path: adminPath('speedtest/client/devnull/extratime'),
+    action,
+    serve: () => Promise.resolve(json({})),
+  },
+  {
+    method: 'POST',
+    path: adminPath('speedtest/site'),
+    action,
+    serve: () =>
+      Promise.reject(
+        new S3Error('NotImplemented', 'Coffer does not replicate sites: there is no connection to measure.'),
+      ),
+  },
+];
+
+async function objectSpeed(call: AdminCall): Promise<AdminAnswer> {
+  const { query, services } = call;
+  const bucket = query.get('bucket')?.trim() || undefined;
+  // The test writes, reads and removes there as the caller would.
+  if (bucket !== undefined) {
+    for (const right of ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:DeleteObjectVersion'])
+      await call.require(right, `${bucket}/speedtest/`);
+  }
+  const options = {
+    size: numberOf(query, 'size', 64 * 1024 ** 2),
+    concurrency: numberOf(query, 'concurrent', 32),
+    durationMs: durationOf(query, 10_000),
+    autotune: query.get('autotune') === 'true',
+    keep: query.get('noclear') === 'true',
+    bucket,
+  };
+  const support = supportOf(services);
+  const { endpoint, version } = services.server;
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      for await (const speed of support.objectSpeed(options, signal)) yield [objectResult(speed, endpoint, version)];
+    },
+  };
+}
+
+/** Clients pass over results without a version. */
+function objectResult(speed: ObjectSpeed, endpoint: string, version: string) {
+  const { size, concurrency, writes, reads } = speed;
+  return {
+    version,
+    servers: 1,
+    disks: 1,
+    size,
+    concurrent: concurrency,
+    PUTStats: statsOf(writes, endpoint),
+    GETStats: statsOf(reads, endpoint),
+  };
+}
+
+function statsOf({ bytesPerSecond, objectsPerSecond, times, firstByteTimes, error = '' }: SpeedSums, endpoint: string) {
+  const rates = { throughputPerSec: bytesPerSecond, objectsPerSec: objectsPerSecond };
+  return {
+    ...rates,
+    responseTime: goTimings(times),
+    ttfb: goTimings(firstByteTimes),
+    servers: [{ endpoint, ...rates, err: error }],
+  };
+}
+
+function driveSpeed({ query, services }: AdminCall): AdminAnswer {
+  const options = {
+    blockSize: numberOf(query, 'blocksize', 4 * 1024 ** 2),
+    fileSize: numberOf(query, 'filesize', 1024 ** 3),
+  };
+  const support = supportOf(services);
+  const { endpoint, version } = services.server;
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      try {
+        const { path, readBytesPerSecond, writeBytesPerSecond } = await support.driveSpeed(options, signal);
+        const drivePerf = [{ path, readThroughput: readBytesPerSecond, writeThroughput: writeBytesPerSecond }];
+        yield [{ version, endpoint, drivePerf }];
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = error instanceof Error ? error.message : String(error);
+        yield [
+          {
+            version,
+            endpoint,
+            drivePerf: [{ path: services.server.dataFolder, readThroughput: 0, writeThroughput: 0, error: reason }],
+          },
+        ];
+      }
+    },
+  };
+}
+
+/** As a MinIO of one server does: servers over one database send each other nothing. */
+function netSpeed(): Promise<AdminAnswer> {
+  return Promise.reject(
+    new S3Error(
+      'NotImplemented',
+      'Coffer has no connections between servers to measure: "mc support perf client" measures the one of a client.',
+    ),
+  );
+}
+
+/** Milliseconds, and bytes, after which the body of a client is not read any further. */
+const maxDevNullMs = 60_000;
+const maxDevNullBytes = 64 * 1024 ** 3;
+
+/** Reads what a client sends, for its own measurement of the network. */
+async function devNull({ request }: AdminCall): Promise<AdminAnswer> {
+  const ended = new AbortController();
+  let bytes = 0;
+  try {
+    const over = sleep(maxDevNullMs, undefined, { signal: ended.signal, ref: false }).then(() => {
+      throw new AdminError('XCofferRefused', 'The measurement took too long.');
+    });
+    const read = request.body.pipe((chunk) => {
+      bytes += chunk.length;
+      request.body.giveBack?.(chunk);
+      if (bytes > maxDevNullBytes) throw new AdminError('XCofferRefused', 'The measurement sent too much.');
+      return undefined;
+    });
+    await Promise.race([read, over]);
+    return nothing;
+  } finally {
+    ended.abort();
+  }
+}
+
+function numberOf(query: URLSearchParams, name: string, byDefault: number): number {
+  const text = query.get(name) ?? '';
+  if (text === '') return byDefault;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new AdminError('XMinioAdminInvalidArgument', `The parameter ${name} is no positive number.`);
+}
+
+function durationOf(query: URLSearchParams, byDefault: number): number {
+  const text = query.get('duration') ?? '';
+  if (text === '') return byDefault;
+  const ms = goDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new AdminError('XMinioAdminInvalidArgument', 'The parameter duration is no duration such as 10s.');
+}
