@@ -88,3 +88,49 @@ describe('mc batch', () => {
     expect(await call('ann', method, target, { plain: 'no YAML: [' })).toMatchObject({ status: 403 });
   });
 });
+
+const job = (source: string, target: string) =>
+  `replicate: {apiVersion: v1, source: {bucket: ${source}}, target: {bucket: ${target}, prefix: in/}}`;
+const there = 'x, endpoint: "http://h", credentials: {accessKey: a, secretKey: b}';
+const sends = job('logs', there);
+const fetches = job(there, 'logs');
+
+async function startedBy(actions: readonly string[], given: string) {
+  const { call, identities } = await batchAdmin();
+  await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+  const Statement = [
+    {
+      Effect: 'Allow',
+      Action: ['admin:StartBatchJob', ...actions],
+      Resource: ['arn:aws:s3:::logs', 'arn:aws:s3:::logs/in/*'],
+    },
+  ];
+  await identities.putPolicy('jobs', JSON.stringify({ Version: '2012-10-17', Statement }));
+  await identities.attach({ kind: 'user', name: 'ann' }, ['jobs']);
+  return call('ann', 'POST', 'start-job', { plain: given });
+}
+const rules = ['admin:SetBucketTarget', 's3:PutReplicationConfiguration'];
+const writes = ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete'];
+
+describe('the rights of a job that replicates', () => {
+  it.each([
+    ['nothing else', [], sends],
+    ['no target', rules.slice(1), sends],
+    ['no rules', rules.slice(0, 1), sends],
+    ['rules without writes', rules, fetches],
+    ['no deletions', [...rules, ...writes.slice(0, 2)], fetches],
+  ])('are not had by a caller with %s', async (_what, actions, given) => {
+    expect(await startedBy(actions, given)).toMatchObject({ status: 403 });
+  });
+
+  it.each([
+    ['sends', rules, sends],
+    ['fetches', [...rules, ...writes], fetches],
+  ])('are had by one who may set it up by hand: it %s', async (_what, actions, given) => {
+    // The server of the test has no connections to others.
+    expect(await startedBy(actions, given)).toMatchObject({
+      status: 400,
+      value: { Message: 'this server runs no jobs that replicate' },
+    });
+  });
+});

@@ -2,7 +2,9 @@ import { AdminError } from '../administration/admin-error.ts';
 import { keyRights, keyStatus, requireKeys } from '../administration/keys.ts';
 import { ownerOf } from '../auth/identities/subject.ts';
 import { maxDefinition, parseBatchDefinition } from '../maintenance/batch/batch-definition.ts';
+import { jobMetric } from '../maintenance/batch/job-metric.ts';
 import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/batch-jobs.ts';
+import type { ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 import { type AdminAnswer, type AdminCall, adminPath, cofferPath, json, nothing, nowOf, type Route } from './call.ts';
 
@@ -33,11 +35,24 @@ async function start(call: AdminCall): Promise<AdminAnswer> {
 async function checkRights(call: AdminCall, definition: string): Promise<void> {
   const job = parseBatchDefinition(definition, nowOf(call.services).getTime());
   if (job.type === 'expire') return call.require('s3:PutLifecycleConfiguration', job.bucket);
+  if (job.type === 'replicate') return checkReplicationRights(call, job);
   const { source } = requireKeys(call);
   const to = job.keyName ?? source.defaultKey;
   for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
   const problem = (await keyStatus(source, to))['encryption-error'];
   if (problem !== undefined) throw new AdminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${problem}`);
+}
+
+/**
+ * A job that replicates needs the rights to set up a replication: a target, and rules for the bucket. One that fetches writes there too, as a
+ * replica.
+ */
+async function checkReplicationRights(call: AdminCall, job: ReplicateDefinition): Promise<void> {
+  await call.require('admin:SetBucketTarget', job.bucket);
+  await call.require('s3:PutReplicationConfiguration', job.bucket);
+  if (job.direction === 'send') return;
+  for (const right of ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete'])
+    await call.require(right, `${job.bucket}/${job.targetPrefix}*`);
 }
 
 async function list(call: AdminCall): Promise<AdminAnswer> {
@@ -90,23 +105,6 @@ function cancel(call: AdminCall): Promise<AdminAnswer> {
   });
 }
 
-/** Coffer's names of the parts of a metric are those of MinIO. */
-export function jobMetric(job: BatchJob) {
-  const { id, type, bucket, after = '', started, updated, ended, objects, deleteMarkers, failed, failure } = job;
-  const done = { lastBucket: bucket, lastObject: after, objects, objectsFailed: failed };
-  return {
-    jobID: id,
-    jobType: type,
-    startTime: isoTime(started),
-    lastUpdate: isoTime(updated),
-    retryAttempts: 0,
-    complete: ended !== undefined && failed === 0,
-    failed: ended !== undefined && failed > 0,
-    ...(failure && { failure }),
-    ...(type === 'expire' ? { expired: { ...done, deleteMarkers, deleteMarkersFailed: 0 } } : { rotation: done }),
-  };
-}
-
 function shown({ id, type, user, started, updated }: BatchJob) {
   // Go counts durations in nanoseconds.
   return { id, type, user, started: isoTime(started), elapsed: (updated - started) * 1e6 };
@@ -125,6 +123,7 @@ async function explained(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
     const options = { cause: error };
     if (error.code === 'no-such-job') throw new AdminError('XMinioAdminNoSuchJob', error.message, options);
     if (error.code === 'no-such-bucket') throw new AdminError('NoSuchSourceBucket', error.message, options);
+    if (error.code === 'no-such-target') throw new AdminError('NoSuchTargetBucket', error.message, options);
     if (error.code === 'busy') throw new AdminError('SlowDown', error.message, options);
     throw new AdminError('XMinioAdminInvalidArgument', error.message, options);
   }

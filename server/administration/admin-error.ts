@@ -10,6 +10,7 @@ const adminErrorCodes = {
   XMinioAdminNoSuchAccessKey: 404,
   XMinioAdminNoSuchJob: 404,
   NoSuchSourceBucket: 404,
+  NoSuchTargetBucket: 404,
   XMinioAdminAccessKeyInUse: 409,
   XMinioAdminInvalidAccessKey: 400,
   XMinioAdminInvalidSecretKey: 400,

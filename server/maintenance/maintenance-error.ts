@@ -12,10 +12,13 @@ export class MaintenanceError extends Error {
     | 'versions-move'
     | 'invalid-job'
     | 'no-such-bucket'
-    | 'no-such-job';
+    | 'no-such-job'
+    | 'no-such-target'
+    | 'remote-refused'
+    | 'remote-unavailable';
 
-  constructor(code: MaintenanceError['code'], message: string) {
-    super(message);
+  constructor(code: MaintenanceError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

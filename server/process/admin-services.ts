@@ -10,6 +10,7 @@ import { createUsageReader } from '../observability/usage/usage-record.ts';
 import { createSignInTest } from '../sts/test-sign-in.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { TierAdministration } from '../tiering/tier-administration.ts';
+import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
 
@@ -50,6 +51,7 @@ export function adminServices(
       objects: services.objects,
       random: randomBytes,
       clock: Date.now,
+      replication: { open: batchRemotes(services.objects), sealed: services.sealed },
     }),
     maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
     ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),

@@ -27,6 +27,7 @@ import { inventoryRounds } from '../maintenance/inventory/inventory-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
 import { tierRounds } from '../maintenance/tiers/tier-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
+import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
 import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
@@ -67,7 +68,10 @@ const maxClockSkewMs = 15 * 60_000;
 
 /** Runs garbage collection, scrubbing and the other periodic tasks while this server holds the lease, until it is stopped. */
 export function runPeriodicTasks(
-  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects' | 'tierConfigurations'>,
+  services: Pick<
+    Services,
+    'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects' | 'tierConfigurations' | 'sealed'
+  >,
   lease: Lease,
   log: Logger,
   {
@@ -104,6 +108,7 @@ export function runPeriodicTasks(
     recordsPerSecond: scanner.recordsPerSecond,
     changesPerSecond: lifecycle.removalsPerSecond,
     log,
+    replication: { open: batchRemotes(objects), sealed: services.sealed },
   });
   const writeInventories = inventoryRounds({
     dayMs: lifecycle.dayMs,

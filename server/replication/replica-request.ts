@@ -24,6 +24,15 @@ export function versionHeaders(info: ObjectInfo, storageClass: string | undefine
   };
 }
 
+/** Returns the headers of a copy for a server that keeps neither id nor time of the source. */
+export function copyHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
+  return {
+    ...metadataHeaders(info, storageClass),
+    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+    ...encryptionHeaders(info.encryption),
+  };
+}
+
 /** Returns the headers of a copy of a version onto itself, which changes its metadata, tags and lock. */
 export function attributeHeaders(info: ObjectInfo, storageClass: string | undefined, source: string): Headers {
   return {

@@ -10,6 +10,7 @@ import {
   bodyDigests,
   checksumHeader,
   completeDocument,
+  copyHeaders,
   replicationRequest,
   type SentPart,
   sourceVersionId,
@@ -124,7 +125,10 @@ async function sendRemoval({ client }: Sender, { key, versionId }: QueuedReplica
 }
 
 /** The id of a delete marker begins with its time. */
-async function sendMarker({ client }: Sender, { key, versionId }: QueuedReplication): Promise<void> {
+export async function sendMarker(
+  { client }: Pick<Sender, 'client'>,
+  { key, versionId }: Pick<QueuedReplication, 'key' | 'versionId'>,
+): Promise<void> {
   const modified = new Date(Number.parseInt(versionId.slice(0, 12), 16));
   const answer = await client.send({
     method: 'DELETE',
@@ -155,17 +159,38 @@ async function sendAttributes({ client, target }: Sender, info: ObjectInfo, vers
   return true;
 }
 
+/** How a version is copied for a batch job, which has no state of replication. */
+interface CopyOptions {
+  readonly targetKey: string;
+  /** The other side keeps the id, the time and the ETag. Otherwise it is a new version there. */
+  readonly keepsId: boolean;
+}
+
+/** Sends a version as it is now. Rejects with `ReplicationError`, and the errors of the object layer. */
+export async function sendCopy(
+  sender: Sender,
+  { bucket, key, versionId }: Pick<QueuedReplication, 'bucket' | 'key' | 'versionId'>,
+  options: CopyOptions,
+): Promise<void> {
+  const object = await sender.objects.getObject(bucket, key, { versionId });
+  if (object.info.encryption?.scheme === 'SSE-C') throw customerKey();
+  if (object.info.parts === undefined) await sendInOne(sender, object, versionId, options);
+  else await sendInParts(sender, object.info, versionId, options);
+}
+
+function customerKey(): ReplicationError {
+  return new ReplicationError(
+    'impossible',
+    'an object under the key of a client (SSE-C) cannot be replicated: only the client has the key',
+  );
+}
+
 async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedReplication): Promise<Sent> {
   const object = await sender.objects.getObject(bucket, key, { versionId });
   const { info } = object;
   // The server ended between the delivery and the removal from the queue. The other side may have removed the version since.
   if (info.replication?.waiting?.includes(sender.targetId) !== true) return { bytes: 0 };
-  if (info.encryption?.scheme === 'SSE-C') {
-    throw new ReplicationError(
-      'impossible',
-      'an object under the key of a client (SSE-C) cannot be replicated: only the client has the key',
-    );
-  }
+  if (info.encryption?.scheme === 'SSE-C') throw customerKey();
   if (info.size >= askFirstBytes && (await isThere(sender, info, versionId))) {
     if (await sendAttributes(sender, info, versionId)) return { version: changeOf(info), bytes: 0 };
   }
@@ -183,45 +208,55 @@ async function sendInOne(
   { client, target, bandwidth }: Sender,
   { info, read }: ReadableObject,
   versionId: string,
+  { targetKey: key, keepsId }: CopyOptions = { targetKey: info.key, keepsId: true },
 ): Promise<void> {
-  const { size, key } = info;
+  const { size } = info;
   const bytes = read({ start: 0, end: size });
+  const headers = keepsId ? versionHeaders(info, target.storageClass) : copyHeaders(info, target.storageClass);
   const answer = await client.send({
     method: 'PUT',
     key,
-    query: { versionId: sourceVersionId(versionId) },
-    headers: { ...versionHeaders(info, target.storageClass), ...bodyDigests(info) },
+    query: keepsId ? { versionId: sourceVersionId(versionId) } : {},
+    headers: { ...headers, ...bodyDigests(info) },
     body: Buffer.isBuffer(bytes) ? await bandwidth.whole(bytes) : { size, chunks: bandwidth.paced(keptPieces(bytes)) },
   });
   checkAnswer(answer, `put version ${versionId} of ${key}`);
 }
 
 /** The parts of the upload are those of the version, so that its ETag and its checksum are the same. */
-async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string): Promise<void> {
+async function sendInParts(
+  sender: Sender,
+  info: ObjectInfo,
+  versionId: string,
+  { targetKey: key, keepsId }: CopyOptions = { targetKey: info.key, keepsId: true },
+): Promise<void> {
   const { client, target } = sender;
-  const { key, checksum } = info;
+  const { checksum } = info;
+  const headers = keepsId ? versionHeaders(info, target.storageClass) : copyHeaders(info, target.storageClass);
   const begun = await client.send({
     method: 'POST',
     key,
-    query: { uploads: '', versionId: sourceVersionId(versionId) },
-    headers: { ...versionHeaders(info, target.storageClass), ...uploadChecksumHeaders(checksum) },
+    query: { uploads: '', ...(keepsId && { versionId: sourceVersionId(versionId) }) },
+    headers: { ...headers, ...uploadChecksumHeaders(checksum) },
   });
   checkAnswer(begun, `begin the upload of version ${versionId} of ${key}`);
   const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.text)?.[1] ?? '';
   try {
     const parts: SentPart[] = [];
     for await (const part of partsOf(sender, info, versionId)) {
-      parts.push(await sendPart(sender, info, { part, uploadId, versionId }));
+      parts.push(await sendPart(sender, info, { part, uploadId, versionId, targetKey: key, keepsId }));
     }
     const answer = await client.send({
       method: 'POST',
       key,
       query: { uploadId },
-      headers: {
-        'x-minio-source-replication-request': 'true',
-        'x-minio-source-mtime': info.lastModified.toISOString(),
-        'x-minio-source-etag': info.etag,
-      },
+      headers: keepsId
+        ? {
+            'x-minio-source-replication-request': 'true',
+            'x-minio-source-mtime': info.lastModified.toISOString(),
+            'x-minio-source-etag': info.etag,
+          }
+        : {},
       body: completeDocument(parts),
     });
     checkAnswer(answer, `complete version ${versionId} of ${key}`);
@@ -234,16 +269,25 @@ async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string):
 async function sendPart(
   { objects, client, bandwidth }: Sender,
   { bucket, key }: ObjectInfo,
-  { part, uploadId, versionId }: { readonly part: ObjectPart; readonly uploadId: string; readonly versionId: string },
+  {
+    part,
+    uploadId,
+    versionId,
+    targetKey,
+    keepsId,
+  }: CopyOptions & { readonly part: ObjectPart; readonly uploadId: string; readonly versionId: string },
 ): Promise<SentPart> {
   const { number, start, size, checksum } = part;
   const { read } = await objects.getObject(bucket, key, { versionId });
   const bytes = read({ start, end: start + size });
   const answer = await client.send({
     method: 'PUT',
-    key,
+    key: targetKey,
     query: { partNumber: String(number), uploadId },
-    headers: { 'x-minio-source-replication-request': 'true', ...(checksum && checksumHeader(checksum)) },
+    headers: {
+      ...(keepsId && { 'x-minio-source-replication-request': 'true' }),
+      ...(checksum && checksumHeader(checksum)),
+    },
     body: Buffer.isBuffer(bytes) ? await bandwidth.whole(bytes) : { size, chunks: bandwidth.paced(keptPieces(bytes)) },
   });
   checkAnswer(answer, `put part ${number} of version ${versionId} of ${key}`);

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
@@ -22,6 +28,15 @@ export interface TargetAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
+}
+
+/** An answer whose body was not read yet. */
+export interface OpenAnswer extends Omit<TargetAnswer, 'text'> {
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Reads a short body. */
+  whole(): Promise<TargetAnswer>;
+  /** Ends the connection, unless the body was read to its end. */
+  discard(): Promise<void>;
 }
 
 /** Milliseconds without traffic, after which a target counts as away. */
@@ -55,13 +70,61 @@ export class TargetClient {
       return await this.#exchange(sent === undefined ? asked : { ...asked, body: sent });
     } catch (error) {
       if (sent?.failure !== undefined) throw sent.failure.error;
-      if (error instanceof ReplicationError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ReplicationError('unavailable', `${this.#target.endpoint}: ${why}`, { cause: error });
+      throw asUnavailable(this.#target, error);
     }
   }
 
-  async #exchange({ method, key, query = {}, headers = {}, body }: TargetRequest): Promise<TargetAnswer> {
+  /** Resolves with an answer whose body is read by the caller, who calls `discard` at the end. */
+  async open(asked: Omit<TargetRequest, 'body'>): Promise<OpenAnswer> {
+    try {
+      const [request, answered] = this.#request(asked);
+      request.end();
+      const [answer] = await answered;
+      const { statusCode: status = 0, headers } = answer;
+      return {
+        status,
+        headers,
+        chunks: ofTarget(this.#target, answer),
+        whole: async () => ({ status, headers, text: await textOf(answer) }),
+        discard: () => {
+          if (!answer.readableEnded) answer.destroy();
+          return Promise.resolve();
+        },
+      };
+    } catch (error) {
+      throw asUnavailable(this.#target, error);
+    }
+  }
+
+  async #exchange(asked: TargetRequest): Promise<TargetAnswer> {
+    const { body } = asked;
+    const [request, answered] = this.#request(asked);
+    // An answer that comes before the end of the body, such as a refusal, ends the body.
+    const sent =
+      Buffer.isBuffer(body) || body === undefined
+        ? request.end(body) && undefined
+        : pipeline(Readable.from(body.chunks), request);
+    sent?.catch(() => undefined);
+    try {
+      const [answer] = await answered;
+      return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
+    } catch (error) {
+      request.destroy();
+      throw error;
+    } finally {
+      // A body that is not sent whole leaves a connection that cannot be used again.
+      if (!request.writableFinished) request.destroy();
+    }
+  }
+
+  /** Signs a request. It leaves when the caller ends it. */
+  #request({
+    method,
+    key,
+    query = {},
+    headers = {},
+    body,
+  }: TargetRequest): [ClientRequest, Promise<[IncomingMessage]>] {
     const { hostname, port, host, rawPath } = placeOf(this.#target, key);
     const rawQuery = Object.entries(query)
       .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
@@ -89,24 +152,23 @@ export class TargetClient {
     };
     const request = secure ? httpsRequest(options) : httpRequest(options);
     request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
-    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-    // An answer that comes before the end of the body, such as a refusal, ends the body.
-    const sent =
-      Buffer.isBuffer(body) || body === undefined
-        ? request.end(body) && undefined
-        : pipeline(Readable.from(body.chunks), request);
-    sent?.catch(() => undefined);
-    try {
-      const [answer] = await answered;
-      return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
-    } catch (error) {
-      request.destroy();
-      throw error;
-    } finally {
-      // A body that is not sent whole leaves a connection that cannot be used again.
-      if (!request.writableFinished) request.destroy();
-    }
+    return [request, once(request, 'response') as Promise<[IncomingMessage]>];
   }
+}
+
+/** The chunks of an answer. An error of the connection is one of the target. */
+async function* ofTarget(target: RemoteTarget, answer: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* answer as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw asUnavailable(target, error);
+  }
+}
+
+function asUnavailable({ endpoint }: RemoteTarget, error: unknown): ReplicationError {
+  if (error instanceof ReplicationError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new ReplicationError('unavailable', `${endpoint}: ${why}`, { cause: error });
 }
 
 /** Remembers that reading a body has failed: the request then fails too, and the target is not to blame. */

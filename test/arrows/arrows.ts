@@ -68,6 +68,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   // The replication of buckets to other servers, and its remote targets.
   'server/replication': [
+    'server/maintenance',
     'server/outbox',
     'server/objects',
     'server/encryption',

@@ -4,7 +4,8 @@ import type { HostState, ScannerState, WalkState } from '../../administration/su
 import type { BatchJob } from '../../maintenance/batch/batch-jobs.ts';
 import { isWaiting } from '../../maintenance/batch/batch-jobs.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
-import { jobMetric, jobsOf } from '../batch-jobs.ts';
+import { jobMetric } from '../../maintenance/batch/job-metric.ts';
+import { jobsOf } from '../batch-jobs.ts';
 import { goDuration } from '../streams/trace.ts';
 import { supportOf } from './support-of.ts';
 

@@ -5,7 +5,10 @@ import { commitOnce } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
+import { sealedKey, type SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { type BatchDefinition, parseBatchDefinition } from './batch-definition.ts';
+import type { OpenBatchRemote } from './batch-remote.ts';
+import { type BatchSecrets, type ReplicateDefinition, splitSecrets } from './replicate-definition.ts';
 
 /** The counts of a job. */
 export interface BatchCounts {
@@ -13,6 +16,9 @@ export interface BatchCounts {
   readonly deleteMarkers: number;
   /** Versions that failed at each attempt, or that a lock holds. */
   readonly failed: number;
+  /** Bytes of a job that replicates. */
+  readonly bytes?: number;
+  readonly failedBytes?: number;
 }
 
 /** A batch job. Times are milliseconds since 1970. */
@@ -23,7 +29,7 @@ export interface BatchJob extends BatchCounts {
   readonly user: string;
   readonly started: number;
   readonly updated: number;
-  /** The YAML, as it was sent. It has no secret. */
+  /** The YAML, as it was sent, but without secrets, which `batchSecretKey` has. */
   readonly definition: string;
   /** All keys up to this one are done. */
   readonly after?: string;
@@ -35,11 +41,16 @@ export interface BatchJob extends BatchCounts {
 /** Finished jobs whose report is kept, and jobs that wait. */
 const maxFinished = 100;
 const maxWaiting = 100;
+/** Milliseconds for the first look at the other server. */
+const checkMs = 15_000;
 
 const jobKey = (id: string) => key('batch-job', id);
 
 export interface BatchJobs {
-  /** Throws `MaintenanceError` `invalid-job`, `no-such-bucket`, or `busy` where too many wait. */
+  /**
+   * Throws `MaintenanceError` `invalid-job`, `no-such-bucket`, `busy` where too many wait, and for the other server of a job that replicates
+   * `no-such-target`, `remote-refused` or `remote-unavailable`.
+   */
   start(definition: string, user: string): Promise<BatchJob>;
   /** All jobs that are kept, from the oldest to the newest. */
   list(): Promise<readonly BatchJob[]>;
@@ -52,13 +63,26 @@ interface BatchJobsOptions {
   readonly objects: Pick<ObjectLayer, 'headBucket'>;
   readonly random: (size: number) => Buffer;
   readonly clock: () => number;
+  /** Absent where no job may replicate. */
+  readonly replication?: BatchReplication | undefined;
 }
 
-export function createBatchJobs({ records, objects, random, clock }: BatchJobsOptions): BatchJobs {
+/** What jobs that replicate need. */
+export interface BatchReplication {
+  readonly open: OpenBatchRemote;
+  /** Keeps the secrets of the jobs. */
+  readonly sealed: Pick<SealedRecordStore, 'get' | 'put' | 'delete'>;
+}
+
+/** The record of the secrets of a job. It is removed with the end of the job. */
+export const batchSecretKey = (id: string) => sealedKey('batch-secret', id);
+
+export function createBatchJobs({ records, objects, random, clock, replication }: BatchJobsOptions): BatchJobs {
   return {
     async start(definition, user) {
       const now = clock();
-      const { type, bucket } = parseBatchDefinition(definition, now);
+      const parsed = parseBatchDefinition(definition, now);
+      const { type, bucket } = parsed;
       await objects.headBucket(bucket).catch((error: unknown) => {
         if (error instanceof S3Error && error.code === 'NoSuchBucket')
           throw new MaintenanceError('no-such-bucket', `there is no bucket ${bucket}`);
@@ -67,6 +91,8 @@ export function createBatchJobs({ records, objects, random, clock }: BatchJobsOp
       const jobs = await readJobs(records);
       if (jobs.filter(isWaiting).length >= maxWaiting)
         throw new MaintenanceError('busy', `${maxWaiting} jobs wait: cancel one, or start this one later`);
+      const split = parsed.type === 'replicate' ? splitSecrets(definition) : undefined;
+      if (parsed.type === 'replicate' && split !== undefined) await checkRemote(replication, parsed, split.secrets);
       const id = `${type}-${random(16).toString('base64url').replaceAll(/[-_]/g, '0')}`;
       const job = {
         id,
@@ -75,11 +101,14 @@ export function createBatchJobs({ records, objects, random, clock }: BatchJobsOp
         user,
         started: now,
         updated: now,
-        definition,
+        definition: split?.definition ?? definition,
         objects: 0,
         deleteMarkers: 0,
         failed: 0,
       };
+      if (split !== undefined) {
+        await replication?.sealed.put(batchSecretKey(id), Buffer.from(JSON.stringify(split.secrets)));
+      }
       const gone = jobs.filter((one) => !isWaiting(one)).slice(0, -maxFinished);
       const put = [{ key: jobKey(id), value: encodeRecord(job) }];
       await commitOnce(records, { put, delete: gone.map((one) => jobKey(one.id)) }, random);
@@ -91,8 +120,23 @@ export function createBatchJobs({ records, objects, random, clock }: BatchJobsOp
       const job = entry && decodeJob(entry.value);
       if (job === undefined || !isWaiting(job)) throw new MaintenanceError('no-such-job', `no job ${id} waits or runs`);
       await commitOnce(records, { delete: [jobKey(id)] }, random);
+      await replication?.sealed.delete(batchSecretKey(id));
     },
   };
+}
+
+async function checkRemote(
+  replication: BatchReplication | undefined,
+  definition: ReplicateDefinition,
+  secrets: BatchSecrets,
+): Promise<void> {
+  if (replication === undefined) throw new MaintenanceError('invalid-job', 'this server runs no jobs that replicate');
+  const remote = replication.open(definition, secrets, AbortSignal.timeout(checkMs));
+  try {
+    await remote.check();
+  } finally {
+    remote.close();
+  }
 }
 
 /** Reports whether a job waits or runs. */

@@ -8,7 +8,11 @@ import { pace } from '../pace.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
-import { isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
+import { type BatchJob, type BatchReplication, batchSecretKey, isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
+import type { BatchRemote } from './batch-remote.ts';
+import { jobMetric } from './job-metric.ts';
+import type { BatchSecrets, ReplicateDefinition } from './replicate-definition.ts';
+import { runReplicationJob } from './run-replication.ts';
 import { rotateVersion } from './rotate-version.ts';
 import { type BatchObjects, runBatchJob } from './run-batch-job.ts';
 
@@ -28,6 +32,8 @@ interface BatchRoundsOptions {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
   };
+  /** Absent where no job may replicate. */
+  readonly replication?: BatchReplication;
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
 }
@@ -45,35 +51,75 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const { job } = running;
       const reads = pace(recordsPerSecond, { signal });
       const changes = pace(changesPerSecond, { signal });
+      const common = {
+        job,
+        objects,
+        signal,
+        passed: async (read: number, changed: number) => {
+          await (read > 0 ? reads(read) : changes(changed));
+        },
+        checkpoint: (progress: Partial<BatchJob>) => running.save({ ...progress, updated: clock() }),
+      };
+      let remote: BatchRemote | undefined;
       const run = async () => {
         const definition = parseBatchDefinition(job.definition, job.started);
+        if (definition.type === 'replicate') {
+          remote = await openRemote(options.replication, definition, id, signal);
+          return runReplicationJob({ ...common, remote, definition });
+        }
         return runBatchJob({
-          objects,
-          job,
+          ...common,
           definition,
           rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
-          signal,
-          passed: async (read, changed) => {
-            await (read > 0 ? reads(read) : changes(changed));
-          },
-          checkpoint: (progress) => running.save({ ...progress, updated: clock() }),
         });
       };
       const isDone = await run().catch((error: unknown) => {
         const message = endOf(error, job.bucket);
-        if (message === undefined) throw error;
+        if (message === undefined) {
+          remote?.close();
+          throw error;
+        }
         return running.save({ failed: running.job.failed + 1, failure: { key: '', message } });
       });
       if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
+        remote?.close();
         log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);
         continue;
       }
+      await endRemote(remote, running.job, options);
       const { type, bucket, objects: done, deleteMarkers, failed, failure } = running.job;
       const fields = { event: 'batch-ended', job: id, type, bucket, objects: done, deleteMarkers, failed, failure };
       if (failed === 0) log.info(fields, `the batch job ${id} has ended`);
       else log.warn(fields, `the batch job ${id} has ended, and ${failed} versions failed`);
     }
   };
+}
+
+async function openRemote(
+  replication: BatchReplication | undefined,
+  definition: ReplicateDefinition,
+  id: string,
+  signal: AbortSignal,
+): Promise<BatchRemote> {
+  const entry = await replication?.sealed.get(batchSecretKey(id));
+  if (replication === undefined || entry === undefined)
+    throw new MaintenanceError('invalid-job', 'the credentials of the other server are gone: start the job again');
+  return replication.open(definition, JSON.parse(entry.value.toString()) as BatchSecrets, signal);
+}
+
+/** Sends the report, and removes the secrets. A report that cannot be sent is logged: the job has ended. */
+async function endRemote(
+  remote: BatchRemote | undefined,
+  job: BatchJob,
+  { replication, log }: Pick<BatchRoundsOptions, 'replication' | 'log'>,
+): Promise<void> {
+  try {
+    await remote?.notify(jobMetric(job));
+  } catch (error) {
+    log.warn({ err: error, job: job.id }, `the report of the batch job ${job.id} could not be sent`);
+  }
+  remote?.close();
+  if (job.type === 'replicate') await replication?.sealed.delete(batchSecretKey(job.id));
 }
 
 /** Returns why a job ends before its last version; undefined for an error after which it goes on in another round. */

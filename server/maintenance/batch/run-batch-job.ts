@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapLimit } from '../../../platform/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ListedVersion, ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
-import { StoreUnavailable } from '../../store/record-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
-import type { BatchDefinition, BatchFilter } from './batch-definition.ts';
+import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ExpireDefinition, RotateDefinition } from './batch-definition.ts';
+import type { BatchFilter } from './definition-fields.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
+import { conditionHeaders } from './condition-headers.ts';
+import { isOfTheStores } from './job-errors.ts';
 import type { BatchCounts, BatchJob } from './batch-jobs.ts';
 
 export type BatchObjects = Pick<ObjectLayer, 'listObjectVersions' | 'headObject' | 'expireObject'>;
@@ -13,7 +14,7 @@ export type BatchObjects = Pick<ObjectLayer, 'listObjectVersions' | 'headObject'
 export interface RunOptions {
   readonly objects: BatchObjects;
   readonly job: BatchJob;
-  readonly definition: BatchDefinition;
+  readonly definition: ExpireDefinition | RotateDefinition;
   /** Rotates the key of a version. Returns false where there is nothing to do. */
   readonly rotate: (version: ListedVersion) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -163,7 +164,7 @@ class BatchWalk {
     const { objects, definition } = this.#options;
     try {
       const info = await objects.headObject(definition.bucket, key, { versionId });
-      return matchesPairs(tags, info.tags ?? {}) && matchesPairs(metadata, headersOf(info));
+      return matchesPairs(tags, info.tags ?? {}) && matchesPairs(metadata, conditionHeaders(info));
     } catch (error) {
       // It was removed meanwhile, or it is damaged.
       if (error instanceof S3Error && error.code !== 'ServiceUnavailable') return false;
@@ -205,35 +206,8 @@ class BatchWalk {
   }
 }
 
-/** The stores or the key service are away, or another server has the lease: another round goes on. */
-function isOfTheStores(error: unknown): boolean {
-  if (error instanceof StoreUnavailable || isStoreError(error, 'lease-lost')) return true;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return (
-    code === 'unavailable' || code === 'ServiceUnavailable' || (error instanceof Error && error.name === 'AbortError')
-  );
-}
-
 const nothing: KeyPlan['plan'] = () => undefined;
 
 interface PlannedStep extends Step {
   readonly plan: KeyPlan;
-}
-
-/** The headers that conditions may name: the standard ones, and user metadata with its prefix. */
-function headersOf(info: ObjectInfo): Record<string, string> {
-  const standard = {
-    'content-type': info.contentType,
-    'content-encoding': info.contentEncoding,
-    'content-disposition': info.contentDisposition,
-    'content-language': info.contentLanguage,
-    'cache-control': info.cacheControl,
-    expires: info.expires,
-    'x-amz-storage-class': info.storageClass,
-  };
-  const own = Object.entries(info.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value] as const);
-  return Object.fromEntries([
-    ...Object.entries(standard).filter((one): one is [string, string] => one[1] !== undefined),
-    ...own,
-  ]);
 }

@@ -69,8 +69,9 @@ export async function replicaOfRequest(call: S3Call): Promise<Replica | undefine
   if (headers[requestHeader] === undefined || !isReplicaRequest(headers)) return undefined;
   await call.require('s3:ReplicateObject', `${call.bucket}/${call.key}`);
   const versionId = call.query.get('versionId');
+  // A batch job of a MinIO brings the objects of a bucket without versions so: they are written as those of a client.
+  if (versionId === undefined) return undefined;
   const modified = timeOf(headers, 'x-minio-source-mtime');
-  if (versionId === undefined) throw invalid('versionId', '', 'the id of the version that is replicated');
   if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the version that is replicated');
   const etag = header(headers, 'x-minio-source-etag')?.replaceAll('"', '');
   if (etag !== undefined && !/^[0-9a-f]{32}(?:-\d{1,5})?$/.test(etag)) {

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { parseTagging } from '../../protocol/s3/tagging.ts';
+import { isVersionId, plainVersionId } from '../../protocol/s3/names.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { BatchRemote, BatchVersion, OpenBatchRemote, Transfer } from '../maintenance/batch/batch-remote.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import type { BatchSecrets, ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { Bandwidth } from './bandwidth.ts';
+import { fetchVersion } from './fetch-version.ts';
+import { readVersionListing } from './remote-listing.ts';
+import type { RemoteTarget } from './remote-targets.ts';
+import { sourceVersionId } from './replica-request.ts';
+import { ReplicationError } from './replication-error.ts';
+import { isSameContent } from './same-content.ts';
+import { sendCopy, sendMarker } from './send-version.ts';
+import { checkAnswer, errorOf, TargetClient, type TargetAnswer } from './target-client.ts';
+
+export type BatchObjects = Pick<
+  ObjectLayer,
+  'getObject' | 'headObject' | 'putObject' | 'deleteObject' | 'getBucketVersioning'
+>;
+
+const pageSize = 500;
+const notifyMs = 10_000;
+
+/** Opens the other servers of batch jobs. */
+export function batchRemotes(objects: BatchObjects): OpenBatchRemote {
+  return (definition, secrets, signal) => new S3BatchRemote(objects, definition, secrets, signal);
+}
+
+class S3BatchRemote implements BatchRemote {
+  readonly #objects: BatchObjects;
+  readonly #definition: ReplicateDefinition;
+  readonly #secrets: BatchSecrets;
+  readonly #client: TargetClient;
+  readonly #bandwidth: Bandwidth;
+  /** Whether the bucket of this server keeps versions. */
+  #keepsVersions: Promise<boolean> | undefined;
+
+  constructor(objects: BatchObjects, definition: ReplicateDefinition, secrets: BatchSecrets, signal: AbortSignal) {
+    this.#objects = objects;
+    this.#definition = definition;
+    this.#secrets = secrets;
+    this.#client = new TargetClient(targetOf(definition, secrets), signal);
+    this.#bandwidth = new Bandwidth({ limit: 0, signal });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async check(): Promise<void> {
+    const { remote, direction, bucket } = this.#definition;
+    const answer = await this.#client.send({ method: 'GET', query: { versioning: '' } }).catch((error: unknown) => {
+      if (!(error instanceof ReplicationError)) throw error;
+      throw new MaintenanceError('remote-unavailable', `the other server does not answer: ${error.message}`, {
+        cause: error,
+      });
+    });
+    if (answer.status !== 200) throw refused(answer, `${remote.endpoint}/${remote.bucket}`);
+    if (remote.type !== 'minio') return;
+    const there = /<Status>Enabled<\/Status>/.test(answer.text);
+    const [source, target] =
+      direction === 'send' ? [await this.#isVersioned(), there] : [there, await this.#isVersioned()];
+    if (!source || target) return;
+    const [from, to] = direction === 'send' ? [bucket, remote.bucket] : [remote.bucket, bucket];
+    throw new MaintenanceError(
+      'remote-refused',
+      `the source ${from} keeps versions, and the target ${to} does not: enable versioning there`,
+    );
+  }
+
+  #isVersioned(): Promise<boolean> {
+    this.#keepsVersions ??= this.#objects
+      .getBucketVersioning(this.#definition.bucket)
+      .then((versioning) => versioning?.status === 'Enabled');
+    return this.#keepsVersions;
+  }
+
+  async list({ prefix, keyMarker, versionIdMarker }: Parameters<BatchRemote['list']>[0]) {
+    const answer = await this.#client.send({
+      method: 'GET',
+      query: {
+        versions: '',
+        prefix,
+        'max-keys': String(pageSize),
+        'encoding-type': 'url',
+        ...(keyMarker !== '' && { 'key-marker': keyMarker }),
+        ...(versionIdMarker !== undefined && { 'version-id-marker': versionIdMarker }),
+      },
+    });
+    checkAnswer(answer, `list the versions of ${this.#definition.remote.bucket}`);
+    return readVersionListing(answer.text);
+  }
+
+  async describe({ key, versionId }: BatchVersion, needsTags: boolean) {
+    const query = { versionId };
+    const head = await this.#client.send({ method: 'HEAD', key, query });
+    if (head.status === 404) return undefined;
+    checkAnswer(head, `read version ${versionId} of ${key}`);
+    const headers = Object.fromEntries(
+      Object.entries(head.headers).filter((one): one is [string, string] => typeof one[1] === 'string'),
+    );
+    if (!needsTags) return { headers, tags: {} };
+    const answer = await this.#client.send({ method: 'GET', key, query: { tagging: '', versionId } });
+    checkAnswer(answer, `read the tags of version ${versionId} of ${key}`);
+    return { headers, tags: parseTagging(answer.text, 'object') };
+  }
+
+  async send(version: BatchVersion, targetKey: string): Promise<Transfer> {
+    const { key, versionId, deleteMarker } = version;
+    const { bucket, remote } = this.#definition;
+    const keepsId = remote.type === 'minio' && versionId !== 'null';
+    const client = this.#client;
+    if (deleteMarker) {
+      // A null delete marker has no id by which a repetition would find it.
+      if (!keepsId || (await this.#isMarkerThere(targetKey, versionId))) return 'same';
+      await sendMarker({ client }, { key: targetKey, versionId });
+      return 'changed';
+    }
+    try {
+      if (await this.#isThere(version, targetKey, keepsId)) return 'same';
+      const sender = {
+        objects: this.#objects,
+        client,
+        target: { targetBucket: remote.bucket },
+        bandwidth: this.#bandwidth,
+      };
+      await sendCopy({ ...sender, targetId: '' }, { bucket, key, versionId }, { targetKey, keepsId });
+    } catch (error) {
+      // It was removed meanwhile.
+      if (error instanceof S3Error && error.status === 404) return 'same';
+      throw error;
+    }
+    return 'changed';
+  }
+
+  async #isThere(version: BatchVersion, targetKey: string, keepsId: boolean): Promise<boolean> {
+    const { etag, size, modified, versionId, key } = version;
+    const query: Record<string, string> = keepsId ? { versionId: sourceVersionId(versionId) } : {};
+    const { status, headers } = await this.#client.send({ method: 'HEAD', key: targetKey, query });
+    if (status !== 200) return false;
+    if (keepsId && headers['etag'] === `"${etag}"`) return true;
+    const { encryption } = await this.#objects.headObject(this.#definition.bucket, key, { versionId });
+    return isSameContent(
+      { etag, size, modified, hasRandomEtag: encryption?.scheme === 'SSE-KMS' },
+      {
+        etag: String(headers['etag']).replaceAll('"', ''),
+        size: Number(headers['content-length']),
+        modified: Date.parse(String(headers['last-modified'])),
+        hasRandomEtag: headers['x-amz-server-side-encryption'] === 'aws:kms',
+      },
+    );
+  }
+
+  /** HEAD of a delete marker is 405, with a header that says what it is. */
+  async #isMarkerThere(key: string, versionId: string): Promise<boolean> {
+    const query = { versionId: sourceVersionId(versionId) };
+    const { headers } = await this.#client.send({ method: 'HEAD', key, query });
+    return headers['x-amz-delete-marker'] === 'true';
+  }
+
+  async fetch(version: BatchVersion, targetKey: string): Promise<Transfer> {
+    const { bucket, remote } = this.#definition;
+    const keepsId = remote.type === 'minio' && version.versionId !== 'null' && (await this.#isVersioned());
+    return fetchVersion(
+      { objects: this.#objects, client: this.#client, bucket },
+      { ...version, targetKey, ...(keepsId && { keptId: ownVersionId(version) }) },
+    );
+  }
+
+  async notify(report: object): Promise<void> {
+    const { notify } = this.#definition;
+    if (notify === undefined) return;
+    const { notifyToken } = this.#secrets;
+    const { ok, status } = await fetch(notify.endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(notifyToken !== undefined && { authorization: notifyToken }) },
+      body: JSON.stringify(report),
+      redirect: 'error',
+      signal: AbortSignal.timeout(notifyMs),
+    });
+    if (!ok) throw new ReplicationError('rejected', `the address of the report answers ${status}`);
+  }
+}
+
+/**
+ * Returns the id of a fetched version here. Ids of Coffer begin with their time, which gives the order of versions, and are kept. One of a MinIO
+ * becomes an id of its time and its digest, so that a repetition finds the version.
+ */
+export function ownVersionId({ versionId, modified }: Pick<BatchVersion, 'versionId' | 'modified'>): string {
+  const id = plainVersionId(versionId);
+  const time = modified.toString(16).padStart(12, '0');
+  if (isVersionId(id) && id.startsWith(time)) return id;
+  return time + createHash('sha256').update(versionId).digest('hex').slice(0, 20);
+}
+
+function targetOf({ remote }: ReplicateDefinition, { secretKey, sessionToken }: BatchSecrets): RemoteTarget {
+  const { endpoint, secure, path, accessKey, bucket } = remote;
+  return {
+    arn: '',
+    sourceBucket: '',
+    endpoint,
+    secure,
+    targetBucket: bucket,
+    path,
+    region: '',
+    accessKey,
+    secretKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    bandwidthLimit: 0,
+    healthCheckMs: 0,
+    disableProxy: true,
+  };
+}
+
+function refused(answer: TargetAnswer, place: string): MaintenanceError {
+  const { code, message } = errorOf(answer);
+  if (code === 'NoSuchBucket') return new MaintenanceError('no-such-target', `there is no bucket ${place}`);
+  return new MaintenanceError('remote-refused', `${place} refuses the job: ${code} ${message}`.trim());
+}
