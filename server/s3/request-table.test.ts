@@ -219,6 +219,7 @@ function withRow(base: Base, name: string, value: string): Base {
  * is one that some operations need beside it.
  */
 const telling: Readonly<Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>> = {
+  'x-amz-optional-object-attributes': 'Other',
   'x-amz-skip-destination-validation': 'maybe',
   'x-minio-source-replication-request': 'maybe',
   'x-minio-source-proxy-request': 'maybe',

@@ -147,7 +147,7 @@ const partOfReplica: Rows = ofReplicas([
 const lockToken: Rows = { 'x-amz-bucket-object-lock-token': refused('object lock needs no token') };
 
 const archived: Rows = {
-  'x-amz-optional-object-attributes': harmless('it asks for the state of restored objects, which HEAD and GET answer'),
+  'x-amz-optional-object-attributes': honoured,
 };
 const listing: Rows = each('?delimiter ?encoding-type ?prefix', honoured);
 

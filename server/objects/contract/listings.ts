@@ -23,6 +23,7 @@ export interface ListedDetails {
   readonly scheme: ObjectEncryption['scheme'] | undefined;
   readonly bucketKey: boolean;
   readonly lock: ObjectLock | undefined;
+  readonly restore: ObjectInfo['restore'];
   /** Undefined where the owner of the bucket alone has full control. */
   readonly acl: Acl | undefined;
 }

@@ -7,6 +7,7 @@ import {
   type ObjectHead,
   type ObjectRecord,
   shownLock,
+  shownRestore,
 } from './object-record.ts';
 import type { SealedEtags } from './sealed-etags.ts';
 
@@ -37,10 +38,11 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
 
 /** Returns what `details` of a listing ask for. */
 export function detailsOf(value: Buffer, bucket: string, key: string): ListedDetails {
-  const { id, etag, headers, tags = {}, sealed, lock, acl } = decodeObject(value, bucket, key);
+  const { id, etag, headers, tags = {}, sealed, lock, restore, acl } = decodeObject(value, bucket, key);
   const hasSealedEtag = typeof etag !== 'string';
   const bucketKey = sealed?.scheme === 'SSE-KMS' && sealed.bucketKey === true;
-  return { id, hasSealedEtag, headers, tags, scheme: sealed?.scheme, bucketKey, lock: lock && shownLock(lock), acl };
+  const shown = { lock: lock && shownLock(lock), restore: restore && shownRestore(restore) };
+  return { id, hasSealedEtag, headers, tags, scheme: sealed?.scheme, bucketKey, ...shown, acl };
 }
 
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */

@@ -410,7 +410,7 @@ export function objectInfo(
   };
 }
 
-function shownRestore(restore: Restore): NonNullable<ObjectInfo['restore']> {
+export function shownRestore(restore: Restore): NonNullable<ObjectInfo['restore']> {
   return restore.kind === 'ongoing' ? { ongoing: true } : { ongoing: false, until: new Date(restore.until) };
 }
 

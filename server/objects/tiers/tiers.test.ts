@@ -262,6 +262,10 @@ describe('a body in a tier that is restored', () => {
       const until = new Date(Math.floor(time.now / 1_000) * 1_000 + 3_000);
       const shown = { restore: { ongoing: false, until }, storageClass: 'COLD' };
       expect(await layer.headObject('bucket', 'key')).toMatchObject(shown);
+      const page = { bucket: 'bucket', prefix: '', delimiter: '', limit: 10, details: true };
+      const [listed] = (await layer.listObjects({ ...page, after: '' })).objects;
+      const [version] = (await layer.listObjectVersions({ ...page, keyMarker: '' })).versions;
+      expect([listed?.details?.restore, version?.details?.restore]).toEqual([shown.restore, shown.restore]);
       state.away = true;
       expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
       state.away = false;

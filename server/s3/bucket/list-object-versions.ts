@@ -12,7 +12,8 @@ import {
   pageSize,
   storageClassElement,
 } from '../listing.ts';
-import { asksForMetadata, metadataElements } from './listed-metadata.ts';
+import { asksForMetadata } from './listed-metadata.ts';
+import { asksForRestoreStatus, furtherElements } from './optional-attributes.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
 import type { Query } from '../request.ts';
@@ -32,7 +33,7 @@ export const listObjectVersions: Operation = {
     const encoding = keyEncoding(call);
     const prefix = query.get('prefix') ?? '';
     const delimiter = query.get('delimiter') ?? '';
-    const details = asksForMetadata(query);
+    const wanted = { metadata: asksForMetadata(query), restoreStatus: asksForRestoreStatus(call) };
     const listing = await call.objects.listObjectVersions({
       bucket,
       prefix,
@@ -40,9 +41,9 @@ export const listObjectVersions: Operation = {
       keyMarker,
       versionIdMarker,
       limit,
-      details,
+      details: wanted.metadata || wanted.restoreStatus,
     });
-    const more = details ? await metadataElements(call, listing.versions) : undefined;
+    const more = await furtherElements(call, listing.versions, wanted);
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
       xmlDocument('ListVersionsResult', [

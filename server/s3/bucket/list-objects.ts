@@ -1,7 +1,8 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
-import { asksForMetadata, metadataElements } from './listed-metadata.ts';
+import { asksForMetadata } from './listed-metadata.ts';
+import { asksForRestoreStatus, furtherElements } from './optional-attributes.ts';
 import type { Operation } from '../operation.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
@@ -19,7 +20,11 @@ export const listObjects: Operation = {
     const prefix = call.query.get('prefix') ?? '';
     const delimiter = call.query.get('delimiter') ?? '';
     const marker = call.query.get('marker') ?? '';
-    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after: marker, limit });
+    const wanted = { metadata: false, restoreStatus: asksForRestoreStatus(call) };
+    const details = wanted.restoreStatus;
+    const place = { bucket: call.bucket, prefix, delimiter, after: marker };
+    const listing = await call.objects.listObjects({ ...place, limit, details });
+    const more = await furtherElements(call, listing.objects, wanted);
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
       xmlDocument('ListBucketResult', [
@@ -31,7 +36,7 @@ export const listObjects: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: true }),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: true, more }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );
@@ -57,10 +62,11 @@ export const listObjectsV2: Operation = {
       });
     }
     const after = token === undefined ? startAfter : readToken(token);
-    const details = asksForMetadata(query);
+    const wanted = { metadata: asksForMetadata(query), restoreStatus: asksForRestoreStatus(call) };
+    const details = wanted.metadata || wanted.restoreStatus;
     const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit, details });
     const next = limit === 0 ? undefined : listing.next;
-    const more = details ? await metadataElements(call, listing.objects) : undefined;
+    const more = await furtherElements(call, listing.objects, wanted);
     const withOwner = query.get('fetch-owner') === 'true';
     return xmlAnswer(
       xmlDocument('ListBucketResult', [
