@@ -23,6 +23,7 @@ export function openSupport(
     bodies: stores.blobs.kind === 'files' ? stores.blobs.folder : undefined,
     own: () => ({ id: replica, endpoint: known.endpoint, startedAt }),
     live: known.live,
+    soleSince: stores.records.kind === 'lmdb' ? startedAt : undefined,
     profile: (kinds, durationMs) => known.process.profile(kinds, durationMs),
   });
 }

@@ -22,6 +22,8 @@ export interface ExclusiveTasksOptions {
   readonly owner: () => string;
   readonly random: (size: number) => Buffer;
   readonly clock: () => number;
+  /** The start of this process, where no other one uses the records: then an older task was killed. */
+  readonly soleSince?: number | undefined;
 }
 
 const table = 'support-task';
@@ -51,12 +53,12 @@ export class ExclusiveTasks {
     maxMs: number,
     leaves?: string,
   ): Promise<{ readonly killed: ExclusiveTask | undefined; readonly end: () => Promise<void> }> {
-    const { records, owner, random, clock } = this.#options;
+    const { records, owner, random, clock, soleSince = -Infinity } = this.#options;
     const recordKey = key(table, task);
     const entry = await records.get(recordKey);
     const before = entry && decode(entry.value, task);
     const now = clock();
-    if (before !== undefined && before.until > now) throw running(before);
+    if (before !== undefined && before.until > now && before.since >= soleSince) throw running(before);
     const id = random(8).toString('hex');
     const begun: ExclusiveTask = {
       task,

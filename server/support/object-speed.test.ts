@@ -131,6 +131,14 @@ describe('a measurement of objects', () => {
     expect(await buckets()).toEqual([]);
   });
 
+  it('takes the place of an older task at once where no other server uses the records', async () => {
+    const { records } = testLayer();
+    const common = { records, random: randomBytes, clock: () => 1_000 };
+    await new ExclusiveTasks({ ...common, owner: () => 'killed' }).begin('speed test', 5_000);
+    const restarted = new ExclusiveTasks({ ...common, owner: () => 'h', soleSince: 1_001 });
+    expect((await restarted.begin('speed test', 5_000)).killed).toMatchObject({ owner: 'killed' });
+  });
+
   it('goes on with more at a time while that is faster, four times at most', async () => {
     const { measure } = speedTest();
     const results = await measure({ autotune: true });

@@ -22,6 +22,8 @@ interface SupportContext {
   readonly bodies: string | undefined;
   readonly own: () => Pick<ReplicaFacts, 'id' | 'endpoint' | 'startedAt'>;
   readonly live: () => readonly ReplicaFacts[];
+  /** The start of this process, where no other one uses the records. */
+  readonly soleSince: number | undefined;
   readonly profile: (
     kinds: readonly ProfileKind[],
     durationMs: number,
@@ -36,10 +38,10 @@ const profileGraceMs = 60_000;
 
 /** Measures this server and shows its state. What is asked for seldom is loaded when it is asked for. */
 export function createSupport(context: SupportContext): Support {
-  const { records, objects, space, folder, bodies, own, live } = context;
+  const { records, objects, space, folder, bodies, own, live, soleSince } = context;
   const random = randomBytes;
   const free = async () => (await space())?.free;
-  const tasks = new ExclusiveTasks({ records, owner: () => own().endpoint, random, clock: Date.now });
+  const tasks = new ExclusiveTasks({ records, owner: () => own().endpoint, random, clock: Date.now, soleSince });
   const usage = createUsageReader(records);
   return {
     locks: () => readHeldLocks({ records, tasks, folder, own: own(), live, clock: Date.now }),
