@@ -6,12 +6,12 @@ import { DetailPage, Loaded } from '../../components/detail-page.tsx';
 import { Empty } from '../../components/feedback.tsx';
 import { RemoveDialog, useRestoreFocus } from '../../components/form-dialog.tsx';
 import { type Column, RowTable, TimeText } from '../../components/row-table.tsx';
-import { formatTime } from '../../text/format.ts';
+import { formatBytes, formatTime } from '../../text/format.ts';
 import { type BatchJobRow, useBatchJobs, useCancelJob, useDefinition } from './batch-queries.ts';
 import { type JobState, jobStates } from './job-state.ts';
 import { StartJobDialog } from './start-job-dialog.tsx';
 
-const kinds = { expire: 'Remove objects', keyrotate: 'Change keys' } as const;
+const kinds = { expire: 'Remove objects', keyrotate: 'Change keys', replicate: 'Replicate' } as const;
 
 /** Batch jobs with their progress. */
 export function BatchPage() {
@@ -41,8 +41,8 @@ export function BatchPage() {
 function NoJobs({ mayStart }: { readonly mayStart: boolean }) {
   return (
     <Empty icon={<IconStack2 size={30} stroke={1.4} />} title="No batch jobs">
-      A job removes the objects of a bucket that match its conditions, or gives them another key.{' '}
-      {!mayStart && 'Starting one needs admin:StartBatchJob, which an administrator can allow.'}
+      A job removes the objects of a bucket that match its conditions, gives them another key, or copies them from or to
+      another server. {!mayStart && 'Starting one needs admin:StartBatchJob, which an administrator can allow.'}
     </Empty>
   );
 }
@@ -132,10 +132,11 @@ function StateBadge({ state }: { readonly state: JobState }) {
 }
 
 function Progress({ job }: { readonly job: BatchJobRow }) {
-  const { objects, deleteMarkers, failed, failure, lastKey, ended } = job;
+  const { objects, deleteMarkers, bytes, failed, failure, lastKey, ended } = job;
   const counts = [
     `${objects.toLocaleString()} versions`,
     ...(deleteMarkers > 0 ? [`${deleteMarkers.toLocaleString()} delete markers`] : []),
+    ...(bytes === undefined ? [] : [formatBytes(bytes)]),
     ...(failed > 0 ? [`${failed.toLocaleString()} failed`] : []),
   ];
   return (

@@ -5,7 +5,7 @@ import { useApiMutation } from '../../api/queries.ts';
 /** A batch job, as `coffer/batch-jobs` lists it. */
 export interface BatchJobRow {
   readonly id: string;
-  readonly type: 'expire' | 'keyrotate';
+  readonly type: 'expire' | 'keyrotate' | 'replicate';
   readonly bucket: string;
   readonly user: string;
   readonly started: string;
@@ -17,6 +17,8 @@ export interface BatchJobRow {
   readonly objects: number;
   readonly deleteMarkers: number;
   readonly failed: number;
+  /** Bytes that a replication transferred. */
+  readonly bytes?: number;
   /** The first failure. */
   readonly failure?: { readonly key: string; readonly message: string };
 }

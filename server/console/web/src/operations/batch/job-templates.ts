@@ -19,6 +19,20 @@ export const jobTemplates = {
     type: sse-kms
     key: KEY # the new key
 `,
+  replicate: `replicate:
+  apiVersion: v1
+  source:
+    type: minio
+    bucket: BUCKET
+    prefix: ""
+  target: # the other server; without endpoint and credentials here, the source needs them
+    type: minio
+    bucket: BUCKET
+    endpoint: https://s3.example.com
+    credentials:
+      accessKey: ACCESS_KEY
+      secretKey: SECRET_KEY
+`,
 } as const;
 
 export type JobTemplate = keyof typeof jobTemplates;

@@ -45,8 +45,8 @@ export function StartJobDialog({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <Text size="sm">
-        A job walks a bucket once and changes the versions that match. What it removes is gone for good, with all
-        versions.
+        A job walks a bucket once, and removes, changes or copies the versions that match. What it removes is gone for
+        good, with all versions.
       </Text>
       <Group justify="space-between">
         <SegmentedControl
@@ -57,6 +57,7 @@ export function StartJobDialog({ onClose }: { readonly onClose: () => void }) {
           data={[
             { value: 'expire', label: 'Remove objects' },
             { value: 'keyrotate', label: 'Change keys' },
+            { value: 'replicate', label: 'Replicate' },
           ]}
         />
         <FileButton accept=".yaml,.yml,text/yaml,application/yaml" onChange={(file) => void read(file)}>
