@@ -28,6 +28,8 @@ export class BodyHasher {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
   readonly #hasher: Hasher | undefined;
+  /** That of the checksum to store where the request has another one. */
+  readonly #stored: Hasher | undefined;
   readonly #sums: BlockSumsHasher | undefined;
 
   constructor(expected: ExpectedDigests, wanted: Wanted) {
@@ -36,18 +38,22 @@ export class BodyHasher {
     this.#md5 = md5 ? createHash('md5') : undefined;
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
+    const other = otherAlgorithm(expected);
+    this.#stored = other && hasherOf(other);
     this.#sums = wanted.sum ? new BlockSumsHasher() : undefined;
   }
 
   update(chunk: Buffer): void {
     this.#md5?.update(chunk);
     this.#hasher?.update(chunk);
+    this.#stored?.update(chunk);
     this.#sums?.update(chunk);
   }
 
   /** Must be called after the last byte. Throws `BadDigest`, and `InvalidDigest` for a value that cannot be a digest. */
   finish(md5: Buffer | undefined = this.#md5?.digest()): BodyDigests {
-    return checked(this.#expected, md5, this.#hasher?.digest(), this.#sums?.digest());
+    const found = checked(this.#expected, md5, this.#hasher?.digest(), this.#sums?.digest());
+    return withStored(found, otherAlgorithm(this.#expected), this.#stored?.digest());
   }
 }
 
@@ -58,7 +64,9 @@ export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wa
   // The checksum that most SDKs send is also the one that a plain body is stored with.
   const crc = wanted.sum || algorithm === 'CRC32' ? crc32(bytes) : undefined;
   const digest = algorithm && (algorithm === 'CRC32' && crc !== undefined ? bytesOf(crc) : digestOf(algorithm, bytes));
-  return checked(expected, md5, digest, wanted.sum && crc !== undefined ? { crc } : undefined);
+  const found = checked(expected, md5, digest, wanted.sum && crc !== undefined ? { crc } : undefined);
+  const other = otherAlgorithm(expected);
+  return withStored(found, other, other && digestOf(other, bytes));
 }
 
 function bytesOf(crc: number): Buffer {
@@ -75,6 +83,20 @@ function digestOf(algorithm: Checksum['algorithm'], bytes: Buffer): Buffer {
 
 function algorithmOf(expected: ExpectedDigests): Checksum['algorithm'] | undefined {
   return expected.checksum?.algorithm ?? expected.trailing?.algorithm ?? expected.compute;
+}
+
+/** Returns the algorithm of the checksum to store, if the request has the checksum of another one. */
+function otherAlgorithm(expected: ExpectedDigests): Checksum['algorithm'] | undefined {
+  return expected.compute === algorithmOf(expected) ? undefined : expected.compute;
+}
+
+function withStored(
+  found: BodyDigests,
+  algorithm: Checksum['algorithm'] | undefined,
+  digest: Buffer | undefined,
+): BodyDigests {
+  if (algorithm === undefined || digest === undefined) return found;
+  return { ...found, checksum: { algorithm, value: digest.toString('base64'), type: 'FULL_OBJECT' } };
 }
 
 function checked(

@@ -67,7 +67,10 @@ export function chooseParts(
   return chosen;
 }
 
-/** A checksum that was never computed cannot be confirmed: the part does not match. */
+/**
+ * A checksum that was never computed cannot be confirmed: the part does not match. As in S3, that is also so for the checksum with which a part
+ * of an upload without one came: another one is stored.
+ */
 function sameChecksum(listed: GivenChecksum | undefined, uploaded: Checksum | undefined): boolean {
   return listed === undefined || (listed.algorithm === uploaded?.algorithm && listed.value === uploaded.value);
 }

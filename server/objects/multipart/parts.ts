@@ -169,14 +169,15 @@ function commitPart(context: ObjectContext, request: PutPart, record: PartRecord
 
 /**
  * Selects the digests of a part: the checksum algorithm of the upload is always computed, and no other is accepted. An upload without one
- * takes any, and computes that of S3 for parts that come without; but not under a key of the client, which the completion would need. As in
+ * takes any, and stores that of S3; but not under a key of the client, which the completion would need. As in
  * S3, a part that a client sends needs its checksum when the upload has a composite one.
  */
 function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord, from: 'client' | 'copy'): ExpectedDigests {
   const given = digests.checksum?.algorithm ?? digests.trailing?.algorithm;
   if (upload.checksum === undefined) {
-    const computes = given === undefined && upload.sealed?.scheme !== 'SSE-C';
-    return computes ? { ...digests, compute: digests.compute ?? DEFAULT_CHECKSUM.algorithm } : digests;
+    return upload.sealed?.scheme !== 'SSE-C'
+      ? { ...digests, compute: digests.compute ?? DEFAULT_CHECKSUM.algorithm }
+      : digests;
   }
   const { algorithm, type } = upload.checksum;
   const isAbsent = given === undefined && from === 'client' && type === 'COMPOSITE';

@@ -5,6 +5,7 @@ import { checkEncryptionOfPart, partNumberOf, uploadIdOf, uploadContext } from '
 import { type Operation, type S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
+import type { Checksum, ExpectedDigests } from '../../objects/object-layer.ts';
 import { permittedSource, parseCopyRange } from '../copy-source.ts';
 import { header } from '../request.ts';
 
@@ -19,23 +20,34 @@ export const uploadPart: Operation = {
   async handle(call) {
     await checkEncryptionOfPart(call);
     const customerKey = customerKeyOf(call);
+    const digests = expectedDigests(call.request.headers, call.auth.trailing);
     const part = await call.objects.putPart({
       bucket: call.bucket,
       key: call.key,
       uploadId: uploadIdOf(call),
       partNumber: partNumberOf(call),
       size: uploadSize(call, maxPart),
-      digests: expectedDigests(call.request.headers, call.auth.trailing),
+      digests,
       body: call.auth.body,
       customerKey,
     });
     return emptyAnswer(200, {
       etag: quoted(part.etag),
       ...encryptionHeaders(part.encryption, customerKey),
-      ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
+      ...answeredChecksum(digests, part.checksum),
     });
   },
 };
+
+/** Returns the checksum that the client has sent. An upload that began without one stores another one. */
+function answeredChecksum(
+  { checksum, trailing }: ExpectedDigests,
+  stored: Checksum | undefined,
+): Record<string, string> {
+  const trailer = trailing?.value();
+  const sent = checksum ?? (trailing && trailer !== undefined ? { ...trailing, value: trailer } : stored);
+  return sent === undefined ? {} : { [checksumHeader(sent.algorithm)]: sent.value };
+}
 
 type Request = Parameters<S3Call['objects']['copyPart']>[0];
 
