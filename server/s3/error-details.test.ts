@@ -136,6 +136,39 @@ const ofUploads: readonly Row[] = [
   ],
 ];
 
+describe('an empty version id', () => {
+  const attributes = { headers: { 'x-amz-object-attributes': 'ETag' } };
+
+  it.each<[string, CallOptions]>([
+    ['GET /versioned/key?', {}],
+    ['DELETE /versioned/key?', {}],
+    ['GET /versioned/key?attributes&', attributes],
+    ...['acl', 'tagging', 'retention', 'legal-hold'].flatMap((name): [string, CallOptions][] => [
+      [`GET /versioned/key?${name}&`, {}],
+      [`PUT /versioned/key?${name}&`, { body: '<not XML' }],
+    ]),
+    ['DELETE /versioned/key?tagging&', {}],
+    ['POST /versioned/key?restore&', {}],
+    ['POST /versioned/key?select&select-type=2&', { body: '<not XML' }],
+  ])('is refused by %s', async (request, more) => {
+    const [method = '', target = ''] = request.split(' ');
+    const reply = await calls.call(method, `${target}versionId=`, more);
+    expect(reply.refusal).toContain(
+      '<Code>InvalidArgument</Code><Message>Version id cannot be the empty string</Message>' +
+        '<ArgumentName>versionId</ArgumentName><ArgumentValue/>',
+    );
+  });
+
+  it.each(['PUT /versioned/new?', 'POST /versioned/new?uploads&', 'GET /versioned?versioning&', 'GET /versioned?'])(
+    'is no parameter of %s',
+    async (request) => {
+      const [method = '', target = ''] = request.split(' ');
+      const reply = await calls.call(method, `${target}versionId=`);
+      expect([reply.code, reply.body]).toEqual(['InvalidArgument', 'This operation does not accept a version-id.']);
+    },
+  );
+});
+
 describe('an error', () => {
   it.each([...ofBuckets, ...ofObjects, ...ofUploads])(
     'of %s with %o is %s with %o',

@@ -110,7 +110,7 @@ function applyTo(rule: NonNullable<Rule>, name: string, value: string, call: S3C
 
 /** Uses the text of AWS if there is one. It does not repeat the value, which may be a key. */
 function messageOf(name: string, argument: string, { code, why }: Extract<Rule, { readonly kind: 'refused' }>): string {
-  if (name === '?versionId') return `This operation does not accept a version-id: ${why}.`;
+  if (name === '?versionId') return 'This operation does not accept a version-id.';
   const what = name.startsWith('?') ? 'parameter' : 'header';
   return code === 'InvalidArgument'
     ? `${argument} ${what} is not supported for this operation: ${why}.`

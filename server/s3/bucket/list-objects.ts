@@ -96,7 +96,7 @@ export function makeToken(after: string): string {
 export function readToken(token: string): string {
   const after = Buffer.from(token, 'base64url').toString('utf8');
   if (token !== '' && makeToken(after) === token) return after;
-  throw new S3Error('InvalidArgument', 'The continuation token provided is incorrect.', {
+  throw new S3Error('InvalidArgument', 'The continuation token provided is incorrect', {
     details: { ArgumentName: 'continuation-token' },
   });
 }

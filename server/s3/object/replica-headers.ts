@@ -53,8 +53,10 @@ export function checkReplicaHeader(name: string, value: string, { request: { hea
 /** Refuses the id of a version that a client would choose. */
 export function checkReplicaVersion(value: string, { request: { headers } }: S3Call): void {
   if (isReplicaRequest(headers) && isVersionId(value)) return;
-  const why = isReplicaRequest(headers) ? 'it is no version id' : 'it is not of one version of an object';
-  throw new S3Error('InvalidArgument', `This operation does not accept a version-id: ${why}.`, {
+  const message = isReplicaRequest(headers)
+    ? 'Invalid version id specified'
+    : 'This operation does not accept a version-id.';
+  throw new S3Error('InvalidArgument', message, {
     details: { ArgumentName: 'versionId', ArgumentValue: value.slice(0, 100) },
   });
 }
