@@ -5,10 +5,10 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /**
- * `npm test` runs what needs only Node, in three projects. `unit` has the tests of the sources: its files share workers, and open no
- * socket and start no process (test/support/vitest/unit-setup.ts). `sockets` has their `*.process.test.ts`, which may, and share workers
- * too. `process` has all of `test/`: each file has its own worker. Each heavier tier is a project with the layout of `test/`, started by
- * `.ci/run`.
+ * `npm test` runs what needs only Node, in three projects. `unit` has the tests of the sources: its files open no socket and start no
+ * process (test/support/vitest/unit-setup.ts). `sockets` has their `*.process.test.ts`, which may. `process` has all of `test/`, and the
+ * bundled programs. The files of a project share workers: a worker of its own costs each file half a second of processor time. Each
+ * heavier tier is a project with the layout of `test/`, started by `.ci/run`, and each of its files has a worker of its own.
  */
 const tiers = [
   'keycloak',
@@ -70,7 +70,8 @@ const projects: TestProjectInlineConfiguration[] = [
       include: [`${sources}/*.test.ts`],
       exclude: ['**/node_modules/**', '**/*.process.test.ts'],
       isolate: false,
-      setupFiles: ['test/support/vitest/setup.ts', 'test/support/vitest/unit-setup.ts'],
+      // In addition to the files that all projects have.
+      setupFiles: ['test/support/vitest/unit-setup.ts'],
       sequence: { groupOrder: 0 },
       maxWorkers: '100%',
     },
@@ -92,6 +93,7 @@ const projects: TestProjectInlineConfiguration[] = [
       include: ['test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
+      isolate: false,
       globalSetup: bundle,
       maxWorkers: waitingWorkers,
     },
