@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { IdentityProvider, Tenant } from '../../operator/api/object.ts';
@@ -19,12 +19,13 @@ import {
 } from './demo-identity-provider.ts';
 import { renderSummary } from './summary.ts';
 
-// `npm start -- [--state DIR] [--manifests DIR] [--no-demo-idp] [--verbose]`
+// `npm start -- [--state DIR] [--manifests DIR] [--no-demo-idp] [--programs DIR] [--verbose]`
 
 const usage = `npm start -- [OPTIONS]
   --state DIR      data, secrets, certificates, logs and status files (default .coffer)
   --manifests DIR  Tenant, IdentityProvider, KMSConfig and Secret manifests (default examples/quickstart/manifests)
   --no-demo-idp    does not run the demonstration identity provider
+  --programs DIR   runs the bundled programs of this folder (npm run bundle) instead of the sources
   --verbose        also prints the logs of the programs
 `;
 
@@ -37,6 +38,7 @@ interface Options {
   readonly state: string;
   readonly manifests: string;
   readonly demo: boolean;
+  readonly programs: string | undefined;
   readonly verbose: boolean;
 }
 
@@ -46,6 +48,7 @@ function readOptions(): Options {
       state: { type: 'string', default: '.coffer' },
       manifests: { type: 'string', default: fileURLToPath(new URL('manifests', import.meta.url)) },
       'no-demo-idp': { type: 'boolean', default: false },
+      programs: { type: 'string' },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -58,8 +61,13 @@ function readOptions(): Options {
     state: values.state,
     manifests: values.manifests,
     demo: !values['no-demo-idp'],
+    programs: values.programs === undefined ? undefined : resolve(values.programs),
     verbose: values.verbose,
   };
+}
+
+function bundledPrograms(folder: string) {
+  return { 'coffer-server': join(folder, 'coffer-server.js'), keysvc: join(folder, 'keysvc.js') };
 }
 
 async function buildMissingConsole(): Promise<void> {
@@ -98,6 +106,7 @@ async function main(): Promise<void> {
     manifests: options.manifests,
     state: options.state,
     environment: process.env,
+    programs: options.programs === undefined ? undefined : bundledPrograms(options.programs),
     verbose: options.verbose,
     prepare: async (state) => {
       const { started } = await prepareDemo(state, options.manifests, options.demo);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { freePort } from '../support/process/free-port.ts';
+import { programEnvironment, quickStartArguments } from '../support/process/program.ts';
 
-const start = fileURLToPath(new URL('../../examples/quickstart/start.ts', import.meta.url));
 const manifests = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
 
 export interface StatusFile {
@@ -53,8 +53,9 @@ export class QuickStart {
   }
 
   run(more: readonly string[] = []): void {
-    const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SVC|MINIO)_/.test(name)));
-    const args = ['--disable-warning=ExperimentalWarning', start, '--state', this.state, '--manifests', this.manifests];
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC|MINIO)_/.test(name));
+    const environment = { ...Object.fromEntries(inherited), ...programEnvironment };
+    const args = [...quickStartArguments(), '--state', this.state, '--manifests', this.manifests];
     const child = spawn(process.execPath, [...args, ...more], { stdio: ['ignore', 'pipe', 'pipe'], env: environment });
     this.#child = child;
     this.output = '';

@@ -31,7 +31,7 @@ export interface LocalOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly verbose?: boolean;
   /** Replaces the programs of this checkout. */
-  readonly programs?: Readonly<Record<Program, string>>;
+  readonly programs?: Readonly<Record<Program, string>> | undefined;
   /** Runs before the manifests are read, while the state folder is locked. */
   readonly prepare?: (state: StateFolder) => Promise<void>;
   /** Called after each read of the manifests, before they are applied. */

@@ -3,12 +3,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { allocatorEnvironment } from '../../../bin/allocator.js';
 import { freePort } from '../process/free-port.ts';
-
-const start = fileURLToPath(new URL('../../../examples/quickstart/start.ts', import.meta.url));
+import { programEnvironment, quickStartArguments } from '../process/program.ts';
 
 interface TenantOptions {
   /** The `spec` of the IdentityProvider `primary-iam`, its `clientSecretRef` aside; without it one that nobody answers for. */
@@ -74,10 +72,18 @@ export async function startTenant(options: TenantOptions = {}): Promise<RunningT
     kmsConfigRef: { name: 'keys' },
   });
 
-  const args = [start, '--state', state, '--manifests', manifests, ...(options.args ?? ['--no-demo-idp'])];
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+  const args = [
+    ...quickStartArguments(),
+    '--state',
+    state,
+    '--manifests',
+    manifests,
+    ...(options.args ?? ['--no-demo-idp']),
+  ];
+  const child = spawn(process.execPath, args, {
     env: {
       ...allocatorEnvironment,
+      ...programEnvironment,
       PATH: process.env['PATH'] ?? '',
       SVC_ROOT_USER: rootUser,
       SVC_ROOT_PASSWORD: rootPassword,
