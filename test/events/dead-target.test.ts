@@ -11,8 +11,8 @@ import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { EventReceiver } from './event-receiver.ts';
 
-/** `.ci/soak events` asks for more. */
-const writes = Number(process.env['COFFER_EVENTS'] ?? 2_000);
+/** `.ci/run` asks for 1,500, `.ci/soak events` for 100,000. */
+const writes = Number(process.env['COFFER_EVENTS'] ?? 1_200);
 const writers = 8;
 const Bucket = 'events';
 const queueBytes = 256 * 1024;

@@ -14,9 +14,9 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { firstDeliveries, missing, outOfOrder } from './deliveries.ts';
 import { EventReceiver } from './event-receiver.ts';
 
-/** `.ci/soak events` asks for 100,000 writes and five kills. */
-const writes = Number(process.env['COFFER_EVENTS'] ?? 1_000);
-const kills = Number(process.env['COFFER_KILLS'] ?? 2);
+/** `.ci/run` asks for 1,500 writes and three kills, `.ci/soak events` for 100,000 and five. */
+const writes = Number(process.env['COFFER_EVENTS'] ?? 300);
+const kills = Number(process.env['COFFER_KILLS'] ?? 1);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const writers = 8;
 const keysOfWriter = 5;

@@ -12,7 +12,8 @@ import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const MiB = 1_024 * 1_024;
-const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 4);
+/** `.ci/run` asks for 8, so that each way is killed twice, `.ci/soak client` for 50. */
+const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 2);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const patience = 60_000 + kills * 20_000;
 
@@ -75,12 +76,13 @@ afterAll(async () => {
 });
 
 describe('a command that was killed and begun again', { timeout: patience }, () => {
-  const ways = [
+  const all = [
     ['cp', 'up'],
+    ['mirror', 'down'],
     ['mirror', 'up'],
     ['cp', 'down'],
-    ['mirror', 'down'],
   ] as const;
+  const ways = all.slice(0, kills);
 
   it(`leaves both sides equal and nothing else, after ${kills} kills at random moments`, async () => {
     const random = new SeededRandom(seed);

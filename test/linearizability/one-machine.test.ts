@@ -11,7 +11,7 @@ import type { S3RegisterOptions } from './s3-requests.ts';
 import { subresourceRegister } from './subresource-register.ts';
 
 /** The gate asks for 10,000, `.ci/soak linearizability` for 1,000,000; `npm test` has time for these. */
-const operations = Number(process.env['COFFER_OPERATIONS'] ?? 3_000);
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 1_500);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 /** Without conditions each order of the calls at a moment is possible: the search doubles with each client. */
