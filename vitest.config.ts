@@ -36,6 +36,7 @@ const tier = process.env['COFFER_TEST_TIER'];
 const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
 /** `npm test` starts the bundled programs. */
 const bundle = 'test/support/vitest/bundle-programs.ts';
+const sharedServer = 'test/support/vitest/shared-server.ts';
 const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
 /** Several servers need the database too. */
@@ -94,7 +95,7 @@ const projects: TestProjectInlineConfiguration[] = [
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
       isolate: false,
-      globalSetup: bundle,
+      globalSetup: [bundle, sharedServer],
       maxWorkers: waitingWorkers,
     },
   },

@@ -1,18 +1,17 @@
 import { CreateBucketCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/process/raw-http.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { signByHand } from '../support/server/sign-by-hand.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'headers';
-let server: RunningServer;
+let server: ServerAccess;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   await s3Client(server).send(new CreateBucketCommand({ Bucket }));
 });
-afterAll(() => server.stop());
 
 async function ask(method: string, path: string, headers: Record<string, string> = {}, body = '') {
   const { head } = signByHand(server, {

@@ -10,9 +10,10 @@ import {
   type ListObjectsV2CommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'listed';
 const keys = [
@@ -26,16 +27,14 @@ const keys = [
   'zoo\u0001control',
   'ä/ö',
 ];
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket }));
   await Promise.all(keys.map((Key) => s3.send(new PutObjectCommand({ Bucket, Key, Body: Key }))));
 });
-afterAll(() => server.stop());
 
 async function list(more: Partial<ListObjectsV2CommandInput> = {}) {
   const answer = await s3.send(new ListObjectsV2Command({ Bucket, ...more }));

@@ -15,21 +15,20 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'multipart';
 const MiB = 1024 ** 2;
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket }));
 });
-afterAll(() => server.stop());
 
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes);
 

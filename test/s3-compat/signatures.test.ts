@@ -7,23 +7,22 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/process/raw-http.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { signByHand } from '../support/server/sign-by-hand.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'signed';
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket }));
   await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'content' }));
 });
-afterAll(() => server.stop());
 
 const content = async (Key: string) => {
   const answer = await s3.send(new GetObjectCommand({ Bucket, Key }));

@@ -16,21 +16,20 @@ import {
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'locked';
 const later = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 86_400_000);
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
 });
-afterAll(() => server.stop());
 
 describe('the AWS SDK', () => {
   it('sets, reads, copies and removes tags', async () => {

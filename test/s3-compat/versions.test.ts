@@ -17,21 +17,20 @@ import {
   type S3Client,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const Bucket = 'versions';
 const Key = 'folder/a key';
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket }));
 });
-afterAll(() => server.stop());
 
 const write = async (Body: string, to = Key) =>
   (await s3.send(new PutObjectCommand({ Bucket, Key: to, Body }))).VersionId;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { beforeAll, describe, it } from 'vitest';
 import { report } from '../support/report.ts';
 import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 import { s3Layer } from './s3-layer.ts';
 
 /** The gate tries more of them than `npm test` has time for, and `.ci/soak versions` asks for 10,000. */
@@ -11,12 +12,10 @@ const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** Retentions do not end here: a bucket would fill with versions that nothing removes. */
 const OF_BUCKET = 500;
 
-let server: RunningServer;
+let server: ServerAccess;
 beforeAll(async () => {
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
 });
-afterAll(() => server?.stop());
 
 describe.each(kindsOfBuckets)('random requests to a bucket with %s', (kind, options) => {
   it(`are answered as the model says, seed ${seed}`, { timeout: 60_000 + operations * 100 }, async () => {

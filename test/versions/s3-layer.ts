@@ -22,7 +22,7 @@ import { chunksOf } from '../../server/objects/bodies/body-source.ts';
 import type { ObjectLock, PutObject, Retention } from '../../server/objects/object-layer.ts';
 import type { ModelledLayer } from '../support/objects/modelled-layer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import type { RunningServer } from '../support/server/start-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 import { versionLister } from './list-versions.ts';
 
 /**
@@ -30,7 +30,7 @@ import { versionLister } from './list-versions.ts';
  * with the code of the answer.
  */
 export function s3Layer(
-  server: RunningServer,
+  server: ServerAccess,
   bucket: string,
 ): { readonly layer: ModelledLayer; readonly close: () => void } {
   const s3 = s3Client(server);

@@ -1,8 +1,8 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import type { RunningServer } from './start-server.ts';
+import type { ServerAccess } from './start-server.ts';
 
 /** An AWS client for a test server, as its root user unless told otherwise. It does not retry: a test wants the first answer. */
-export function s3Client(server: RunningServer, more: Partial<S3ClientConfig> = {}): S3Client {
+export function s3Client(server: ServerAccess, more: Partial<S3ClientConfig> = {}): S3Client {
   return new S3Client({
     endpoint: server.s3,
     region: 'us-east-1',

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { RunningServer } from './start-server.ts';
+import type { ServerAccess } from './start-server.ts';
 
 /**
  * Signature Version 4 written once more, from its documentation alone, so that tests of raw requests do not verify the product's
@@ -20,7 +20,7 @@ const hash = (data: string | Buffer) => createHash('sha256').update(data).digest
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
 
 export function signByHand(
-  server: Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>,
+  server: ServerAccess,
   request: {
     readonly method: string;
     readonly path: string;

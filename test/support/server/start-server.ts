@@ -35,6 +35,9 @@ export interface RunningServer {
   ended(): number | NodeJS.Signals | undefined;
 }
 
+/** What a client of a server needs. */
+export type ServerAccess = Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>;
+
 const program = programArguments(new URL('../../../server/main.ts', import.meta.url));
 
 /** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
