@@ -46,8 +46,7 @@ const untilReason = (kind: ResourceKind, name: string, wanted: string) =>
     const ready = operator.status({ kind, name })?.conditions.find(({ type }) => type === 'Ready');
     return ready !== undefined && `${ready.status} ${ready.reason}` === wanted ? ready : undefined;
   });
-const clientOf = (accessKey: string, secretKey: string) =>
-  s3Client({ s3, accessKey, secretKey } as Parameters<typeof s3Client>[0]);
+const clientOf = (accessKey: string, secretKey: string) => s3Client({ s3, accessKey, secretKey });
 const lists = (accessKey: string, secretKey: string) =>
   clientOf(accessKey, secretKey)
     .send(new ListBucketsCommand({}))

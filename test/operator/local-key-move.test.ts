@@ -64,7 +64,7 @@ function useKeyServiceOf(name: string, at: object = addresses, annotations: obje
 it('waits until the other key service holds its keys, and reads its objects there', { timeout: 180_000 }, async () => {
   await untilReady();
   const credentials = { s3, accessKey: 'root', secretKey: 'root-password' };
-  const client = s3Client(credentials as Parameters<typeof s3Client>[0]);
+  const client = s3Client(credentials);
   await client.send(new CreateBucketCommand({ Bucket: 'sealed' }));
   const object = { Bucket: 'sealed', Key: 'object' };
   await client.send(new PutObjectCommand({ ...object, Body: 'content', ServerSideEncryption: 'aws:kms' }));

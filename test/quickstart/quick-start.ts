@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { freePort } from '../support/process/free-port.ts';
-import { programEnvironment, quickStartArguments } from '../support/process/program.ts';
+import { programEnvironment } from '../support/process/program.ts';
+import { quickStartArguments } from '../support/process/quick-start.ts';
 
 const manifests = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
 

@@ -23,12 +23,3 @@ export function programArguments(source: URL): readonly string[] {
   const program = folder === undefined || name === undefined ? path : join(folder, `${name}.js`);
   return ['--disable-warning=ExperimentalWarning', program];
 }
-
-const quickStart = fileURLToPath(new URL('../../../examples/quickstart/start.ts', import.meta.url));
-
-/** The arguments with which Node runs `npm start`, with the bundles of the server and the key service where there are some. */
-export function quickStartArguments(): readonly string[] {
-  const folder = process.env['COFFER_TEST_PROGRAMS'];
-  const programs = folder === undefined ? [] : ['--programs', folder];
-  return ['--disable-warning=ExperimentalWarning', quickStart, ...programs];
-}

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { allocatorEnvironment } from '../../../bin/allocator.js';
 import { freePort } from '../process/free-port.ts';
-import { programEnvironment, quickStartArguments } from '../process/program.ts';
+import { programEnvironment } from '../process/program.ts';
+import { quickStartArguments } from '../process/quick-start.ts';
 
 interface TenantOptions {
   /** The `spec` of the IdentityProvider `primary-iam`, its `clientSecretRef` aside; without it one that nobody answers for. */
