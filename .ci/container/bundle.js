@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
+import { fewChunks } from './chunks.js';
 import { keptPackages } from './packages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,6 +21,18 @@ const modules = {
   keysvc: 'keysvc/main.ts',
   'coffer-operator': 'operator/main.ts',
   'kubectl-coffer': 'operator/plugin/main.ts',
+};
+/** What is loaded at each start: by a program, and by a thread of the server for its role. */
+const starts = {
+  ...Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, [path]])),
+  http: ['server/process/http-thread.ts'],
+  background: [
+    'server/process/background-thread.ts',
+    'server/process/open-operations.ts',
+    'server/console/create-console.ts',
+    'server/http/session-s3.ts',
+    'server/http/session-admin.ts',
+  ],
 };
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'if-changed': { type: 'boolean' } } });
 const out = join(root, values.out ?? 'dist/programs');
@@ -54,6 +67,7 @@ await build({
         format: 'esm',
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',
+        codeSplitting: fewChunks(root, starts),
         // Names stay, for the stacks of errors; blanks and comments are a third of the bytes.
         minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
       },
@@ -97,6 +111,7 @@ function sourcesState() {
   for (const path of [
     'package-lock.json',
     '.ci/container/bundle.js',
+    '.ci/container/chunks.js',
     '.ci/container/packages.js',
     ...sources.toSorted(),
   ])
