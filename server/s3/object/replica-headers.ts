@@ -71,8 +71,11 @@ export async function replicaOfRequest(call: S3Call): Promise<Replica | undefine
   if (headers[requestHeader] === undefined || !isReplicaRequest(headers)) return undefined;
   await call.require('s3:ReplicateObject', `${call.bucket}/${call.key}`);
   const versionId = call.query.get('versionId');
-  // A batch job of a MinIO brings the objects of a bucket without versions so: they are written as those of a client.
-  if (versionId === undefined) return undefined;
+  if (versionId === undefined) {
+    // A batch job of a MinIO brings the objects of a bucket without versions so: they are written as those of a client, with their own time.
+    if ((await call.objects.getBucketVersioning(call.bucket)) === undefined) return undefined;
+    throw invalid('versionId', '', 'the id of the version that is replicated');
+  }
   const modified = timeOf(headers, 'x-minio-source-mtime');
   if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the version that is replicated');
   const etag = header(headers, 'x-minio-source-etag')?.replaceAll('"', '');
