@@ -13,7 +13,7 @@ import { milliseconds } from './rendered-part.ts';
 import type { Tenant } from '../api/object.ts';
 
 /**
- * Answers how long a server that is told to stop still accepts requests, each answered with `Connection: close`, so that its clients and the
+ * Answers how long a stopping server still accepts requests, each answered with `Connection: close`, so that its clients and the
  * endpoints of its Service have left it when it stops. A lone server has no delay: no other server could take its clients, so that a delay
  * only extends its outage.
  */

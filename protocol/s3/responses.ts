@@ -3,7 +3,7 @@ import type { S3Error } from './s3-error.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, xmlSentence } from './xml-writer.ts';
 
-/** Writes the XML response of an error. `more` are elements beside the error's own. */
+/** Writes the XML response of an error. `more` are elements after the error's own. */
 export function writeErrorDocument(
   error: S3Error,
   more: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import type { ZipEntry } from './zip.ts';
 
-/** What a server measures, and shows of itself. `server/support` does it. Errors are `AdminError`s. */
+/** The measurements of a server, and the views of its state. `server/support` implements them. Errors are `AdminError`s. */
 export interface Support {
   /** The locks that are held now, the oldest first. */
   locks(): Promise<readonly HeldLock[]>;
@@ -22,7 +22,7 @@ export interface Support {
 export interface HeldLock {
   readonly resource: string;
   readonly type: 'Write' | 'Read';
-  /** What took the lock. */
+  /** The work that took the lock. */
   readonly source: string;
   /** `HOST:PORT` of the server that has it. */
   readonly owner: string;
@@ -36,7 +36,7 @@ export interface ObjectSpeedOptions {
   /** Bytes of each object. */
   readonly size: number;
   readonly concurrency: number;
-  /** Of the writes, and of the reads. */
+  /** The sums of the writes, and of the reads. */
   readonly durationMs: number;
   /** Repeats with more at a time, as long as that is faster. */
   readonly autotune: boolean;
@@ -90,7 +90,7 @@ export type ProfileKind = (typeof profileKinds)[number];
 
 /** A walk over what is stored. Times are milliseconds since 1970. */
 export interface WalkState {
-  /** What walks: `usage`, `scrub`, or `lifecycle`. */
+  /** The name of the walk: `usage`, `scrub`, or `lifecycle`. */
   readonly walk: 'usage' | 'scrub' | 'lifecycle';
   /** The bucket of the walk; absent for one of all buckets. */
   readonly bucket?: string;
@@ -103,9 +103,9 @@ export interface WalkState {
 
 export interface ScannerState {
   readonly walks: readonly WalkState[];
-  /** What the last walks did, by the name of the step. */
+  /** The work of the last walks, by the name of the step. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What lifecycle rules did in the last walks. */
+  /** The work of lifecycle rules in the last walks. */
   readonly lifecycle: Readonly<Record<string, number>>;
 }
 

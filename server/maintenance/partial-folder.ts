@@ -32,7 +32,7 @@ export async function writeFolderAtomically<T>(target: string, write: (folder: s
     await syncFolder(dirname(target));
     return result;
   } catch (error) {
-    // The next call beside it removes what stays.
+    // The next call removes the rest.
     await rm(partial, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   } finally {

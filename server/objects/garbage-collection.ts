@@ -87,7 +87,7 @@ export async function removeQueuedBlobs(
     packed = [];
     if (keys.length === 0) return;
     for (let outcome; outcome?.kind !== 'committed';) {
-      // Where bodies are never in segments, none has garbage.
+      // A store without segments has no garbage in them.
       const counted = blobs.segments === undefined ? {} : await countGarbage(records, bodies);
       outcome = await commitOnce(records, { ...counted, delete: keys }, random);
     }

@@ -35,7 +35,7 @@ class S3BatchRemote implements BatchRemote {
   readonly #secrets: BatchSecrets;
   readonly #client: TargetClient;
   readonly #bandwidth: Bandwidth;
-  /** Whether the bucket of this server keeps versions. */
+  /** True if the bucket of this server keeps versions. */
   #keepsVersions: Promise<boolean> | undefined;
 
   constructor(objects: BatchObjects, definition: ReplicateDefinition, secrets: BatchSecrets, signal: AbortSignal) {

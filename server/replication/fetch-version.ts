@@ -74,7 +74,7 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
     return typeof value === 'string' ? value : undefined;
   };
   try {
-    // Only the answer tells that the ETag of the source is random.
+    // Only the answer shows that the ETag of the source is random.
     const hasRandomEtag = header('x-amz-server-side-encryption') === 'aws:kms';
     if (own !== undefined && isSameContent(ofSource(version, hasRandomEtag), ofInfo(own))) return 'same';
     const tags = header('x-amz-tagging-count') === undefined ? undefined : await tagsOf(client, key, versionId);

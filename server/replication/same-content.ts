@@ -1,4 +1,4 @@
-/** What is known of a copy without reading it. */
+/** The facts of a copy that are known without reading it. */
 interface Copy {
   readonly etag: string;
   /** Bytes. */

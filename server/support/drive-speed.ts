@@ -72,7 +72,7 @@ function phase(clock: () => number, signal: AbortSignal) {
   return { ms: () => clock() - began, isOver: () => signal.aborted || clock() - began > limits.phaseMs };
 }
 
-/** Finds a place in memory that direct reads take: Node does not tell the address of a buffer. Undefined where there is none. */
+/** Finds a place in memory that direct reads take: Node does not show the address of a buffer. Undefined where there is none. */
 async function alignedBuffer(file: FileHandle, size: number): Promise<Buffer | undefined> {
   const memory = Buffer.alloc(size + alignment);
   for (let at = 0; at < alignment; at += 16) {

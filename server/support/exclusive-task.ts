@@ -13,7 +13,7 @@ export interface ExclusiveTask {
   readonly since: number;
   /** The task has ended by then, or its server was killed. */
   readonly until: number;
-  /** What a killed server leaves behind, and the next task removes. */
+  /** The bucket that a killed server leaves behind, and the next task removes. */
   readonly leaves?: string;
 }
 

@@ -92,7 +92,7 @@ function shownRecord(key: string, versionId: string, record: ObjectRecord): obje
     id,
     modified: new Date(modified).toISOString(),
     size,
-    // The digest of encrypted content tells what the content is.
+    // The digest of encrypted content reveals it.
     ...(typeof etag === 'string' && sealed === undefined && { etag }),
     headers: standard,
     metadataNames: Object.keys(metadata),

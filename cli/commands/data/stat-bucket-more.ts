@@ -9,7 +9,7 @@ import { adminOf } from '../admin-client.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import type { Context } from '../context.ts';
 
-/** The facts of a bucket that `stat` shows beside its own settings: rules of other services, and how much it holds. */
+/** The facts of a bucket that `stat` shows in addition to its own settings: rules of other services, and how much it holds. */
 export interface BucketRules {
   /** The region; undefined where the caller may not read it. */
   readonly location: string | undefined;

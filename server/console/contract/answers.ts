@@ -116,7 +116,7 @@ export interface PolicyInForce {
 export interface Statement {
   readonly sid?: string;
   readonly effect: 'Allow' | 'Deny';
-  /** Of the policy of a bucket: whom the statement is about. */
+  /** The principals of the statement, in the policy of a bucket. */
   readonly principals?: readonly string[];
   readonly actions: Patterns;
   readonly resources?: Patterns;

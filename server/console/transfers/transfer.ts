@@ -34,7 +34,7 @@ export const storedTransfer = z.object({
   seen: z.number(),
   /** The entries before this one are done: first the objects, then the folders. */
   entry: z.number(),
-  /** Of the current folder, the keys up to this one are done. */
+  /** The keys of the current folder up to this one are done. */
   after: z.string(),
   done: z.number(),
   total: z.number().optional(),

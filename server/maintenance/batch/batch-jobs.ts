@@ -67,7 +67,7 @@ interface BatchJobsOptions {
   readonly replication?: BatchReplication | undefined;
 }
 
-/** What jobs that replicate need. */
+/** The services that jobs need to replicate. */
 export interface BatchReplication {
   readonly open: OpenBatchRemote;
   /** Keeps the secrets of the jobs. */

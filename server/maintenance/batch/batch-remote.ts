@@ -7,7 +7,7 @@ export type BatchVersion = Pick<
   'key' | 'versionId' | 'isLatest' | 'deleteMarker' | 'size' | 'modified' | 'etag'
 >;
 
-/** What became of a version. `same`: the other side has it already. */
+/** The result for a version. `same`: the other side has it already. */
 export type Transfer = 'changed' | 'same';
 
 /** The other server of a job. `server/replication` implements it. Errors with `code` `unavailable` are of the whole server. */

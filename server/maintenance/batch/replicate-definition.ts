@@ -37,7 +37,7 @@ export interface ReplicateDefinition extends JobTarget {
   readonly notify: { readonly endpoint: string } | undefined;
 }
 
-/** What a definition has of secrets. They are stored sealed, and apart from it. */
+/** The secrets of a definition. They are stored sealed, and apart from it. */
 export interface BatchSecrets {
   readonly secretKey: string;
   readonly sessionToken?: string;

@@ -24,9 +24,9 @@ export interface PreviewedCounts {
 }
 
 export interface Preview {
-  /** What is due now. */
+  /** The removals that are due now. */
   readonly due: PreviewedCounts;
-  /** What becomes due later if nothing changes. */
+  /** The removals that become due later if nothing changes. */
   readonly later: PreviewedCounts;
   readonly examples: readonly {
     readonly key: string;
@@ -56,7 +56,7 @@ interface PreviewOptions {
 const PAGE = 1_000;
 const maxExamples = 10;
 
-/** Tells what lifecycle rules would remove from a bucket. It reads a bounded number of versions and removes nothing. */
+/** Finds what lifecycle rules would remove from a bucket. It reads a bounded number of versions and removes nothing. */
 export async function previewLifecycle(options: PreviewOptions): Promise<Preview> {
   const preview = new LifecyclePreviewer(options);
   const allVersions = await preview.readVersions();
@@ -167,7 +167,7 @@ class LifecyclePreviewer {
     if (expiration !== undefined) this.#count(facts.key, facts.size, 'object', expiration.at <= this.#now.now);
   }
 
-  /** A delete marker depends on whether its key has other versions, which the end of the key tells. */
+  /** A delete marker depends on whether its key has other versions, which is known at the end of the key. */
   #endKey(): void {
     const [key, marker] = [this.#key, this.#marker];
     this.#key = undefined;

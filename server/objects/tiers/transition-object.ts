@@ -74,7 +74,7 @@ async function moveBody(context: ObjectContext, request: TransitionObject): Prom
     await reportFailure(context, request, record).catch(() => undefined);
     throw error;
   }
-  // Where the outcome of the commit stays unknown, the queue is left as it is: the commit took the bytes off it, or they go later.
+  // If the outcome of the commit stays unknown, the queue is left as it is: the commit took the bytes off it, or they go later.
   if (await commitMove(context, request, { was: record, tier, streams, blobs, sums, began })) return true;
   await queueLeftovers(context, blobs, context.clock());
   return false;

@@ -239,7 +239,7 @@ function addTo(counts: number[], index: number, difference: number): void {
   counts[index] = (counts[index] ?? 0) + difference;
 }
 
-/** What a count needs of an object or a noncurrent version. */
+/** The facts of an object or a noncurrent version that are counted. */
 interface CountedVersion {
   readonly size: number;
   readonly deleteMarker: boolean;

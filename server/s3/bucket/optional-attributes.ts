@@ -23,7 +23,7 @@ export function asksForRestoreStatus({ request: { headers } }: Pick<S3Call, 'req
   });
 }
 
-/** What a listing shows of objects beyond the elements that each has. */
+/** The elements that a listing shows of objects on demand. */
 export interface WantedElements {
   readonly metadata: boolean;
   readonly restoreStatus: boolean;

@@ -63,7 +63,7 @@ export function operationsRoutes({ operations }: Pick<ConsoleServices, 'operatio
     response.json({ days: await operations.usageHistory.read() } satisfies UsageHistoryAnswer);
   });
 
-  // Who may list the bucket may count its objects.
+  // A caller that may list the bucket may count its objects.
   router.get('/buckets/:bucket/growth', async (request, response) => {
     const bucket = bucketOf(request);
     await authorizer.require({ request, response }, 's3:ListBucket', bucket);

@@ -6,11 +6,11 @@ import { xml, xmlDocument } from '../text/xml.ts';
 /** How a bucket answers as a website. */
 export interface Website {
   readonly kind: 'site' | 'redirect';
-  /** Of a site: the name that is appended to a folder. */
+  /** The name that a site appends to a folder. */
   readonly index: string;
-  /** Of a site: the key of the page that is sent with errors; empty for none. */
+  /** The key of the page that a site sends with errors; empty for none. */
   readonly error: string;
-  /** Of a redirect. */
+  /** The target of a redirect. */
   readonly host: string;
   /** Empty: that of the request. */
   readonly protocol: string;

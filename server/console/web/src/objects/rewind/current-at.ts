@@ -20,7 +20,7 @@ export function currentAt(page: readonly VersionRow[], moment: number, decided?:
   for (const version of page) {
     if (version.key === last || Date.parse(version.lastModified) > moment) continue;
     last = version.key;
-    // Where the key was deleted, no object was there.
+    // A deleted key had no object.
     if (version.kind === 'version') versions.push(version);
   }
   return { versions, decided: last };

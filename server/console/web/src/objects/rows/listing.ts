@@ -79,7 +79,7 @@ function pastCursor(start: string): string {
   return start === '' ? '' : JSON.stringify({ cursor: JSON.stringify([start]) } satisfies PastCursor);
 }
 
-/** A folder that has versions shows also where it was empty then: only a walk through it could tell. */
+/** A folder that has versions shows also where it was empty then: only a walk through it could find that out. */
 async function pastPage(
   { bucket, prefix, folder }: Folder,
   moment: number,

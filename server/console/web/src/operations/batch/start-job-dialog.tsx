@@ -17,7 +17,7 @@ export function StartJobDialog({ onClose }: { readonly onClose: () => void }) {
 
   function choose(next: JobTemplate): void {
     setKind(next);
-    // What was typed stays.
+    // The typed definition stays.
     if (definition.trim() === '' || definition === jobTemplates[kind]) setDefinition(jobTemplates[next]);
   }
 

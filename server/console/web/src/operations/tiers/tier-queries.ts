@@ -35,7 +35,7 @@ export interface Tier {
   readonly region: string;
   readonly storageClass: string;
   readonly accessKey: string;
-  /** What is stored there, by the last count. */
+  /** The sums of the tier, by the last count. */
   readonly stored: TierStats['Stats'];
 }
 
