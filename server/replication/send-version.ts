@@ -159,7 +159,7 @@ async function sendAttributes({ client, target }: Sender, info: ObjectInfo, vers
   return true;
 }
 
-/** How a version is copied for a batch job, which has no state of replication. */
+/** The copy of a version for a batch job, which has no state of replication. */
 interface CopyOptions {
   readonly targetKey: string;
   /** The other side keeps the id, the time and the ETag. Otherwise it is a new version there. */

@@ -93,7 +93,7 @@ function plain(id = ''): string {
   return id.replaceAll('-', '');
 }
 
-/** What a bucket has, in the order of its listing, with ids in one form. */
+/** Lists the versions of a bucket, with ids in one form. */
 async function versionsOf(alias: 'c' | 'm', bucket: string) {
   const listed = await clients[alias].send(new ListObjectVersionsCommand({ Bucket: bucket }));
   return {

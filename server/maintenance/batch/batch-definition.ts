@@ -2,9 +2,11 @@ import { parse, YAMLError } from 'yaml';
 import { z } from 'zod';
 import {
   type BatchFilter,
+  batchFilter,
   checked,
   date,
   duration,
+  filterFields,
   invalid,
   type JobTarget,
   pairs,
@@ -75,17 +77,7 @@ const rotateSchema = z.strictObject({
   encryption: z.strictObject({ type: z.enum(['sse-s3', 'sse-kms']), key: text.nullish(), context: text.nullish() }),
   flags: z
     .strictObject({
-      filter: z
-        .strictObject({
-          newerThan: duration.nullish(),
-          olderThan: duration.nullish(),
-          createdAfter: date.nullish(),
-          createdBefore: date.nullish(),
-          tags: pairs,
-          metadata: pairs,
-          kmskey: text.nullish(),
-        })
-        .nullish(),
+      filter: z.strictObject({ ...filterFields, kmskey: text.nullish() }).nullish(),
       notify: z.unknown().optional(),
       retry,
     })
@@ -157,7 +149,7 @@ function rotateOf(given: z.output<typeof rotateSchema>): RotateDefinition {
   const isKms = encryption.type === 'sse-kms';
   if (isKms && !encryption.key) throw invalid('keyrotate.encryption.key: sse-kms needs the name of the new key');
   if (!isKms && encryption.key) throw invalid('keyrotate.encryption.key: sse-s3 has the default key; remove the field');
-  const { newerThan, olderThan, createdAfter, createdBefore, tags, metadata, kmskey } = flags?.filter ?? {};
+  const { kmskey, ...filter } = flags?.filter ?? {};
   if (!isKms && kmskey) throw invalid('keyrotate.flags.filter.kmskey: it selects objects with sse-kms alone');
   return {
     type: 'keyrotate',
@@ -165,10 +157,6 @@ function rotateOf(given: z.output<typeof rotateSchema>): RotateDefinition {
     scheme: isKms ? 'SSE-KMS' : 'SSE-S3',
     keyName: encryption.key || undefined,
     fromKey: kmskey || undefined,
-    filter: {
-      tags: tags ?? [],
-      metadata: metadata ?? [],
-      ...present({ newerThanMs: newerThan, olderThanMs: olderThan, createdAfter, createdBefore }),
-    },
+    filter: batchFilter(filter),
   };
 }

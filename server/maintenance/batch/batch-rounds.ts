@@ -73,20 +73,20 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
           rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
         });
       };
-      const isDone = await run().catch((error: unknown) => {
-        const message = endOf(error, job.bucket);
-        if (message === undefined) {
-          remote?.close();
-          throw error;
+      try {
+        const isDone = await run().catch((error: unknown) => {
+          const message = endOf(error, job.bucket);
+          if (message === undefined) throw error;
+          return running.save({ failed: running.job.failed + 1, failure: { key: '', message } });
+        });
+        if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
+          log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);
+          continue;
         }
-        return running.save({ failed: running.job.failed + 1, failure: { key: '', message } });
-      });
-      if (!isDone || !(await running.save({ updated: clock(), ended: clock() }))) {
+        await endRemote(remote, running.job, options);
+      } finally {
         remote?.close();
-        log.info({ event: 'batch-cancelled', job: id }, `the batch job ${id} was cancelled`);
-        continue;
       }
-      await endRemote(remote, running.job, options);
       const { type, bucket, objects: done, deleteMarkers, failed, failure } = running.job;
       const fields = { event: 'batch-ended', job: id, type, bucket, objects: done, deleteMarkers, failed, failure };
       if (failed === 0) log.info(fields, `the batch job ${id} has ended`);
@@ -118,7 +118,6 @@ async function endRemote(
   } catch (error) {
     log.warn({ err: error, job: job.id }, `the report of the batch job ${job.id} could not be sent`);
   }
-  remote?.close();
   if (job.type === 'replicate') await replication?.sealed.delete(batchSecretKey(job.id));
 }
 

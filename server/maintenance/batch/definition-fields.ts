@@ -84,6 +84,33 @@ export const retry = z
   .strictObject({ attempts: z.number().int().min(0).max(100).nullish(), delay: duration.nullish() })
   .nullish();
 
+/** The fields by which a job selects versions. */
+export const filterFields = {
+  newerThan: duration.nullish(),
+  olderThan: duration.nullish(),
+  createdAfter: date.nullish(),
+  createdBefore: date.nullish(),
+  tags: pairs,
+  metadata: pairs,
+};
+
+export type GivenFilter = Partial<z.output<z.ZodObject<typeof filterFields>>>;
+
+export function batchFilter({
+  newerThan,
+  olderThan,
+  createdAfter,
+  createdBefore,
+  tags,
+  metadata,
+}: GivenFilter): BatchFilter {
+  return {
+    tags: tags ?? [],
+    metadata: metadata ?? [],
+    ...present({ newerThanMs: newerThan, olderThanMs: olderThan, createdAfter, createdBefore }),
+  };
+}
+
 export function checked<T>(type: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

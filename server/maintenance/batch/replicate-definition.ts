@@ -1,14 +1,13 @@
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import {
+  batchFilter,
   type BatchFilter,
-  date,
-  duration,
+  filterFields,
+  type GivenFilter,
   invalid,
   type JobTarget,
-  pairs,
   prefix,
-  present,
   retry,
   targetOf,
   text,
@@ -65,7 +64,7 @@ export const replicateSchema = z.strictObject({
   source: z.strictObject({
     ...place,
     prefix,
-    /** How MinIO packs small objects. The result is the same without. */
+    /** The packing of small objects in MinIO. The result is the same without it. */
     snowball: z
       .strictObject({
         disable: z.boolean().nullish(),
@@ -80,16 +79,7 @@ export const replicateSchema = z.strictObject({
   target: z.strictObject({ ...place, prefix: text.nullish() }),
   flags: z
     .strictObject({
-      filter: z
-        .strictObject({
-          newerThan: duration.nullish(),
-          olderThan: duration.nullish(),
-          createdAfter: date.nullish(),
-          createdBefore: date.nullish(),
-          tags: pairs,
-          metadata: pairs,
-        })
-        .nullish(),
+      filter: z.strictObject(filterFields).nullish(),
       notify: z.strictObject({ endpoint: text.min(1), token: text.nullish() }).nullish(),
       retry,
     })
@@ -140,19 +130,12 @@ function remoteOf({ type, bucket, endpoint, path, credentials: keys }: GivenPlac
   return { type: type ?? 'minio', bucket, endpoint: host, secure, path: path ?? 'auto', accessKey: keys.accessKey };
 }
 
-function filterOf(
-  given: NonNullable<NonNullable<Given['flags']>['filter']>,
-  now: number,
-): ReplicateDefinition['filter'] {
-  const { newerThan, olderThan, createdAfter, createdBefore, tags, metadata } = given;
+function filterOf(given: GivenFilter, now: number): BatchFilter {
+  const { createdAfter, createdBefore } = given;
   if ((createdAfter ?? 0) > now) throw invalid('replicate.flags.filter.createdAfter: it is in the future');
   if (createdAfter && createdBefore && createdAfter >= createdBefore)
     throw invalid('replicate.flags.filter: createdAfter must be before createdBefore');
-  return {
-    tags: tags ?? [],
-    metadata: metadata ?? [],
-    ...present({ newerThanMs: newerThan, olderThanMs: olderThan, createdAfter, createdBefore }),
-  };
+  return batchFilter(given);
 }
 
 function urlOf(address: string, field: string): URL {

@@ -6,8 +6,7 @@ import type { ExpireDefinition, RotateDefinition } from './batch-definition.ts';
 import type { BatchFilter } from './definition-fields.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
 import { conditionHeaders } from './condition-headers.ts';
-import { isOfTheStores } from './job-errors.ts';
-import type { BatchCounts, BatchJob } from './batch-jobs.ts';
+import { type BatchCounts, type BatchJob, isOfTheStores } from './batch-jobs.ts';
 
 export type BatchObjects = Pick<ObjectLayer, 'listObjectVersions' | 'headObject' | 'expireObject'>;
 

@@ -25,7 +25,7 @@ async function replicationTest() {
   await layer.putBucketVersioning('bucket', { status: 'Enabled' });
   const sealed = sealedRecords({ records, keys: noKeySource });
   await sealed.start();
-  /** What the other server has, in the order in which it came. */
+  /** The versions of the other server, in the order in which they came. */
   const sent: string[] = [];
   const reports: object[] = [];
   const given: BatchSecrets[] = [];
@@ -82,6 +82,23 @@ describe('a batch job that replicates', () => {
       bytes: 3,
       ended: expect.any(Number) as number,
     });
+  });
+
+  it('sends the versions of a key in groups where they are too many to be kept', async () => {
+    const { write, jobs, run, sent, last, state, time } = await replicationTest();
+    const began = time.now;
+    for (let at = 0; at < 5_600; at += 1) await write('a', 'x');
+    let first: number | undefined;
+    state.fail = ({ modified }) => {
+      first ??= modified - began;
+      sent.splice(0);
+    };
+    await jobs.start(definition(), 'ann');
+    await run();
+    // The group has the newest versions, and begins with its oldest.
+    expect(first).toBeGreaterThan(50);
+    expect(first).toBeLessThan(700);
+    expect(await last()).toMatchObject({ objects: 5_600, failed: 0, ended: expect.any(Number) as number });
   });
 
   it('goes on where it was interrupted, and sends nothing twice', async () => {

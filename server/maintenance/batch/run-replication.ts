@@ -5,9 +5,8 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer, VersionListing } from '../../objects/object-layer.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
-import type { BatchCounts, BatchJob } from './batch-jobs.ts';
+import { type BatchCounts, type BatchJob, isOfTheStores } from './batch-jobs.ts';
 import type { BatchRemote, BatchVersion, Transfer } from './batch-remote.ts';
-import { isOfTheStores } from './job-errors.ts';
 import type { ReplicateDefinition } from './replicate-definition.ts';
 import { conditionHeaders } from './condition-headers.ts';
 
@@ -24,6 +23,11 @@ interface ReplicationOptions {
 const pageSize = 500;
 /** Keys that are transferred at a time. */
 const concurrency = 8;
+/**
+ * The versions of one key that are kept to be transferred in their order. More are transferred in several groups: their ids, which the other
+ * side keeps, have the order.
+ */
+const maxOpen = 5_000;
 /** The longest pause before a server that is away is asked again. */
 const maxUnavailableMs = 30_000;
 
@@ -75,7 +79,10 @@ class ReplicationWalk {
       const last = page.next === undefined ? undefined : [...groups.keys()].at(-1);
       open = last === undefined ? [] : (groups.get(last) ?? []);
       if (last !== undefined) groups.delete(last);
-      await forEachLimit([...groups.values()], concurrency, (versions) => this.#transferKey(versions));
+      const whole = [...groups.values()];
+      await forEachLimit(open.length > maxOpen ? [...whole, open.splice(0)] : whole, concurrency, (versions) =>
+        this.#transferKey(versions),
+      );
       const done = [...groups.keys()].at(-1);
       const progress = { ...this.#counts, ...(this.#failure && { failure: this.#failure }) };
       if (!(await checkpoint({ ...progress, ...(done !== undefined && { after: done }) }))) return false;
