@@ -1,3 +1,4 @@
+import { AdminError } from './admin-error.ts';
 import type { ZipEntry } from './zip.ts';
 
 /** The measurements of a server, and the views of its state. `server/support` implements them. Errors are `AdminError`s. */
@@ -16,6 +17,12 @@ export interface Support {
   scanner(bucket?: string): Promise<ScannerState>;
   /** Counters of the machine; each is absent where the system does not have it. */
   host(): Promise<HostState>;
+}
+
+/** Throws `AdminError` `XCofferRefused` on a server without measurements. */
+export function supportOf({ support }: { readonly support?: Support }): Support {
+  if (support !== undefined) return support;
+  throw new AdminError('XCofferRefused', 'This server measures nothing.');
 }
 
 /** A lock of this deployment. Times are milliseconds since 1970. */

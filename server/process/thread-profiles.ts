@@ -50,7 +50,8 @@ async function profileAll(names: ReadonlyMap<Thread, string>, kinds: readonly Pr
   const files: ProfileFile[] = [];
   const missing: string[] = [];
   const answers = [...names].map(async ([thread, name]) => {
-    const answered = thread.request({ kind: 'profile', name, kinds, durationMs }, 'profiled');
+    // A request to a thread that ends is rejected.
+    const answered = thread.request({ kind: 'profile', name, kinds, durationMs }, 'profiled').catch(() => undefined);
     const answer = await Promise.race([answered, sleep(durationMs + graceMs, undefined, { ref: false })]);
     if (answer === undefined) missing.push(name);
     else files.push(...answer.files);

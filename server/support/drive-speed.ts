@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PAGE, WebAssembly } from '../../platform/checksums/wasm-assembly.ts';
 import type { DriveSpeed, DriveSpeedOptions } from '../administration/support.ts';
 
 interface DriveSpeedContext {
@@ -45,10 +46,9 @@ export async function measureDrive(
     }
     await file.datasync();
     const writeMs = writing.ms();
-    const buffer = direct === undefined ? undefined : await alignedBuffer(direct, blockSize);
     // The file system may refuse direct reads: then the figure is that of its cache.
-    const [source, target] =
-      direct === undefined || buffer === undefined ? [file, Buffer.allocUnsafe(blockSize)] : [direct, buffer];
+    const source = direct ?? file;
+    const target = alignedBuffer(blockSize);
     const reading = phase(clock, signal);
     let read = 0;
     for (; read < written && !reading.isOver(); read += 1) {
@@ -72,13 +72,8 @@ function phase(clock: () => number, signal: AbortSignal) {
   return { ms: () => clock() - began, isOver: () => signal.aborted || clock() - began > limits.phaseMs };
 }
 
-/** Finds a place in memory that direct reads take: Node does not show the address of a buffer. Undefined where there is none. */
-async function alignedBuffer(file: FileHandle, size: number): Promise<Buffer | undefined> {
-  const memory = Buffer.alloc(size + alignment);
-  for (let at = 0; at < alignment; at += 16) {
-    const buffer = memory.subarray(at, at + size);
-    const read = await file.read(buffer, 0, alignment, 0).catch(() => undefined);
-    if (read?.bytesRead === alignment) return buffer;
-  }
-  return undefined;
+/** Direct reads need memory that begins at a page, as that of WebAssembly does. */
+function alignedBuffer(size: number): Buffer {
+  const pages = Math.ceil(size / PAGE);
+  return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }).buffer, 0, size);
 }

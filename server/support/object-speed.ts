@@ -36,6 +36,8 @@ const limits = {
   /** Bytes that all rounds write, and the share of the free space. */
   bytes: 32 * 1024 ** 3,
   freeShare: 0.25,
+  /** Objects that all rounds write: their keys are in memory. */
+  objects: 500_000,
   rounds: 4,
 } as const;
 /** A round must be faster by this much for another one with more at a time. */
@@ -137,7 +139,7 @@ class ObjectSpeedTest {
     const { objects, clock } = this.#context;
     const { bucket, size, maxBytes } = this.#options;
     return this.#measure(concurrency, async (worker, count) => {
-      if (this.#bytes + size > maxBytes) return undefined;
+      if (this.#bytes + size > maxBytes || this.#written.length >= limits.objects) return undefined;
       this.#bytes += size;
       const key = `${this.#prefix}/${round}/${worker}/${count}`;
       const began = clock();

@@ -1,10 +1,10 @@
 import { cpus, machine, release, type, uptime } from 'node:os';
 import { redactText } from '../../../platform/redact-secrets.ts';
 import { AdminError } from '../../administration/admin-error.ts';
+import { supportOf } from '../../administration/support.ts';
 import type { AdminServices } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, nowOf, type Route } from '../call.ts';
 import { currentInfo } from '../info.ts';
-import { supportOf } from './support-of.ts';
 
 /** `mc support diag`: the report of the health of this server. */
 export const healthRoutes: readonly Route[] = [

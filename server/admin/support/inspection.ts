@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { encryptFile } from '../../../protocol/admin-payload.ts';
 import { AdminError } from '../../administration/admin-error.ts';
-import { profileKinds, type ProfileKind } from '../../administration/support.ts';
+import { profileKinds, type ProfileKind, supportOf } from '../../administration/support.ts';
 import { writeZip } from '../../administration/zip.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
-import { supportOf } from './support-of.ts';
 
 /** `mc support top locks`, `profile` and `inspect`. */
 export const inspectionRoutes: readonly Route[] = [

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminError } from '../../administration/admin-error.ts';
-import type { HostState, ScannerState, WalkState } from '../../administration/support.ts';
+import { type HostState, type ScannerState, type WalkState, supportOf } from '../../administration/support.ts';
 import type { BatchJob } from '../../maintenance/batch/batch-jobs.ts';
 import { isWaiting } from '../../maintenance/batch/batch-jobs.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
 import { jobMetric } from '../../maintenance/batch/job-metric.ts';
 import { jobsOf } from '../batch-jobs.ts';
 import { goDuration } from '../streams/trace.ts';
-import { supportOf } from './support-of.ts';
 
 /** `mc support top drive|net|rpc`, `mc admin scanner status` and `mc batch status`. */
 export const metricRoutes: readonly Route[] = [

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminError } from '../../administration/admin-error.ts';
-import type { ObjectSpeed, SpeedSums } from '../../administration/support.ts';
+import { type ObjectSpeed, type SpeedSums, supportOf } from '../../administration/support.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nothing, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
 import { goTimings } from './go-timings.ts';
-import { supportOf } from './support-of.ts';
 
 const action = 'admin:OBDInfo';
 
