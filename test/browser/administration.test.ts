@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, type Visitor, unnamedControls } from './open-browser.ts';
+import { endVisit, newVisitor, openBrowser, signIn, type Visitor, unnamedControls } from './open-browser.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -47,14 +47,6 @@ beforeEach(async () => {
 afterEach(async ({ task }) => {
   expect(await endVisit(visitor, task)).toEqual([]);
 });
-
-async function signIn(accessKey = server.accessKey, secretKey = server.secretKey): Promise<void> {
-  await page.goto(`${server.console}/sign-in`);
-  await page.getByLabel('Access key').fill(accessKey);
-  await page.getByLabel('Secret key').fill(secretKey);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('link', { name: 'Account' }).waitFor();
-}
 
 async function signOut(): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -112,7 +104,7 @@ const putChanging = (action: string) =>
 
 describe('administration in a browser', () => {
   it('creates a policy and a user with it; the user sees what the policy allows, and nothing else', async () => {
-    await signIn();
+    await signIn(page, server);
     await send('POST', '/buckets', { name: 'photos' });
     await send('POST', '/buckets', { name: 'secrets' });
 
@@ -146,7 +138,7 @@ describe('administration in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'pia' }).getByText('photos-read').waitFor();
 
     await signOut();
-    await signIn('pia', secretKey);
+    await signIn(page, server, 'pia', secretKey);
     await page.getByRole('link', { name: 'photos' }).waitFor();
     expect(await page.getByRole('link', { name: 'secrets' }).count()).toBe(0);
     expect(await railLinks()).toEqual(['Buckets', 'Access keys', 'Account']);
@@ -156,7 +148,7 @@ describe('administration in a browser', () => {
   });
 
   it('shows earlier versions of a policy, edits from one, and does not overwrite a later version', async () => {
-    await signIn();
+    await signIn(page, server);
     await putChanging('s3:GetObject');
     await putChanging('s3:PutObject');
     await page.goto(`${server.console}/policy?name=changing`);
@@ -174,7 +166,7 @@ describe('administration in a browser', () => {
   });
 
   it('explains decisions', async () => {
-    await signIn();
+    await signIn(page, server);
     await send('POST', '/groups', { name: 'readers', policies: ['readonly'] });
     await send('POST', '/users', { name: 'rolf', secretKey: 'rolf-secret', groups: ['readers'] });
     await open('Explain');
@@ -195,7 +187,7 @@ describe('administration in a browser', () => {
   });
 
   it('explains the rights of claims, and why STS would issue no credentials', async () => {
-    await signIn();
+    await signIn(page, server);
     await open('Explain');
     await page.getByText('A user with these claims').click();
     const claims = page.getByRole('textbox', { name: 'Claims' });
@@ -211,11 +203,11 @@ describe('administration in a browser', () => {
   });
 
   it('creates an access key with a policy and an expiration, and deletes it', async () => {
-    await signIn();
+    await signIn(page, server);
     await send('POST', '/buckets', { name: 'for-programs' });
     await send('POST', '/users', { name: 'paul', secretKey: 'paul-secret', policies: ['readwrite'] });
     await signOut();
-    await signIn('paul', 'paul-secret');
+    await signIn(page, server, 'paul', 'paul-secret');
     await open('Access keys');
     await page.getByRole('button', { name: 'Create access key' }).first().click();
     await dialog().getByLabel('Name', { exact: true }).fill('reader');
@@ -250,7 +242,7 @@ describe('administration in a browser', () => {
   });
 
   it('adds an identity provider after a test, which accepts sign-ins at once; that of the environment is read only', async () => {
-    await signIn();
+    await signIn(page, server);
     await open('Identity providers');
     await page.getByText('environment, read only').waitFor();
     await page.getByRole('link', { name: 'Add OpenID provider' }).click();
@@ -281,7 +273,7 @@ describe('administration in a browser', () => {
   });
 
   it('shows the status of the service', async () => {
-    await signIn();
+    await signIn(page, server);
     await open('Status');
     await page.getByText('free of').waitFor();
     await page.getByRole('region', { name: 'Key service' }).getByText('None is configured').waitFor();
@@ -289,7 +281,7 @@ describe('administration in a browser', () => {
   });
 
   it('can be used by keyboard alone, and restores the focus', async () => {
-    await signIn();
+    await signIn(page, server);
     await open('Groups');
     const create = page.getByRole('button', { name: 'Create group' });
     await create.focus();
@@ -308,7 +300,7 @@ describe('administration in a browser', () => {
   });
 
   it('has a name for every control and one heading of the first level on each page', async () => {
-    await signIn();
+    await signIn(page, server);
     await send('POST', '/users', { name: 'named', secretKey: 'named-secret', policies: ['readonly'] });
     await send('POST', '/buckets', { name: 'named' });
     const paths = [

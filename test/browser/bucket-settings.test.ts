@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -49,20 +49,12 @@ afterAll(async () => {
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await signIn(page, server.accessKey, server.secretKey);
+  await signIn(page, server);
 });
 
 afterEach(async ({ task }) => {
   expect(await endVisit(visitor, task)).toEqual([]);
 });
-
-async function signIn(one: Page, accessKey: string, secretKey: string): Promise<void> {
-  await one.goto(`${server.console}/sign-in`);
-  await one.getByLabel('Access key').fill(accessKey);
-  await one.getByLabel('Secret key').fill(secretKey);
-  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await one.getByRole('link', { name: 'Account' }).waitFor();
-}
 
 async function bucketWith(Bucket: string, keys: readonly string[]): Promise<void> {
   await s3.send(new CreateBucketCommand({ Bucket }));

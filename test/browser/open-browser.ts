@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { RunnerTestCase } from 'vitest';
+import type { RunningServer } from '../support/server/start-server.ts';
 
 /** A real Chromium: `COFFER_CHROMIUM`, or where Debian puts it. */
 export async function openBrowser(): Promise<Browser> {
@@ -20,6 +21,20 @@ export interface Visitor {
   readonly complaints: readonly string[];
   /** Saves what the page looks like now under the folder of this run. */
   picture(name: string): Promise<void>;
+}
+
+/** Signs in at the console with keys, by default those of root. */
+export async function signIn(
+  page: Page,
+  server: Pick<RunningServer, 'console' | 'accessKey' | 'secretKey'>,
+  accessKey = server.accessKey,
+  secretKey = server.secretKey,
+): Promise<void> {
+  await page.goto(`${server.console}/sign-in`);
+  await page.getByLabel('Access key').fill(accessKey);
+  await page.getByLabel('Secret key').fill(secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('link', { name: 'Account' }).waitFor();
 }
 
 const folder = mkdtemp(join(tmpdir(), 'coffer-browser-'));

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -43,14 +43,6 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-async function signIn(one: Page, accessKey = server.accessKey, secretKey = server.secretKey): Promise<void> {
-  await one.goto(`${server.console}/sign-in`);
-  await one.getByLabel('Access key').fill(accessKey);
-  await one.getByLabel('Secret key').fill(secretKey);
-  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await one.getByRole('link', { name: 'Account' }).waitFor();
-}
-
 const patient = { timeout: 60_000 };
 const open = (name: string) =>
   page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
@@ -59,7 +51,7 @@ const askForBuckets = () => s3Client(server).send(new ListBucketsCommand({}));
 
 describe('operations in a browser', () => {
   it('tells whether the service is well, and shows its requests, log, work and settings as they are', async () => {
-    await signIn(page);
+    await signIn(page, server);
     await open('Status');
     await page.getByRole('region', { name: 'Health' }).getByRole('status').waitFor();
     await visitor.picture('health');
@@ -105,7 +97,7 @@ describe('operations in a browser', () => {
   });
 
   it('ends a session, whose user signs in again in place and loses nothing that was typed', async () => {
-    await signIn(page);
+    await signIn(page, server);
     await open('Users');
     await page.getByRole('button', { name: 'Create user' }).first().click();
     await dialog().getByLabel('Name', { exact: true }).fill('olga');
@@ -117,7 +109,7 @@ describe('operations in a browser', () => {
     const secretKey = (await dialog().locator('dd .mono').nth(1).innerText()).trim();
     await dialog().getByRole('button', { name: 'I have kept it' }).click();
     const other = await newVisitor(browser);
-    await signIn(other.page, 'olga', secretKey);
+    await signIn(other.page, server, 'olga', secretKey);
     await other.page.getByRole('button', { name: 'Create bucket' }).first().click();
     const form = other.page.getByRole('dialog').filter({ hasText: 'Create bucket' });
     await form.getByLabel('Name', { exact: true }).fill('typed-before');

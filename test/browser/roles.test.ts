@@ -5,7 +5,7 @@ import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -203,11 +203,7 @@ class Walker {
   static async signIn(name: string): Promise<Walker> {
     const visitor = await newVisitor(browser);
     const { page } = visitor;
-    await page.goto(`${server.console}/sign-in`);
-    await page.getByLabel('Access key').fill(name);
-    await page.getByLabel('Secret key').fill(`${name}-secret`);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('link', { name: 'Account' }).waitFor();
+    await signIn(page, server, name, `${name}-secret`);
     return new Walker(visitor);
   }
 

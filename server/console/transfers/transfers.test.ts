@@ -205,7 +205,7 @@ describe('the process of a transfer', () => {
     await tick();
     gate.resolve();
     await expect.poll(() => vi.getTimerCount()).toBe(0);
-    // Those 5 objects are copied to their end, each with a HEAD and a PUT.
+    // The 5 objects in progress are copied to their end, each with a HEAD and a PUT.
     expect(runs).toBe(10);
     expect(await stored()).toMatchObject([{ runner: 'other', done: 0 }]);
   });

@@ -35,7 +35,7 @@ export interface RunningServer {
   ended(): number | NodeJS.Signals | undefined;
 }
 
-/** What a client of a server needs. */
+/** The address of a server, and its root credentials. */
 export type ServerAccess = Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>;
 
 const program = programArguments(new URL('../../../server/main.ts', import.meta.url));
