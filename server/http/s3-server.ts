@@ -196,7 +196,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     outcome: FinishedRequest['outcome'],
   ): void {
     const status = response.headersSent ? response.statusCode : 0;
-    const responseHeaders = () => (response.headersSent ? headersOf(head) : {});
+    const responseHeaders = response.headersSent && head !== undefined ? head : [];
     events?.emit(audit.finish(request, { status, outcome, firstByteMs: measure?.firstByteMs, responseHeaders }));
   }
 
@@ -281,12 +281,6 @@ interface Observers {
   readonly measure: RequestMeasure | undefined;
   readonly audit: RequestAudit | undefined;
   readonly body: MessageBody;
-}
-
-function headersOf(head: readonly string[] = []): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let at = 0; at < head.length; at += 2) headers[head[at] ?? ''] = head[at + 1] ?? '';
-  return headers;
 }
 
 /** Returns the declared size of the request's body in bytes; 0 without one. */

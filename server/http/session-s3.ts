@@ -16,7 +16,7 @@ import { createS3Api, type S3Services } from '../s3/s3-api.ts';
 import { answerError, asS3Error } from '../s3/answers.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
 import type { Answer, IncomingRequest, RequestEvents, RequestHandler } from './contract/request.ts';
-import { RequestAudit } from './contract/request-audit.ts';
+import { listOfHeaders, RequestAudit } from './contract/request-audit.ts';
 import { MessageBody } from './message-body.ts';
 import { sendAnswer } from './send-answer.ts';
 
@@ -93,7 +93,7 @@ async function runOperation(
   const finish = (status: number, headers: Answer['headers']): void => {
     if (audit === undefined) return;
     const end = { status, outcome: 'answered', firstByteMs: undefined } as const;
-    events?.emit(audit.finish(request, { ...end, responseHeaders: () => headers }));
+    events?.emit(audit.finish(request, { ...end, responseHeaders: listOfHeaders(headers) }));
   };
   let answer: Answer;
   let document: Buffer;

@@ -105,7 +105,7 @@ beforeEach(async () => {
     audit.setApi('sts');
     const sent = { ...request, audit };
     const answer = told(await handle(sent));
-    const end = { status: answer.status, outcome: 'answered' as const, responseHeaders: () => ({}) };
+    const end = { status: answer.status, outcome: 'answered' as const, responseHeaders: [] };
     const finished = audit.finish(sent, end);
     return { answer, entry: auditEntry(finished, { deploymentId: 'D', rootUser: rootKeys.accessKey }) };
   };

@@ -62,7 +62,7 @@ const finished: FinishedRequest = {
   decisionsLeftOut: 0,
   status: 200,
   outcome: 'answered',
-  responseHeaders: { etag: '"e"' },
+  responseHeaders: ['etag', '"e"'],
   startedAt: Date.parse('2026-01-01T00:00:00Z'),
   firstByteMs: 1.5,
   ms: 20,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { redactText } from '../../../platform/redact-secrets.ts';
 import type { FinishedRequest } from '../../http/contract/request.ts';
+import { headersOfList } from '../../http/contract/request-audit.ts';
 
 const hidden = '[redacted]';
 
@@ -93,7 +94,7 @@ export function traceLine(finished: FinishedRequest, node: string): TraceLine & 
       },
       response: {
         time: new Date(finished.startedAt + finished.ms).toISOString(),
-        headers: shownHeaders(finished.responseHeaders),
+        headers: shownHeaders(headersOfList(finished.responseHeaders)),
         statuscode: finished.status === 0 || finished.outcome === 'canceled' ? clientClosed : finished.status,
       },
       stats: {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestEvents, AuditContext } from '../../http/contract/request.ts';
-import { RequestAudit } from '../../http/contract/request-audit.ts';
+import { listOfHeaders, RequestAudit } from '../../http/contract/request-audit.ts';
 
 import { isEncrypted, sourceOf } from './request-source.ts';
 
@@ -37,7 +37,7 @@ function startAudit(events: RequestEvents, request: Request, response: Response)
   response.once('close', () => {
     const outcome = response.writableFinished ? 'answered' : response.headersSent ? 'broken' : 'canceled';
     const status = response.headersSent ? response.statusCode : 0;
-    events.emit(audit.finish(exchange, { status, outcome, responseHeaders: () => response.getHeaders() }));
+    events.emit(audit.finish(exchange, { status, outcome, responseHeaders: listOfHeaders(response.getHeaders()) }));
   });
 }
 

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { BodySource } from '../../objects/bodies/body-source.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import type { BodySender } from '../../../platform/body-memory.ts';
@@ -201,8 +201,8 @@ export interface FinishedRequest {
   /** 0 without an answer. */
   readonly status: number;
   readonly outcome: 'answered' | 'canceled' | 'broken';
-  /** Names in lower case. Headers that Node adds may be absent, such as `date`. */
-  readonly responseHeaders: OutgoingHttpHeaders;
+  /** Names in lower case and values alternate. Headers that Node adds may be absent, such as `date`. Empty without an answer. */
+  readonly responseHeaders: readonly string[];
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   /** Milliseconds from the request's head to the first byte of the answer; undefined without an answer. */
@@ -220,8 +220,8 @@ type RequestObserver = (finished: FinishedRequest) => void;
  * The subscribers to finished requests of this thread. Each HTTP thread has one (`http-thread.ts`), and the console has its own in the
  * background thread: `const unsubscribe = events.subscribe((finished) => …)`.
  *
- * An observer runs in the turn in which the answer was handed to the connection, and reads what it needs in this turn. It must be short,
- * keep little, and not throw. Without a subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began
+ * An observer runs in the turn in which the answer was handed to the connection, and reads `received` and `sent` in this turn: they are
+ * counts of the connection. It must be short, keep little, and not throw. Without a subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began
  * before a subscription are not reported.
  */
 export class RequestEvents {

@@ -23,7 +23,7 @@ const base: FinishedRequest = {
   decisionsLeftOut: 0,
   status: 200,
   outcome: 'answered',
-  responseHeaders: { 'content-length': '5' },
+  responseHeaders: ['content-length', '5'],
   startedAt: Date.UTC(2026, 10, 23, 1, 2, 3),
   firstByteMs: 4.2,
   ms: 7.6,
@@ -94,7 +94,7 @@ describe('a line of the access log', () => {
       '5',
       '-',
     ]);
-    const responseHeaders = { 'content-length': '5', 'content-range': 'bytes 0-4/100' };
+    const responseHeaders = ['content-length', '5', 'content-range', 'bytes 0-4/100'];
     expect(fieldsOf(accessLogLine({ ...base, status: 206, responseHeaders }, 'o'))[12]).toBe('100');
   });
 

@@ -1,7 +1,8 @@
 import { canonicalIdOf } from '../../auth/principal.ts';
-import { signatureKind } from '../../auth/condition-keys.ts';
+import { type SignatureKind, signatureKind } from '../../auth/condition-keys.ts';
 import { rawQueryWithoutSecrets } from '../audit/without-secrets.ts';
 import type { FinishedRequest } from '../../http/contract/request.ts';
+import { headerIn } from '../../http/contract/request-audit.ts';
 
 /** The value of `x-amz-id-2`, which all servers send. */
 const hostId = 'coffer';
@@ -13,35 +14,81 @@ const hostId = 'coffer';
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
  */
 export function accessLogLine(finished: FinishedRequest, owner: string): string {
-  const { request, bucket, key, status, refusal, startedAt, ms, firstByteMs, responseHeaders, principal } = finished;
+  const { request, key, status, refusal, ms, firstByteMs, responseHeaders } = finished;
   const { headers, method, rawPath, rawQuery } = request;
-  const query = rawQuery === '' ? noParameters : new URLSearchParams(rawQuery);
-  const signature = finished.signature ?? signatureKind(headers, query);
-  const versionId = query.get('versionId') ?? textOf(responseHeaders['x-amz-version-id']);
+  const query = rawQuery === '' ? undefined : new URLSearchParams(rawQuery);
+  const signature = finished.signature ?? signatureKind(headers, query ?? noParameters);
+  const versionId = query?.get('versionId') ?? headerIn(responseHeaders, 'x-amz-version-id');
   const target = rawQuery === '' ? rawPath : `${rawPath}?${withoutSecrets(rawQuery)}`;
+  const length = headerIn(responseHeaders, 'content-length');
   // One template: joining a list of its fields took a third of the time.
   return (
-    `${owner} ${bucketField(bucket)} [${timeOf(startedAt)}] ${addressField(request.remoteAddress)} ` +
-    `${(principal && canonicalIdOf(principal)) ?? '-'} ${request.requestId} ${operationOf(finished)} ${keyOf(key)} ` +
+    `${firstFields(finished, owner)} ${request.requestId} ${operationOf(finished)} ${keyOf(key)} ` +
     `${quoted(`${method} ${target} HTTP/1.1`)} ${status === 0 ? '-' : status} ${refusal?.code ?? '-'} ` +
-    `${bytesSent(finished) ?? '-'} ${objectSize(finished) ?? '-'} ${Math.round(ms)} ` +
-    `${firstByteMs === undefined ? '-' : Math.round(firstByteMs)} ${refererField(headers.referer)} ` +
-    `${agentField(headers['user-agent'])} ${word(versionId)} ${hostId} ${signature?.version ?? '-'} ` +
-    // The cipher and the version of TLS are of the connection, which a finished request does not have.
-    `- ${signature?.method ?? '-'} ${hostField(headers.host)} - - -\n`
+    `${bytesSent(finished, length) ?? '-'} ${objectSize(finished, length) ?? '-'} ${Math.round(ms)} ` +
+    `${firstByteMs === undefined ? '-' : Math.round(firstByteMs)} ${lastFields(headers, versionId, signature)}`
   );
 }
 
-const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+/** The fields that most requests of a thread share, and their text. */
+let first = { second: NaN, bucket: '', address: '', caller: '', owner: '', text: '' };
+let last: {
+  readonly referer: string | undefined;
+  readonly agent: string | undefined;
+  readonly host: string | undefined;
+  readonly versionId: string | undefined;
+  readonly signature: SignatureKind | undefined;
+  readonly text: string;
+} = { referer: '', agent: '', host: '', versionId: '', signature: undefined, text: '' };
 
-/** The second of the last line, and its text: a busy server writes thousands of lines a second. */
-let last = { second: NaN, text: '' };
+/** Returns the owner of the bucket, the bucket, the second of the request, the address and the caller. */
+function firstFields({ startedAt, bucket = '', request, principal }: FinishedRequest, owner: string): string {
+  const second = Math.floor(startedAt / 1_000);
+  const address = request.remoteAddress;
+  const caller = (principal && canonicalIdOf(principal)) ?? '-';
+  const isSame =
+    second === first.second &&
+    bucket === first.bucket &&
+    address === first.address &&
+    caller === first.caller &&
+    owner === first.owner;
+  if (!isSame) {
+    const text = flat(`${owner} ${word(bucket)} [${timeText(new Date(startedAt))}] ${word(address)} ${caller}`);
+    first = { second, bucket, address, caller, owner, text };
+  }
+  return first.text;
+}
 
-function timeOf(ms: number): string {
-  const second = Math.floor(ms / 1_000);
-  if (second !== last.second) last = { second, text: timeText(new Date(ms)) };
+/** Returns the fields from the referer to the end of the line. */
+function lastFields(
+  { referer, 'user-agent': agent, host }: FinishedRequest['request']['headers'],
+  versionId: string | undefined,
+  signature: SignatureKind | undefined,
+): string {
+  const isSame =
+    referer === last.referer &&
+    agent === last.agent &&
+    host === last.host &&
+    versionId === last.versionId &&
+    signature?.version === last.signature?.version &&
+    signature?.method === last.signature?.method;
+  if (!isSame) {
+    const text = flat(
+      `${quoted(addressWithoutSecrets(referer))} ${quoted(agent)} ${word(versionId)} ${hostId} ${signature?.version ?? '-'} ` +
+        // The cipher and the version of TLS are of the connection, which a finished request does not have.
+        `- ${signature?.method ?? '-'} ${word(host)} - - -\n`,
+    );
+    last = { referer, agent, host, versionId, signature, text };
+  }
   return last.text;
 }
+
+/** Returns a text of ASCII as one piece. V8 keeps a template as its parts, and would copy each of them into each line. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** `06/Feb/2019:00:00:38 +0000`. */
 function timeText(date: Date): string {
@@ -100,9 +147,8 @@ function operationName(operation: string, method: string): string {
 }
 
 /** Bytes of the body; undefined for none. */
-function bytesSent(finished: FinishedRequest): string | undefined {
+function bytesSent(finished: FinishedRequest, length: string | undefined): string | undefined {
   if (finished.request.method === 'HEAD') return undefined;
-  const length = textOf(finished.responseHeaders['content-length']);
   // The body of a broken answer, and one without a length, is known only together with its head.
   if (finished.outcome !== 'answered' || length === undefined) {
     const { sent } = finished;
@@ -112,16 +158,18 @@ function bytesSent(finished: FinishedRequest): string | undefined {
 }
 
 /** The whole size of the object that was read or written. */
-function objectSize({ operation, request, responseHeaders, status }: FinishedRequest): string | undefined {
+function objectSize(
+  { operation, request, responseHeaders, status }: FinishedRequest,
+  length: string | undefined,
+): string | undefined {
   if (status >= 300) return undefined;
   if (operation === 'GetObject' || operation === 'HeadObject') {
-    const range = textOf(responseHeaders['content-range']);
-    return range?.split('/')[1] ?? textOf(responseHeaders['content-length']);
+    return headerIn(responseHeaders, 'content-range')?.split('/')[1] ?? length;
   }
   if (operation !== 'PutObject' && operation !== 'UploadPart') return undefined;
-  const length = textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
+  const received = textOf(request.headers['x-amz-decoded-content-length']) ?? request.headers['content-length'];
   // The caller chose the header.
-  return length !== undefined && /^\d{1,20}$/.test(length) ? length : undefined;
+  return received !== undefined && /^\d{1,20}$/.test(received) ? received : undefined;
 }
 
 const noParameters = new URLSearchParams();
@@ -142,7 +190,7 @@ function addressWithoutSecrets(address: string | undefined): string | undefined 
 }
 
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 function keyOf(key: string | undefined): string {
@@ -150,25 +198,6 @@ function keyOf(key: string | undefined): string {
   // `encodeURIComponent` keeps the characters of most keys.
   return /[^\w!'()*\-./~]/.test(key) ? word(key.split('/').map(encodeURIComponent).join('/')) : key;
 }
-
-/** Returns a function that remembers the last text and its field: most requests of a thread have the same address, host and client. */
-function remembering(field: (text: string | undefined) => string): (text: string | undefined) => string {
-  let last: string | undefined;
-  let result = field(last);
-  return (text) => {
-    if (text !== last) {
-      result = field(text);
-      last = text;
-    }
-    return result;
-  };
-}
-
-const bucketField = remembering(word);
-const addressField = remembering(word);
-const hostField = remembering(word);
-const refererField = remembering((address) => quoted(addressWithoutSecrets(address)));
-const agentField = remembering(quoted);
 
 /** A field without spaces. */
 function word(text: string | undefined): string {

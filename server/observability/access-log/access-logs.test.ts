@@ -26,7 +26,7 @@ function finished(bucket: string, more: Partial<FinishedRequest> = {}): Finished
     decisionsLeftOut: 0,
     status: 200,
     outcome: 'answered',
-    responseHeaders: {},
+    responseHeaders: [],
     startedAt: now,
     ms: 1,
     received: 1,
@@ -83,6 +83,21 @@ describe('access logs', () => {
     expect(key).toBe('p/2026-11-23-01-02-03-ABABABABABABABAB');
     expect(text.split('\n').map((line) => line.split(' ')[1])).toEqual(['source', 'source', undefined]);
     expect(await delivered()).toHaveLength(1);
+  });
+
+  it('have the bytes that were sent for each answer, in the order of the answers', async () => {
+    const { events, delivered } = await logsTest({});
+    let sent = 100;
+    const request = { ...finished('source').request, rawPath: '/' };
+    const answer = (more: Partial<FinishedRequest>) =>
+      Object.defineProperty(finished('source', { ...more, request }), 'sent', { get: () => sent });
+    events.emit(answer({ responseHeaders: ['content-length', '7'] }));
+    events.emit(answer({}));
+    sent = 200;
+    events.emit(answer({ outcome: 'broken', responseHeaders: ['content-length', '7'] }));
+    sent = 300;
+    const lines = (await delivered())[0]?.[1].trimEnd().split('\n');
+    expect(lines?.map((line) => line.match(/"[^"]*"|\[[^\]]*\]|[^ ]+/g)?.[11])).toEqual(['7', '100', '200']);
   });
 
   it.each([

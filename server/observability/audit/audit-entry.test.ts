@@ -34,7 +34,7 @@ const read: FinishedRequest = {
   decisionsLeftOut: 0,
   status: 200,
   outcome: 'answered',
-  responseHeaders: { 'content-type': 'image/jpeg' },
+  responseHeaders: ['content-type', 'image/jpeg'],
   startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
   firstByteMs: 1.5,
   ms: 2.25,
@@ -68,7 +68,7 @@ function grantOf(subject: Subject) {
 describe('an audit entry', () => {
   it.each([
     ['of a plain object', {}, true],
-    ['of an encrypted object', { responseHeaders: { 'x-amz-server-side-encryption': 'AES256' } }, false],
+    ['of an encrypted object', { responseHeaders: ['x-amz-server-side-encryption', 'AES256'] }, false],
     ['of a refusal, which does not tell', { status: 412 }, false],
     ['of a copy, whose source may be encrypted', { operation: 'CopyObject' }, false],
     ['of a removal, whose answer does not tell', { operation: 'DeleteObject', status: 204 }, false],
@@ -76,7 +76,7 @@ describe('an audit entry', () => {
   ] as const)('has digests of bodies where nothing is encrypted: %s', (_, more, shown) => {
     const etag = '"81dc9bdb52d04dc20036dbd8313ed055"';
     const headers = { ...read.request.headers, 'content-md5': 'gdyb21LQTcIANtvYMT7QVQ==' };
-    const responseHeaders = { etag, ...('responseHeaders' in more ? more.responseHeaders : {}) };
+    const responseHeaders = ['etag', etag, ...('responseHeaders' in more ? more.responseHeaders : [])];
     const entry = auditEntry({ ...read, ...more, request: { ...read.request, headers }, responseHeaders }, origin);
     expect(entry.responseHeader['Etag'] === etag).toBe(shown);
     expect(entry.requestHeader['Content-Md5'] === headers['content-md5']).toBe(shown);

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { apiName } from '../../http/contract/request-audit.ts';
+import { apiName, headersOfList } from '../../http/contract/request-audit.ts';
 import { type SignatureKind, signatureKind } from '../../auth/condition-keys.ts';
 import { type Principal, displayNameOf, subjectOf } from '../../auth/principal.ts';
 import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../http/contract/request.ts';
@@ -110,7 +110,9 @@ function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest
   if (operation !== undefined && /Copy|^(?:CompleteMultipartUpload|DeleteObject|RenameObject)$/.test(operation))
     return false;
   const succeeded = status >= 200 && status < 300;
-  return succeeded && !Object.keys(responseHeaders).some((name) => name.startsWith('x-amz-server-side-encryption'));
+  return (
+    succeeded && !responseHeaders.some((text, at) => at % 2 === 0 && text.startsWith('x-amz-server-side-encryption'))
+  );
 }
 
 /** Makes the entry of a request. It holds no secret: it has no bodies, and secrets are removed from headers, queries and claims. */
@@ -147,7 +149,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...claimsOf(principal, finished.bearer),
     ...(Object.keys(query).length === 0 ? {} : { requestQuery: query }),
     requestHeader: headersWithoutSecrets(request.headers, digests),
-    responseHeader: headersWithoutSecrets(finished.responseHeaders, digests),
+    responseHeader: headersWithoutSecrets(headersOfList(finished.responseHeaders), digests),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...senderOf(principal, origin.rootUser),
     ...signatureOf(finished),

@@ -18,7 +18,7 @@ const request: FinishedRequest = {
   decisionsLeftOut: 0,
   status: 200,
   outcome: 'answered',
-  responseHeaders: {},
+  responseHeaders: [],
   startedAt: 0,
   ms: 1,
   received: 1,
