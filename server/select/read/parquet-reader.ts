@@ -29,34 +29,51 @@ interface ParquetRead {
 export async function* readParquet(source: ByteSource, read: ParquetRead): AsyncGenerator<Iterable<SourceRecord>> {
   if (source.size < 12) throw new S3Error('ParquetParsingError', 'The object is too small for a Parquet file.');
   const metadata = await metadataOf(source);
-  const schema = parquetSchema(metadata);
-  const selected = schema.children.filter(({ element }) => read.columns?.has(element.name.toLowerCase()) ?? true);
-  // Without a column there still are rows, e.g. for COUNT(*).
-  const columns = selected.length > 0 ? selected : schema.children.slice(0, 1);
-  const names = columns.map(({ element }) => element.name);
-  const converters = columns.map((column): readonly [string, Convert] => [column.element.name, converterOf(column)]);
+  const columns = await parsing(() => columnsOf(metadata, read.columns));
+  const names = columns.map(({ name }) => name);
   let first = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    if (isWithin(group, read.bounds)) {
-      const file = await loadGroup(source, group, names);
-      const slice = columns.every(({ children }) => children.length === 0) ? sliceRows : rows;
+    if (await parsing(() => isWithin(group, read.bounds))) {
+      const file = await parsing(() => loadGroup(source, group, names));
+      const slice = columns.every(({ isFlat }) => isFlat) ? sliceRows : rows;
       for (let at = 0; at < rows; at += slice) {
         const range = { rowStart: first + at, rowEnd: first + Math.min(at + slice, rows) };
-        yield recordsOf(await decode(file, metadata, names, range), converters);
+        yield recordsOf(await decode(file, metadata, names, range), columns);
       }
     }
     first += rows;
   }
 }
 
+interface Column {
+  readonly name: string;
+  readonly isFlat: boolean;
+  readonly convert: Convert;
+}
+
+function columnsOf(metadata: FileMetaData, wanted: ParquetRead['columns']): readonly Column[] {
+  const all = parquetSchema(metadata).children;
+  const selected = all.filter(({ element }) => wanted?.has(element.name.toLowerCase()) ?? true);
+  // Without a column there still are rows, e.g. for COUNT(*).
+  return (selected.length > 0 ? selected : all.slice(0, 1)).map((column) => ({
+    name: column.element.name,
+    isFlat: column.children.length === 0,
+    convert: converterOf(column),
+  }));
+}
+
 function* recordsOf(
   rows: readonly Readonly<Record<string, unknown>>[],
-  converters: readonly (readonly [string, Convert])[],
+  columns: readonly Column[],
 ): Generator<SourceRecord> {
   for (const row of rows) {
     const value: Record<string, Value> = {};
-    for (const [name, convert] of converters) value[name] = convert(row[name]);
+    try {
+      for (const { name, convert } of columns) value[name] = convert(row[name]);
+    } catch (error) {
+      throw parsingError(error);
+    }
     yield { kind: 'value', value, exact: true };
   }
 }
@@ -100,7 +117,7 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
       throw new S3Error('ParquetParsingError', 'A column of the Parquet file is out of its bounds.');
     }
     const bytes = await readRange(source, start, start + size);
-    await parsing(() => Promise.resolve(checkPages(bytes)));
+    checkPages(bytes);
     chunks.push({ start, bytes });
   }
   return {
@@ -138,13 +155,17 @@ function decode(
   );
 }
 
-/** Runs the library. It fails with errors of any kind for a damaged file. */
-async function parsing<T>(run: () => Promise<T>): Promise<T> {
+/** Runs what reads a file. The library fails with errors of any kind for a damaged one. */
+async function parsing<T>(run: () => T | Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof S3Error || (error instanceof Error && error.name === 'SourceError')) throw error;
-    const why = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-    throw new S3Error('ParquetParsingError', `The Parquet file cannot be read: ${why}`, { cause: error });
+    throw parsingError(error);
   }
+}
+
+function parsingError(error: unknown): unknown {
+  if (error instanceof S3Error || (error instanceof Error && error.name === 'SourceError')) return error;
+  const why = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+  return new S3Error('ParquetParsingError', `The Parquet file cannot be read: ${why}`, { cause: error });
 }

@@ -58,7 +58,7 @@ function leafConverter(leaf: SchemaTree): Convert {
   const kind = numberKind(leaf);
   const { scale, converted_type: converted } = leaf.element;
   // The library multiplies by a power of ten, which is not exact.
-  const digits = converted === 'DECIMAL' && scale !== undefined && scale <= 100 ? scale : undefined;
+  const digits = converted === 'DECIMAL' && scale !== undefined && scale >= 0 && scale <= 100 ? scale : undefined;
   return (value) => {
     if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean') return value;
     if (typeof value === 'number') {
