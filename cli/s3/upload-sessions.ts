@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
@@ -67,7 +67,7 @@ export class UploadSessions {
     };
     const leave = (): void => void this.#inProgress.delete(path);
     try {
-      await removeUnfinishedNotes(path);
+      await removeUselessNotes(path);
       const own = { plan: hashOf(plan), pid: process.pid, host: hostname() };
       const left = note === undefined ? undefined : await leftUpload(client, place, note, own.plan);
       if (left !== undefined) {
@@ -170,13 +170,27 @@ async function writeNote(path: string, note: Note): Promise<void> {
   }
 }
 
-/** A command that was killed in `writeNote` leaves the file with its PID behind. */
-async function removeUnfinishedNotes(path: string): Promise<void> {
+/** Milliseconds. Servers remove the parts of an upload that nobody continues after a day or a few. */
+const maxAgeMs = 7 * 86_400_000;
+
+/**
+ * Removes the files that a killed command left and no command needs: that with its PID, from `writeNote`, and old ones. A command that is
+ * killed after the server completed its upload leaves a file for an object that `mirror` does not send again.
+ */
+async function removeUselessNotes(path: string): Promise<void> {
+  const folder = dirname(path);
   const prefix = `${basename(path)}.`;
-  for (const name of await readdir(dirname(path)).catch(() => [])) {
-    if (!name.startsWith(prefix) || isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() })) continue;
-    await rm(join(dirname(path), name), { force: true }).catch(() => undefined);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    const isUnfinished =
+      name.startsWith(prefix) && !isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() });
+    if (isUnfinished || (await isOld(file))) await rm(file, { force: true }).catch(() => undefined);
   }
+}
+
+async function isOld(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > maxAgeMs;
 }
 
 function hashOf(...parts: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -123,6 +123,12 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
 
   it('sends only the parts that the server does not have', async () => {
     await run('mb', 's/parts');
+    // A kill between the end of an upload and that of the command leaves a session, which expires.
+    const old = join(folder, 'config', 'session', 'old.json');
+    await mkdir(dirname(old), { recursive: true });
+    await writeFile(old, '{');
+    await utimes(old, 0, Date.now() / 1_000 - 8 * 86_400);
+    const others = (await sessions()).filter((name) => name !== 'old.json');
     const path = join(folder, 'forty');
     await writeFile(path, new SeededRandom(2).bytes(40 * MiB));
     const killed = start('--limit-upload', '16MiB', 'cp', path, 's/parts/forty');
@@ -139,13 +145,13 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     await sleep(300);
     const before = await stored();
     // As after a kill while the file of the session is written. No process has this PID.
-    const [session] = await sessions();
+    const [session] = (await sessions()).filter((name) => !others.includes(name));
     await writeFile(join(folder, 'config', 'session', `${session}.99999999`), '{');
     const { stderr } = await run('--debug', 'cp', path, 's/parts/forty');
     expect(stderr.match(/> PUT \/parts\/forty\?partNumber=/g)).toHaveLength(8 - before);
     await run('cp', 's/parts/forty', join(folder, 'forty-back'));
     expect(await digestOf(join(folder, 'forty-back'))).toBe(await digestOf(path));
-    expect([await openUploads('parts'), await sessions()]).toEqual([[], []]);
+    expect([await openUploads('parts'), await sessions()]).toEqual([[], others]);
   });
 
   it('aborts the upload of a killed command where another file or other metadata take its place', async () => {
