@@ -62,9 +62,24 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
  */
 function secureContextOf({ ca, client }: ProviderFetchOptions): () => SecureContext | undefined {
   let context: SecureContext | undefined;
-  if (ca === undefined && client === undefined) return () => undefined;
+  if (client === undefined) return ca === undefined ? () => undefined : () => (context ??= contextOfAuthority(ca));
   const authorities = ca === undefined ? {} : { ca: [...defaultAuthorities(), ca] };
   return () => (context ??= createSecureContext({ ...authorities, ...client }));
+}
+
+/** The last contexts by their own CA. A configuration that is read again mostly names the same one. */
+const contexts = new Map<string, SecureContext>();
+const maxContexts = 8;
+
+function contextOfAuthority(ca: string): SecureContext {
+  const context = contexts.get(ca) ?? createSecureContext({ ca: [...defaultAuthorities(), ca] });
+  contexts.delete(ca);
+  contexts.set(ca, context);
+  for (const oldest of contexts.keys()) {
+    if (contexts.size <= maxContexts) break;
+    contexts.delete(oldest);
+  }
+  return context;
 }
 
 interface Agents {
