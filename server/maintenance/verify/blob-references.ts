@@ -11,17 +11,21 @@ import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 const ID_BYTES = 16;
 
-/** Blob ids in ascending order, 16 bytes each, with a bit for each that was seen. A million takes 16 MiB. */
+/** Ids for which a window has memory at first. */
+const FIRST_IDS = 1_024;
+
+/** Blob ids in ascending order, 16 bytes each, with a bit for each that was seen. A million takes 16 MiB; its memory grows with its ids. */
 export class BlobWindow {
-  readonly #ids: Buffer;
-  readonly #seen: Uint8Array;
+  #ids: Buffer;
+  #seen: Uint8Array;
   readonly #capacity: number;
   #count = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-    this.#ids = Buffer.alloc(capacity * ID_BYTES);
-    this.#seen = new Uint8Array(Math.ceil(capacity / 8));
+    const ids = Math.min(capacity, FIRST_IDS);
+    this.#ids = Buffer.alloc(ids * ID_BYTES);
+    this.#seen = new Uint8Array(Math.ceil(ids / 8));
   }
 
   get size(): number {
@@ -39,8 +43,19 @@ export class BlobWindow {
 
   /** The caller adds ids in ascending order. */
   add(id: BlobId): void {
+    if ((this.#count + 1) * ID_BYTES > this.#ids.length) this.#grow();
     this.#ids.write(id, this.#count * ID_BYTES, 'hex');
     this.#count += 1;
+  }
+
+  #grow(): void {
+    const ids = Math.min(this.#capacity, (this.#ids.length / ID_BYTES) * 2);
+    const bytes = Buffer.alloc(ids * ID_BYTES);
+    this.#ids.copy(bytes);
+    this.#ids = bytes;
+    const seen = new Uint8Array(Math.ceil(ids / 8));
+    seen.set(this.#seen);
+    this.#seen = seen;
   }
 
   see(id: BlobId): void {
