@@ -83,7 +83,7 @@ describe('the lanes of the gate', () => {
   });
 
   it('measure the processor time of what a step runs', { timeout: 60_000 }, async () => {
-    const { results } = await run(step('busy', 'compute', `node -e 'while (process.cpuUsage().user < 300_000);'`));
-    expect(results[0]?.processorSeconds).toBeGreaterThanOrEqual(0.3);
+    const { results } = await run(step('busy', 'compute', `node -e 'while (process.cpuUsage().user < 100_000);'`));
+    expect(results[0]?.processorSeconds).toBeGreaterThanOrEqual(0.1);
   });
 });

@@ -25,6 +25,7 @@ export const schemes: readonly RequestedEncryption[] = [
   { scheme: 'SSE-C', customerKey },
 ];
 const FIRST = Buffer.alloc(5 * 1024 * 1024, '0815');
+const WHOLE = Buffer.concat([FIRST, Buffer.from(pin(1))]);
 const LARGE = Buffer.alloc(200_000, '0816');
 const HUGE = Buffer.alloc(3 * 1024 * 1024, '0817');
 
@@ -131,13 +132,12 @@ export class EncryptedStore {
 /** The digests of all that `putAll` stores that are readable in these bytes. What comes by chance is counted, and held against its bound. */
 export async function readableIn(what: string, haystacks: AsyncIterable<Buffer>): Promise<string[]> {
   const pins: [string, Buffer][] = Array.from({ length: OBJECTS }, (_, at) => [pin(at), Buffer.from(pin(at))]);
-  const whole = Buffer.concat([FIRST, Buffer.from(pin(1))]);
   const search = new DigestSearch([
     ...pins,
     ['the large one', LARGE],
     ['the huge one', HUGE],
     ['the first part', FIRST],
-    ['the whole', whole],
+    ['the whole', WHOLE],
   ]);
   let bytes = 0;
   for await (const haystack of haystacks) {

@@ -25,6 +25,22 @@ interface ShortFindings {
 
 const algorithms: readonly Checksum['algorithm'][] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'];
 
+const computed = new WeakMap<Buffer, readonly (readonly [algorithm: string, digest: Buffer])[]>();
+
+/** The digests of a content, computed once: the searches of a file look for the same ones of megabytes. */
+function digestsOf(content: Buffer): readonly (readonly [algorithm: string, digest: Buffer])[] {
+  const known = computed.get(content);
+  if (known !== undefined) return known;
+  const digests = algorithms.map((algorithm) => {
+    const hasher = hasherOf(algorithm);
+    hasher.update(content);
+    return [algorithm, hasher.digest()] as const;
+  });
+  const all = [['MD5', createHash('md5').update(content).digest()] as const, ...digests];
+  computed.set(content, all);
+  return all;
+}
+
 /**
  * Finds the digests of contents: MD5, CRC32, CRC32C, CRC64NVME, SHA-1, SHA-256, each as bytes, hexadecimal and base64, and CRCs as decimal
  * numbers too. CRCs of 32 bits written as text count as whole tokens: as such they do not come by chance.
@@ -34,6 +50,8 @@ export class DigestSearch {
   readonly #needles = new Map<number, Needle[]>();
   /** A bit for the first three bytes of each: most places are passed over without a look at the map. */
   readonly #begins = new Uint8Array(2 ** 21);
+  /** The same for the first two bytes, small enough for the first cache of a processor. */
+  readonly #pairs = new Uint8Array(2 ** 13);
   readonly #short = new Map<number, string>();
   readonly #control = new Set<number>();
   readonly #found = new Set<string>();
@@ -42,12 +60,7 @@ export class DigestSearch {
 
   constructor(contents: Iterable<readonly [name: string, content: Buffer]>) {
     for (const [name, content] of contents) {
-      this.#addForms(`MD5 of ${name}`, createHash('md5').update(content).digest());
-      for (const algorithm of algorithms) {
-        const hasher = hasherOf(algorithm);
-        hasher.update(content);
-        this.#addForms(`${algorithm} of ${name}`, hasher.digest());
-      }
+      for (const [algorithm, digest] of digestsOf(content)) this.#addForms(`${algorithm} of ${name}`, digest);
     }
     while (this.#control.size < this.#short.size) {
       const value = randomInt(2 ** 32);
@@ -58,11 +71,16 @@ export class DigestSearch {
   }
 
   add(haystack: Buffer): void {
+    const [begins, pairs] = [this.#begins, this.#pairs];
+    let places = 0;
+    let three = ((haystack[0] ?? 0) << 8) | ((haystack[1] ?? 0) << 16);
     for (let at = 0; at + 4 <= haystack.length; at += 1) {
-      const three = (haystack[at] ?? 0) | ((haystack[at + 1] ?? 0) << 8) | ((haystack[at + 2] ?? 0) << 16);
-      if (three !== 0) this.#places += 1;
-      if (((this.#begins[three >> 3] ?? 0) & (1 << (three & 7))) !== 0) this.#look(haystack, at);
+      three = (three >>> 8) | ((haystack[at + 2] ?? 0) << 16);
+      if (three !== 0) places += 1;
+      if (((pairs[(three & 0xffff) >> 3] ?? 0) & (1 << (three & 7))) === 0) continue;
+      if (((begins[three >> 3] ?? 0) & (1 << (three & 7))) !== 0) this.#look(haystack, at);
     }
+    this.#places += places;
   }
 
   /** What cannot be there by chance: all but values of 32 bits as they are, of which more than the bound count. */
@@ -123,5 +141,7 @@ export class DigestSearch {
   #mark(word: number): void {
     const three = word & 0xffffff;
     this.#begins[three >> 3] = (this.#begins[three >> 3] ?? 0) | (1 << (three & 7));
+    const pair = three & 0xffff;
+    this.#pairs[pair >> 3] = (this.#pairs[pair >> 3] ?? 0) | (1 << (pair & 7));
   }
 }

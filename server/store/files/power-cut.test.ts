@@ -28,13 +28,16 @@ async function* copies(bytes: Buffer, size: number): AsyncIterable<Buffer> {
 /** The memory is filled by the next upload: a store that writes it later writes other bytes. */
 const release = (chunk: Buffer) => chunk.fill(0);
 
+/** They are the same in each of the hundreds of workloads. */
+const contents = ['aa', 'aa', 'bb', 'aa'].map((folder) => ({ folder, bytes: randomBytes(SIZE) }));
+
 /** Two blobs into one folder and one into another, at once, then one more: until all are answered or the power is cut. */
 async function workload(options: Disk): Promise<{ disk: SimulatedDisk; written: Written[] }> {
   const disk = new SimulatedDisk('/blobs', options);
   const store = openFilesBlobStore('/blobs', { fs: disk });
-  const written = ['aa', 'aa', 'bb', 'aa'].map((folder) => ({
+  const written = contents.map(({ folder, bytes }) => ({
     id: (someBlobId().slice(0, 30) + folder) as BlobId,
-    bytes: randomBytes(SIZE),
+    bytes,
     answered: false,
   }));
   const write = async (blob: Written) => {

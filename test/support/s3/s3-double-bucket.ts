@@ -82,7 +82,7 @@ export class DoubleBucket {
     if (signed === 'UNSIGNED-PAYLOAD' && md5 === undefined) throw new Refusal(400, 'InvalidRequest', 'nothing vouches');
     if (md5 !== undefined && !(headers.authorization ?? '').includes('content-md5;'))
       throw new Refusal(403, 'AccessDenied', 'the MD5 is not signed');
-    if (md5 !== undefined && md5 !== createHash('md5').update(body).digest('base64'))
+    if (md5 !== undefined && Buffer.from(String(md5), 'base64').toString('hex') !== etagOf(body).slice(1, -1))
       throw new Refusal(400, 'BadDigest', 'the body is not the one that was sent');
     if (signed !== 'UNSIGNED-PAYLOAD' && signed !== createHash('sha256').update(body).digest('hex'))
       throw new Refusal(400, 'XAmzContentSHA256Mismatch', 'the body is not the one that was signed');
@@ -150,7 +150,7 @@ export class DoubleBucket {
     const size = parts[0]?.length ?? 0;
     if (parts.slice(0, -1).some((part) => part.length !== size) || (parts.at(-1)?.length ?? 0) > size)
       throw new Refusal(400, 'InvalidPart', 'parts are not of one size');
-    const etag = this.#store(key, Buffer.concat(parts), upload.metadata);
+    const etag = this.#store(key, Buffer.concat(parts), upload.metadata, multipartEtag(parts));
     this.uploads.delete(request.query.get('uploadId') ?? '');
     return xml(`<CompleteMultipartUploadResult><ETag>${etag}</ETag></CompleteMultipartUploadResult>`);
   }
@@ -201,8 +201,8 @@ export class DoubleBucket {
     );
   }
 
-  #store(key: string, bytes: Buffer, metadata: Readonly<Record<string, string>>): string {
-    const object = { bytes, etag: etagOf(bytes), metadata, modified: new Date(Date.now() - this.ageMs) };
+  #store(key: string, bytes: Buffer, metadata: Readonly<Record<string, string>>, etag = etagOf(bytes)): string {
+    const object = { bytes, etag, metadata, modified: new Date(Date.now() - this.ageMs) };
     this.objects.set(key, object);
     return object.etag;
   }
@@ -253,8 +253,19 @@ function nameOf([id, { key }]: readonly [string, StoredUpload]): string {
   return `${key} ${id}`;
 }
 
+const etags = new WeakMap<Buffer, string>();
+
+/** A part is stored, listed and completed by its ETag, which is computed once. */
 function etagOf(bytes: Buffer): string {
-  return `"${createHash('md5').update(bytes).digest('hex')}"`;
+  const known = etags.get(bytes);
+  if (known !== undefined) return known;
+  const etag = `"${createHash('md5').update(bytes).digest('hex')}"`;
+  etags.set(bytes, etag);
+  return etag;
+}
+
+function multipartEtag(parts: readonly Buffer[]): string {
+  return `"${createHash('md5').update(parts.map(etagOf).join('')).digest('hex')}-${parts.length}"`;
 }
 
 function xml(text: string): DoubleAnswer {
