@@ -37,7 +37,7 @@ describe('a server that is killed while clients write', () => {
   const dataFolder = () => join(folder.path, 'data');
   const options = () => ({
     folder: dataFolder(),
-    env: keyService.env,
+    env: { SVC_THREADS: '2', ...keyService.env },
   });
 
   async function start(): Promise<RunningServer> {

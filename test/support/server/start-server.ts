@@ -6,7 +6,10 @@ import { createInterface } from 'node:readline';
 import { programArguments, programEnvironment } from '../process/program.ts';
 
 export interface StartOptions {
-  /** Besides root credentials `root` / `root-password` and a `PATH`; nothing else of this process' environment is passed on. */
+  /**
+   * Besides root credentials `root` / `root-password`, a `PATH` and the number of HTTP threads; nothing else of this process' environment
+   * is passed on. A test of what several threads do names `SVC_THREADS`.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** Data folder; a temporary one, removed by `stop`, when absent. */
@@ -38,6 +41,13 @@ export interface RunningServer {
 /** The address of a server, and its root credentials. */
 export type ServerAccess = Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>;
 
+/**
+ * In `npm test` a server has one HTTP thread, since each takes 0.2 s of processor time to start. The gate asks for two, and the servers
+ * of the tiers have as many as the machine has cores.
+ */
+const threads =
+  process.env['COFFER_SERVER_THREADS'] ?? (process.env['COFFER_TEST_TIER'] === undefined ? '1' : undefined);
+
 const program = programArguments(new URL('../../../server/main.ts', import.meta.url));
 
 /** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
@@ -48,6 +58,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
     ...programEnvironment,
+    ...(threads === undefined ? {} : { SVC_THREADS: threads }),
     SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };
