@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bucketFieldRules, lifecycle, replication } from './bucket-fields.ts';
 import { deletionPolicy, keyName, policyDocument, stringMap, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
@@ -19,6 +20,10 @@ export const bucketSpec = z.strictObject({
     })
     .optional()
     .describe('Encryption of what is written without a choice of its own.'),
+  versioning: z
+    .enum(['Enabled', 'Suspended'])
+    .optional()
+    .describe('Whether versions are kept. Without this field it is left alone.'),
   policy: policyDocument.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
   notifications: z
     .array(
@@ -42,6 +47,8 @@ export const bucketSpec = z.strictObject({
     .describe(
       'Rules that send events to targets. Without this field rules are left alone; an empty list removes them.',
     ),
+  lifecycle,
+  replication,
   tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
   deletionPolicy: deletionPolicy('Retain').describe(
     'What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.',
@@ -57,6 +64,7 @@ export const bucketRules: Rules<BucketSpec> = {
       cel: "!has(self.encryption) || !has(self.encryption.keyName) || self.encryption.algorithm == 'aws:kms'",
       holds: ({ encryption }) => encryption?.keyName === undefined || encryption.algorithm === 'aws:kms',
     },
+    ...bucketFieldRules,
   ],
   onChange: [
     {

@@ -15,6 +15,8 @@ export const secretUses = [
   'keystore',
   'database',
   'object-storage',
+  'replication',
+  'tier',
   'setting',
   'root-credentials',
   'access-key',

@@ -24,7 +24,8 @@ export type ResourceErrorCode =
   | 'Expired'
   | 'IdentityProviderNotFound'
   | 'InvalidSpec'
-  | 'ServiceAccountsNotAccepted';
+  | 'ServiceAccountsNotAccepted'
+  | 'TierDiffers';
 
 /** A resource cannot be made as its spec says. The code becomes the reason of a condition; the message says what to do. */
 export class ResourceError extends Error {

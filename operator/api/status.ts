@@ -67,8 +67,11 @@ const program = {
 const basic = 'Ready, Reconciling, Stalled';
 const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, UpgradeHeld`;
 
+/** The fingerprint shows that the value of a Secret changed, and nothing of the value. */
+const credentials = z.string().max(128).describe('Fingerprint of the credentials that were set last.');
+
 export const tenantStatus = z.strictObject({
-  ...common(`${withWorkload}, IdentityReady, KMSReady`),
+  ...common(`${withWorkload}, IdentityReady, KMSReady, TiersReady`),
   ...program,
   keyService: z
     .strictObject({
@@ -78,6 +81,12 @@ export const tenantStatus = z.strictObject({
     })
     .optional()
     .describe('The key service whose keys sealed the data of the tenant.'),
+  tiers: z
+    .array(z.strictObject({ name: z.string().max(64).describe('Name of the tier.'), credentials }))
+    .max(256)
+    .optional()
+    .describe('Tiers that were added by this resource, so that those that it no longer names are removed.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 });
 
 export const kmsConfigStatus = z.strictObject({ ...common(`${withWorkload}, SwapPossible`), ...program });
@@ -90,6 +99,18 @@ export const identityProviderStatus = z.strictObject({
 export const bucketStatus = z.strictObject({
   ...common(basic),
   bucketName: z.string().max(63).optional().describe('Name of the bucket.'),
+  replicationTargets: z
+    .array(
+      z.strictObject({
+        name: z.string().max(63).describe('Name of the target.'),
+        arn: z.string().max(512).describe('Its ARN in the server.'),
+        credentials,
+      }),
+    )
+    .max(256)
+    .optional()
+    .describe('Targets that were added by this resource, so that those that it no longer names are removed.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 });
 
 export const policyStatus = z.strictObject({

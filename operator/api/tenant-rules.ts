@@ -1,6 +1,7 @@
 import { imageRule, isOneBundle } from './fields.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { celGiven, given, type Rules } from './rule.ts';
+import { tierRules, tierTransitions } from './tier-fields.ts';
 import type { TenantSpec } from './tenant.ts';
 import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
 
@@ -169,8 +170,10 @@ export const tenantRules: Rules<TenantSpec> = {
           (one) => one.type === 'LoadBalancer' || given(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
         ),
     },
+    ...tierRules,
   ],
   onChange: [
+    ...tierTransitions,
     {
       field: 'spec.kmsConfigRef',
       message:

@@ -12,6 +12,7 @@ import {
   secretRef,
   url,
 } from './fields.ts';
+import { tiers } from './tier-fields.ts';
 import { volumeFields } from './volume-fields.ts';
 
 const settingName = z
@@ -132,6 +133,7 @@ export const tenantSpec = z.strictObject({
     .prefault({})
     .describe('Where the server is reached.'),
   storage: storage.prefault({}).describe('Where objects are kept.'),
+  tiers,
   tls: z
     .strictObject({
       secretName: coreObjectName

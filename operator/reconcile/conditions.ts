@@ -16,6 +16,7 @@ export type ConditionType =
   | 'IdentityReady'
   | 'KMSReady'
   | 'TLSReady'
+  | 'TiersReady'
   | 'RolloutBlocked'
   | 'VolumeResizing'
   | 'UpgradeHeld'
@@ -42,6 +43,10 @@ export interface ResourceStatus {
   readonly credentialsSecret?: string;
   /** The policies that a PolicyBinding attached, so that a later change can detach them. */
   readonly attached?: readonly Attached[];
+  /** The remote targets that a Bucket added. */
+  readonly replicationTargets?: readonly AddedTarget[];
+  /** The tiers that a Tenant added. */
+  readonly tiers?: readonly AddedTier[];
   /** The key service whose keys encrypt the data of a Tenant. */
   readonly keyService?: KeyServiceInUse;
 }
@@ -58,6 +63,15 @@ export interface Attached {
   readonly to: string;
   readonly policies: readonly string[];
 }
+
+/** `credentials` is the fingerprint of the credentials that were set last: a server does not return them. */
+export interface AddedTarget {
+  readonly name: string;
+  readonly arn: string;
+  readonly credentials: string;
+}
+
+export type AddedTier = Pick<AddedTarget, 'name' | 'credentials'>;
 
 export type Health = 'Healthy' | 'Degraded' | 'Unavailable' | 'Hibernated' | 'Unknown';
 

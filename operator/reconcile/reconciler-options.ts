@@ -7,6 +7,7 @@ import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { Resources } from './resources.ts';
+import type { TierController } from './tenant/tier-controller.ts';
 import type { RolloutLimit } from './rollout-limit.ts';
 import type { BlockerReason } from './rollout.ts';
 
@@ -51,6 +52,8 @@ export interface ReconcilerOptions {
   readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   /** Undefined when managed resources are not reconciled. */
   readonly controllers?: ManagedControllers;
+  /** Undefined when the tiers of tenants are not reconciled. */
+  readonly tiers?: TierController;
   readonly finalizer?: ResourceFinalizer;
   /**
    * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or

@@ -31,8 +31,12 @@ export class StatusWriter {
     const news = readyEvent(before, conditions);
     if (news !== undefined) event({ ref, ...news });
     this.#reportBlocked(ref, before, conditions);
-    // The key service that encrypts the data of a tenant stays in the status even when the reconcile does not know it.
-    const kept = known?.keyService === undefined ? {} : { keyService: known.keyService };
+    // The key service that encrypts the data of a tenant, and the tiers that it added, stay in the status even when the reconcile does not
+    // know them.
+    const kept = {
+      ...(known?.keyService === undefined ? {} : { keyService: known.keyService }),
+      ...(known?.tiers === undefined ? {} : { tiers: known.tiers }),
+    };
     await status.put(ref, { ...kept, ...more, observedGeneration: generation, conditions });
   }
 

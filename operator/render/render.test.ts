@@ -176,6 +176,7 @@ describe('a change of the Tenant', () => {
     monitoring: { monitoring: { serviceMonitor: {} } },
     networkPolicy: { networkPolicy: { enabled: false } },
     reclaimPolicy: { reclaimPolicy: 'Delete' },
+    tiers: { tiers: [{ name: 'COLD', type: 's3', bucket: 'cold', credentialsSecret: { name: 'cold' } }] },
   };
   it.each(changes)('of spec.%s restarts the server', (_, change, expected) => {
     const before = server(tenant());

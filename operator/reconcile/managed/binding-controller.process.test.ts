@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PolicyBinding } from '../../api/object.ts';
 import type { PolicyBindingSpec } from '../../api/policy.ts';
 import { createBindingController } from './binding-controller.ts';
-import { TestTenant } from '../../../test/support/operator/test-tenant.ts';
+import { contextOf, TestTenant } from '../../../test/support/operator/test-tenant.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -126,13 +126,7 @@ describe('a binding', () => {
     expect(stranger.ready).toBe('False IdentityProviderNotFound');
     const without = { ...tenant.access.tenant, spec: {} } as typeof tenant.access.tenant;
     const resource = binding('pods', { subjects: [{ serviceAccount: { name: 'x' } }] });
-    const { conditions } = await controller().reconcile(resource, {
-      access: { ...tenant.access, tenant: without },
-      others: [],
-      status: {},
-      remember: () => Promise.resolve(),
-      credentials: () => Promise.reject(new Error('none')),
-    });
+    const { conditions } = await controller().reconcile(resource, contextOf({ ...tenant.access, tenant: without }));
     expect(conditions[0]).toMatchObject({ status: 'False', reason: 'ServiceAccountsNotAccepted' });
   });
 });

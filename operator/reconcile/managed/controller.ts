@@ -22,6 +22,10 @@ export interface ManagedContext {
   readonly status: ManagedStatus;
   /** Writes a part of the status before a change that must not be forgotten. */
   readonly remember: (status: ManagedStatus) => Promise<void>;
+  /** The Secrets of the namespace that resources name, with the uses that their owners allow. */
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Answers a keyed digest, so that values can be compared and recorded without being stored. */
+  readonly fingerprint: (value: string) => string;
   /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: () => Promise<Secret>;
 }
@@ -29,7 +33,7 @@ export interface ManagedContext {
 /** The fields of a managed resource's status, apart from its conditions. */
 export type ManagedStatus = Pick<
   ResourceStatus,
-  'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'attached'
+  'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'attached' | 'replicationTargets'
 >;
 
 /** The conditions after a reconcile, and the time until the next one, which repairs drift. */

@@ -1,4 +1,4 @@
-import { createBucketController } from './bucket-controller.ts';
+import { createBucketController } from './bucket/bucket-controller.ts';
 import type { ControllerOptions } from './create-controller.ts';
 import type { ManagedControllers } from './controller.ts';
 import { createAccessKeyController } from './access-key-controller.ts';

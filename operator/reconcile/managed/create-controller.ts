@@ -33,6 +33,18 @@ const reasons: Readonly<Record<string, string>> = {
   XMinioAdminAccessKeyInUse: 'AccessKeyTaken',
   XMinioAdminInvalidAccessKey: 'InvalidAccessKey',
   XMinioAdminInvalidSecretKey: 'InvalidSecretKey',
+  XMinioAdminTierAlreadyExists: 'TierDiffers',
+  XMinioAdminTierBackendInUse: 'TierInUse',
+  XMinioAdminTierBackendNotEmpty: 'TierInUse',
+  XMinioAdminTierBucketNotFound: 'TierUnusable',
+  XMinioAdminTierInsufficientPermissions: 'TierUnusable',
+  XMinioAdminTierInvalidConfig: 'TierUnusable',
+  XMinioAdminTierInvalidCredentials: 'TierUnusable',
+  RemoteDestinationNotFoundError: 'ReplicationTargetUnusable',
+  RemoteTargetNotVersionedError: 'ReplicationTargetUnusable',
+  ReplicationDestinationMissingLockError: 'ReplicationTargetUnusable',
+  XMinioAdminRemoteIdenticalToSource: 'ReplicationTargetUnusable',
+  XMinioAdminReplicationBandwidthLimitError: 'ReplicationTargetUnusable',
 };
 
 /** Reasons for a missing object that another resource or a user may still create. */
@@ -41,10 +53,23 @@ const awaited: Readonly<Record<string, string>> = {
   XMinioAdminNoSuchUser: 'UserNotFound',
   XMinioAdminNoSuchGroup: 'GroupNotFound',
   XMinioAdminPolicyInUse: 'PolicyInUse',
+  InvalidStorageClass: 'TierNotFound',
+  XMinioAdminReplicationRemoteConnectionError: 'ReplicationTargetUnreachable',
+  XMinioBackendDown: 'TierUnreachable',
 };
 
-/** Answers the conditions of a failed reconcile; `doing` names the step: `the policy differs and cannot be set`. Rethrows other errors. */
-function explainFailure(error: unknown, tenant: string, doing: string): ManagedResult {
+/** A failed step of a reconcile, for a condition. */
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+  /** True where the failure may end without a change of the resource. */
+  readonly passes: boolean;
+  /** Milliseconds until the next try. */
+  readonly afterMs: number;
+}
+
+/** Describes a failed step; `doing` names it: `the policy differs and cannot be set`. Rethrows errors that no condition can report. */
+export function describeFailure(error: unknown, tenant: string, doing: string): Failure {
   if (error instanceof TenantError && error.code === 'Unreachable') {
     const message = `the tenant "${tenant}" cannot be reached: ${error.message}`;
     return passing('TenantUnreachable', message);
@@ -65,16 +90,23 @@ function explainFailure(error: unknown, tenant: string, doing: string): ManagedR
   return forPerson(reason ?? 'RefusedByTenant', message);
 }
 
+/** Answers the conditions of a failed reconcile. */
+function explainFailure(error: unknown, tenant: string, doing: string): ManagedResult {
+  const { reason, message, passes, afterMs } = describeFailure(error, tenant, doing);
+  const second = passes ? reconciling(reason, message) : stalled(reason, message);
+  return { conditions: [notReady(reason, message), second], afterMs };
+}
+
 function isPassing(status = 0): boolean {
   return (status >= 500 || passingStatus.has(status)) && status !== 501;
 }
 
-function forPerson(reason: string, message: string): ManagedResult {
-  return { conditions: [notReady(reason, message), stalled(reason, message)], afterMs: retryAfter.person };
+function forPerson(reason: string, message: string): Failure {
+  return { reason, message, passes: false, afterMs: retryAfter.person };
 }
 
-function passing(reason: string, message: string): ManagedResult {
-  return { conditions: [notReady(reason, message), reconciling(reason, message)], afterMs: retryAfter.passing };
+function passing(reason: string, message: string): Failure {
+  return { reason, message, passes: true, afterMs: retryAfter.passing };
 }
 
 export interface ControllerOptions {
@@ -106,7 +138,7 @@ interface ManagedKindOptions<Resource extends ManagedResource> {
 }
 
 /** Milliseconds between reconciles of a resource without problems; a random part adds up to a fifth. */
-const resyncMs = 240_000;
+export const resyncMs = 240_000;
 /** Milliseconds until a postponed removal is tried again. */
 const removeRetryMs = 60_000;
 

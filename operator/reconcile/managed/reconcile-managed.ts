@@ -2,12 +2,11 @@ import type { ManagedRef, TenantAccess, ManagedContext, ManagedController, Manag
 import { objectKey, type Resources } from '../resources.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 import type { Tenant, ManagedResource } from '../../api/object.ts';
-import { certificateNeeds, serverCertificate } from '../../render/certificates.ts';
-import { workloadName } from '../../render/render-context.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ManagedKind } from '../../runtime/contract/workload.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate } from '../conditions.ts';
 import { claimants, externalResourceOf } from './claimants.ts';
+import { tenantAccess } from './tenant-access.ts';
 
 /** Reasons that end when another resource of the tenant appears or goes. */
 const waitReasons: ReadonlySet<string> = new Set([
@@ -16,6 +15,7 @@ const waitReasons: ReadonlySet<string> = new Set([
   'UserNotFound',
   'GroupNotFound',
   'PolicyInUse',
+  'TierNotFound',
 ]);
 
 /** Answers the managed resources of a tenant that wait for another resource in it. */
@@ -31,36 +31,6 @@ export function waitingIn(
       const ready = status.get(ref)?.conditions.find(({ type }) => type === 'Ready');
       return (ready?.status === 'False' && waitReasons.has(ready.reason)) || deleting.has(objectKey(ref));
     });
-}
-
-/** Answers the address and the credentials of a tenant's server; undefined while none of its instances serves. */
-async function tenantAccess(
-  tenant: Tenant,
-  resources: Resources,
-  { options, roots }: SharedState,
-): Promise<TenantAccess | undefined> {
-  const running = await options.runtime.observeOne(workloadName({ kind: 'Tenant', name: tenant.metadata.name }));
-  const address = running?.addresses['s3'];
-  const serves = running?.instances.some(({ state }) => state.kind === 'ready') === true;
-  if (address === undefined || !serves) return undefined;
-  const { rootUser, rootPassword } = await roots.accepted(tenant, resources.secrets);
-  if (rootUser === undefined || rootPassword === undefined) return undefined;
-  const ca = await authorityOf(tenant, resources, options.runtime);
-  return { tenant, address, rootUser, rootPassword, ca };
-}
-
-/** Answers the authority that the certificate of the S3 API is checked with: the operator's, or the `ca.crt` of the user's Secret. */
-async function authorityOf(
-  tenant: Tenant,
-  { secrets }: Resources,
-  runtime: SharedState['options']['runtime'],
-): Promise<string | undefined> {
-  const { tls } = tenant.spec;
-  if (tls === undefined) return undefined;
-  if (tls.secretName !== undefined) return secrets.get(tls.secretName)?.data['ca.crt'];
-  const name = serverCertificate(tenant.metadata.name);
-  const needs = certificateNeeds([tenant], new Map()).filter((need) => need.name === name);
-  return (await runtime.ensureCertificates(needs)).get(name)?.ca;
 }
 
 /** Milliseconds until a tenant that does not answer is asked again, in case no event comes. */
@@ -198,6 +168,8 @@ function contextOf(
       const kept = before ?? { observedGeneration: 0, conditions: [] };
       await options.status.put(ref, { ...kept, ...status });
     },
+    secrets: resources.secrets,
+    fingerprint: options.fingerprint,
     credentials: () => {
       if (resource.kind !== 'User' && resource.kind !== 'AccessKey') {
         throw new Error(`a ${resource.kind} has no credentials`);
@@ -209,13 +181,15 @@ function contextOf(
 
 /** Answers the part of a status that stays when its conditions change. */
 function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
-  const { bucketName, policyName, accessKey, credentialsSecret, attached } = options.status.get(ref) ?? {};
+  const { bucketName, policyName, accessKey, credentialsSecret, attached, replicationTargets } =
+    options.status.get(ref) ?? {};
   return {
     ...(bucketName === undefined ? {} : { bucketName }),
     ...(policyName === undefined ? {} : { policyName }),
     ...(accessKey === undefined ? {} : { accessKey }),
     ...(credentialsSecret === undefined ? {} : { credentialsSecret }),
     ...(attached === undefined ? {} : { attached }),
+    ...(replicationTargets === undefined ? {} : { replicationTargets }),
   };
 }
 

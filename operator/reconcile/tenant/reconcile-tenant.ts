@@ -22,6 +22,7 @@ import { objectKey, type Resources } from '../resources.ts';
 import { isSettled } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
+import { reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
 import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
@@ -56,13 +57,14 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
       : await advance(rendered.desired, tenant, resources, gathered, secrets, shared);
   await shared.providers.forgetUnused(resources);
   await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
+  const tiers = await reconcileTiers(tenant, resources, shared);
   const again = recheckMs(gathered.certificates, now());
   if (again !== undefined) enqueue(ref, again);
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
   const refused = paused ? undefined : problem;
-  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, refused }, shared);
+  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, refused, tiers }, shared);
   noteKeyService(tenant, remembered, shared);
   if (problem !== undefined) enqueue(ref, proveRetryMs);
 }
@@ -226,6 +228,7 @@ async function publish(
     readonly waitingFor: string | undefined;
     /** The reason why the key service of the spec does not count. */
     readonly refused: Problem | undefined;
+    readonly tiers: TierStatus;
   },
   { options, keyServices, status }: SharedState,
 ): Promise<void> {
@@ -248,6 +251,7 @@ async function publish(
       waitingFor: outcome.waitingFor,
       keyService: kmsRef && keyServiceConditions(kmsRef.name, resources, { options, keyServices }),
       tls: tlsCondition(needs, certificates, options.now()),
+      tiers: outcome.tiers,
     },
   );
   const before = options.status.get(ref);
@@ -259,6 +263,7 @@ async function publish(
     // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
     ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
     ...certificateStatus(certificates),
+    ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
   });
 }
 

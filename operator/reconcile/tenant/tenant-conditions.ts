@@ -3,6 +3,7 @@ import { notReady, reconciling, rolloutBlocked, stalled, type ConditionUpdate } 
 import { blockerOf, workloadConditions, type Observation, type Problem } from '../workload-conditions.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { providerInvalid } from '../rollout.ts';
+import type { TierStatus } from './reconcile-tiers.ts';
 
 /** The state of the resources that a Tenant refers to. */
 export interface TenantContext {
@@ -15,6 +16,8 @@ export interface TenantContext {
   readonly waitingFor: string | undefined;
   readonly keyService: readonly ConditionUpdate[] | undefined;
   readonly tls: ConditionUpdate | undefined;
+  /** Undefined where tiers are not reconciled. */
+  readonly tiers?: Pick<TierStatus, 'condition' | 'passes'>;
 }
 
 /** Answers the conditions of a Tenant: those of its server, and those of the resources that it refers to. */
@@ -24,7 +27,9 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   const identity = identityCondition(tenant, around);
   const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionCondition(seen, around.keyService);
   const refused = blockerOf(seen) === undefined ? refusedProvider(tenant, around) : undefined;
-  const extra = [identity, encryption, around.tls, refused].filter((condition) => condition !== undefined);
+  const extra = [identity, encryption, around.tls, around.tiers?.condition, refused].filter(
+    (condition) => condition !== undefined,
+  );
   if (first.status === 'True' && identity?.status === 'False') {
     // The server serves, but not as the spec says. GitOps tools read that from Ready.
     return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
@@ -32,12 +37,21 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   if (around.tls?.status === 'False' && first.status === 'True') {
     return [notReady(around.tls.reason, around.tls.message), stalled(around.tls.reason, around.tls.message), ...extra];
   }
+  const tiers = first.status === 'True' ? tierConditions(around) : [];
+  if (tiers.length > 0) return [...tiers, ...extra];
   if (tenant.spec.paused && first.status === 'True') return [{ ...first, reason: 'Paused' }, ...rest, ...extra];
   if (around.waitingFor === undefined || rest.length > 0) return [first, ...rest, ...extra];
   const message = `waits for the check of IdentityProvider ${around.waitingFor}`;
   const held: ConditionUpdate =
     first.status === 'True' ? { type: 'Ready', status: 'Unknown', reason: 'CheckPending', message } : first;
   return [held, reconciling('CheckPending', message), ...extra];
+}
+
+/** Answers what tiers that are not as they should be make of Ready. */
+function tierConditions({ tiers }: TenantContext): readonly ConditionUpdate[] {
+  if (tiers?.condition?.status !== 'False') return [];
+  const { reason, message } = tiers.condition;
+  return [notReady(reason, message), tiers.passes ? reconciling(reason, message) : stalled(reason, message)];
 }
 
 function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {

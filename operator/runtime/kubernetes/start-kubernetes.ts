@@ -2,6 +2,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import type { Logger } from '../../../platform/logger.ts';
 import type { Connection } from '../../kube-client/connection.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
+import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
 import { EventRecorder } from '../../kube-client/events.ts';
 import { KubeError, type KubeObject } from '../../kube-client/kube-api.ts';
 import { KubeClient } from '../../kube-client/kube-client.ts';
@@ -126,6 +127,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       now,
     }),
     counters: metrics,
+    tiers: createTierController(),
     controllers: createControllers({
       onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;

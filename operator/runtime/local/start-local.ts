@@ -6,6 +6,7 @@ import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts'
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import type { Tenant } from '../../api/object.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
+import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
 import { connectKeyService, proveKeys } from '../../reconcile/key-service/prove-keys.ts';
 import { AcceptedProviders } from '../../reconcile/identity-provider/accepted-providers.ts';
 import { checkProvider } from '../../reconcile/identity-provider/check-provider.ts';
@@ -121,6 +122,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       enqueue: (ref, afterMs) => queue.add(objectKey(ref), afterMs),
       rolloutLimit: new RolloutLimit({ now }),
       controllers,
+      tiers: createTierController(),
       finalizer: {
         // The reader of the folder keeps removed resources.
         hold: () => Promise.resolve(),

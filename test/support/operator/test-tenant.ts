@@ -1,4 +1,4 @@
-import type { ManagedResource, Tenant } from '../../../operator/api/object.ts';
+import type { ManagedResource, Secret, Tenant } from '../../../operator/api/object.ts';
 import type {
   ManagedContext,
   ManagedStatus,
@@ -18,6 +18,7 @@ export function contextOf(
     readonly others?: readonly ManagedResource[];
     readonly status?: ManagedStatus;
     readonly secretKey?: string;
+    readonly secrets?: readonly Secret[];
   } = {},
 ): ManagedContext & {
   readonly remembered: ManagedStatus[];
@@ -28,6 +29,8 @@ export function contextOf(
     access,
     others: more.others ?? [],
     status: more.status ?? {},
+    secrets: new Map((more.secrets ?? []).map((secret) => [secret.name, secret])),
+    fingerprint: (value) => `fingerprint of ${value.length}`,
     remember: (status) => Promise.resolve(void remembered.push(status)),
     credentials: () => Promise.reject(new Error('no keys in this test')),
   };
@@ -82,6 +85,7 @@ export class TestTenant {
       readonly others?: readonly ManagedResource[];
       readonly status?: ManagedStatus;
       readonly secretKey?: string;
+      readonly secrets?: readonly Secret[];
     } = {},
   ) {
     this.changed.length = 0;

@@ -3,6 +3,7 @@ import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kub
 import type { KMSConfig, Tenant } from '../../../api/object.ts';
 import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
 import { affectedBy } from '../../../reconcile/affected-by.ts';
+import type { TierController } from '../../../reconcile/tenant/tier-controller.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
 import { setConflictCondition } from '../../../reconcile/set-conflict-condition.ts';
@@ -36,6 +37,7 @@ export interface NamespaceScopeOptions {
   readonly rolloutLimit: RolloutLimit;
   readonly counters: RolloutCounters;
   readonly controllers: ManagedControllers;
+  readonly tiers: TierController;
   readonly certificateTimes: CertificateTimes;
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
@@ -268,6 +270,7 @@ export class NamespaceScope {
       rolloutLimit: this.#options.rolloutLimit,
       counters: this.#options.counters,
       controllers: this.#options.controllers,
+      tiers: this.#options.tiers,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       proveKeys: (move) => {

@@ -2,6 +2,13 @@ import type { RuleCases, Spec } from './rule-case.ts';
 
 const bucket: Spec = { tenantRef: { name: 'demo' } };
 
+const target = { name: 'dr', endpoint: 'https://dr.example.com', bucket: 'copy', credentialsSecret: { name: 'dr' } };
+const replicated = (rules: readonly Spec[], more: Spec = { versioning: 'Enabled' }): Spec => ({
+  ...bucket,
+  ...more,
+  replication: { targets: [target], rules },
+});
+
 export const bucketCases: RuleCases = {
   kind: 'Bucket',
   plural: 'buckets',
@@ -15,11 +22,77 @@ export const bucketCases: RuleCases = {
         encryption: { algorithm: 'aws:kms', keyName: 'demo-reports' },
         policy: { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'] }] },
         tags: { team: 'storage' },
+        versioning: 'Enabled',
+        lifecycle: [
+          {
+            prefix: 'logs/',
+            tags: { keep: 'no' },
+            largerThan: '1Mi',
+            smallerThan: '10Gi',
+            expiration: { days: 30, allVersions: true },
+            noncurrentExpiration: { days: 7, keep: 3 },
+            transition: { days: 0, tier: 'COLD' },
+            noncurrentTransition: { days: 1, keep: 1, tier: 'COLD' },
+          },
+          { expiration: { date: '2030-01-31' } },
+          { expiration: { loneDeleteMarkers: true }, deleteMarkerDays: 5, abortUploadsDays: 1 },
+          { transition: { date: '2030-01-31', tier: 'COLD' }, noncurrentExpiration: { keep: 3 } },
+        ],
+        replication: {
+          targets: [{ ...target, region: 'eu-west-1', addressing: 'path', bandwidthLimit: '200M', disableProxy: true }],
+          rules: [
+            { target: 'dr', tags: { team: 'storage' } },
+            {
+              target: 'dr',
+              prefix: 'a/',
+              deleteMarkers: true,
+              deletes: true,
+              existingObjects: true,
+              replicaModifications: false,
+            },
+          ],
+        },
         deletionPolicy: 'Delete',
       },
     },
+    { title: 'no rules', spec: { ...bucket, lifecycle: [], replication: {} } },
   ],
   bad: [
+    {
+      title: 'a rule of lifecycle that does nothing',
+      spec: { ...bucket, lifecycle: [{ prefix: 'logs/' }] },
+      message: 'a rule of lifecycle needs at least one of expiration',
+    },
+    {
+      title: 'an expiration at two times',
+      spec: { ...bucket, lifecycle: [{ expiration: { days: 1, date: '2030-01-31' } }] },
+      message: 'expiration of a rule of lifecycle needs exactly one of days, date, loneDeleteMarkers',
+    },
+    {
+      title: 'a transition at no time',
+      spec: { ...bucket, lifecycle: [{ transition: { tier: 'COLD' } }] },
+      message: 'transition of a rule of lifecycle needs exactly one of days, date',
+    },
+    {
+      title: 'noncurrent versions at no time',
+      spec: { ...bucket, lifecycle: [{ noncurrentExpiration: {} }] },
+      message: 'noncurrentExpiration of a rule of lifecycle needs at least one of days, keep',
+    },
+    {
+      title: 'a rule for an unknown target',
+      spec: replicated([{ target: 'elsewhere' }]),
+      message: 'a rule of replication names a target that is none of replication.targets',
+    },
+    {
+      title: 'delete markers by tag',
+      spec: replicated([{ target: 'dr', tags: { a: 'b' }, deleteMarkers: true }]),
+      message: 'a rule of replication with tags cannot have deleteMarkers',
+    },
+    {
+      title: 'replication without versions',
+      spec: replicated([{ target: 'dr' }], {}),
+      message: 'replication.targets need versioning: Enabled',
+    },
     {
       title: 'a key for SSE-S3',
       spec: { ...bucket, encryption: { algorithm: 'AES256', keyName: 'first' } },

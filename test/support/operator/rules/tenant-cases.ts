@@ -23,6 +23,13 @@ export const sharedStores: Readonly<Record<string, Spec>> = {
 
 /** The least in a cluster, where a volume needs a size. */
 const sized: Spec = { storage: { size: '10Gi' } };
+const tier = {
+  name: 'COLD',
+  type: 'minio',
+  endpoint: 'https://s3.example.com',
+  bucket: 'cold',
+  credentialsSecret: { name: 'cold' },
+};
 const encrypted: Spec = { ...sized, kmsConfigRef: { name: 'keys' } };
 
 export const tenantCases: RuleCases = {
@@ -48,6 +55,10 @@ export const tenantCases: RuleCases = {
           { name: 'SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM', value: 'https://siem.example.com' },
           { name: 'SVC_KMS_KEYSVC_KEY_PASSWORD', valueFrom: { secretKeyRef: { name: 'x', key: 'y' } } },
           { name: 'SVC_LOG_LEVEL', valueFrom: { configMapKeyRef: { name: 'x.y', key: 'level' } } },
+        ],
+        tiers: [
+          { ...tier, prefix: 'demo', region: 'eu-west-1', storageClass: 'STANDARD_IA' },
+          { name: 'AWS', type: 's3', bucket: 'cold', credentialsSecret: { name: 'cold' } },
         ],
         addresses: { s3: { host: '0.0.0.0', port: 9100 }, console: { port: 9190 } },
         storage: { size: '10Gi', storageClassName: 'fast', accessMode: 'ReadWriteOncePod' },
@@ -83,6 +94,16 @@ export const tenantCases: RuleCases = {
     { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
   ],
   bad: [
+    {
+      title: 'a tier without an address',
+      spec: { ...sized, tiers: [{ ...tier, endpoint: undefined }] },
+      message: 'a tier of the type minio needs an endpoint',
+    },
+    {
+      title: 'a tier with the name of a storage class',
+      spec: { ...sized, tiers: [{ ...tier, name: 'STANDARD' }] },
+      message: 'STANDARD, REDUCED_REDUNDANCY and RRS are no names of tiers',
+    },
     ...badImages({}),
     {
       title: 'a setting without a value',
@@ -208,6 +229,12 @@ export const tenantCases: RuleCases = {
     },
   ],
   badChanges: [
+    {
+      title: 'a tier elsewhere',
+      from: { ...sized, tiers: [tier] },
+      to: { ...sized, tiers: [{ ...tier, bucket: 'colder' }] },
+      message: 'type, endpoint, bucket and prefix of a tier may not change',
+    },
     { title: 'encryption taken away', from: encrypted, to: sized, message: 'kmsConfigRef cannot be removed' },
     {
       title: 'records elsewhere',

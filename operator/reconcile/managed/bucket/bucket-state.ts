@@ -1,9 +1,10 @@
-import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
-import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
-import type { Tags } from '../../../protocol/s3/tagging.ts';
-import type { BucketSpec } from '../../api/bucket.ts';
-import type { Json } from '../../runtime/contract/workload.ts';
-import { sameDocument } from './create-controller.ts';
+import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
+import type { NotificationRule } from '../../../../protocol/s3/bucket-notification.ts';
+import type { Tags } from '../../../../protocol/s3/tagging.ts';
+import type { BucketSpec } from '../../../api/bucket.ts';
+import type { Json } from '../../../runtime/contract/workload.ts';
+import { sameDocument } from '../create-controller.ts';
+import { type ComparableLifecycleRule, wantedLifecycle } from './lifecycle-rules.ts';
 
 /** The part of a bucket that a Bucket resource decides, wanted or found. An undefined field is absent. */
 export interface BucketState {
@@ -12,18 +13,25 @@ export interface BucketState {
   readonly tags: Tags;
   /** Undefined where the resource leaves the rules alone. */
   readonly notifications?: readonly BucketNotification[] | undefined;
+  readonly versioning?: BucketVersioning | undefined;
+  readonly lifecycle?: readonly ComparableLifecycleRule[] | undefined;
 }
+
+export type BucketVersioning = NonNullable<BucketSpec['versioning']>;
 
 /** A rule without its id, which is no part of what it does. */
 export type BucketNotification = Pick<NotificationRule, 'target' | 'events' | 'prefix' | 'suffix'>;
 
 /** The bucket loses settings that the resource leaves out: a policy that was taken out of the resource must not live on. */
-export function wantedState({ encryption, policy, tags, notifications }: BucketSpec): BucketState {
+export function wantedState(spec: BucketSpec): BucketState {
+  const { encryption, policy, tags, notifications, versioning, lifecycle } = spec;
   return {
     encryption: encryption === undefined ? undefined : encryptionRule(encryption),
     policy,
     tags: tags ?? {},
     ...(notifications !== undefined && { notifications: comparableRules(notifications) }),
+    ...(versioning !== undefined && { versioning }),
+    ...(lifecycle !== undefined && { lifecycle: wantedLifecycle(lifecycle) }),
   };
 }
 
@@ -52,6 +60,8 @@ export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'policy'; readonly to: Json | undefined }
   | { readonly kind: 'tags'; readonly to: Tags }
   | { readonly kind: 'notifications'; readonly to: readonly BucketNotification[] }
+  | { readonly kind: 'versioning'; readonly to: BucketVersioning }
+  | { readonly kind: 'lifecycle'; readonly to: readonly ComparableLifecycleRule[] }
 );
 
 /** Answers the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
@@ -59,6 +69,11 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
   const now: BucketState = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];
   if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
+  const { versioning, lifecycle } = wanted;
+  if (versioning !== undefined && versioning !== now.versioning) {
+    const difference = `versioning is ${now.versioning ?? 'off'} and should be ${versioning}`;
+    changes.push({ kind: 'versioning', to: versioning, difference });
+  }
   // The encryption comes before the policy, so that no user whom the policy lets in writes plain bodies.
   if (!sameDocument(wanted.encryption, now.encryption)) {
     const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(wanted.encryption)}`;
@@ -79,7 +94,19 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
       difference: `notifications differ: they should go to ${targets}`,
     });
   }
+  if (lifecycle !== undefined && !sameDocument(lifecycle, now.lifecycle ?? [])) {
+    const difference = `lifecycle differs: there should be ${countOf(lifecycle.length)}, and there ${isAre(now.lifecycle?.length ?? 0)}`;
+    changes.push({ kind: 'lifecycle', to: lifecycle, difference });
+  }
   return changes;
+}
+
+function countOf(rules: number): string {
+  return rules === 0 ? 'no rule' : `${rules} rule${rules === 1 ? '' : 's'}`;
+}
+
+function isAre(rules: number): string {
+  return `${rules === 1 ? 'is' : 'are'} ${rules === 0 ? 'none' : rules}`;
 }
 
 function describeEncryption(rule: BucketEncryptionRule | undefined): string {

@@ -1,10 +1,11 @@
-import { TenantError } from './signed-request.ts';
-import { ResourceError } from '../../api/resource-error.ts';
-import type { Bucket } from '../../api/object.ts';
-import { createController, type ControllerOptions } from './create-controller.ts';
-import { endpointOf } from './signed-request.ts';
-import type { ManagedContext, ManagedController } from './controller.ts';
+import { TenantError } from '../signed-request.ts';
+import { ResourceError } from '../../../api/resource-error.ts';
+import type { Bucket } from '../../../api/object.ts';
+import { createController, type ControllerOptions } from '../create-controller.ts';
+import { endpointOf } from '../signed-request.ts';
+import type { ManagedContext, ManagedController } from '../controller.ts';
 import { createBucketClient } from './bucket-client.ts';
+import { replicationChanges } from './replication-changes.ts';
 import { wantedState, diffBucket } from './bucket-state.ts';
 
 /** Makes buckets of tenants what their Bucket resources say, by the tenant's S3 API. */
@@ -16,11 +17,23 @@ export function createBucketController(options: ControllerOptions = {}): Managed
       async changes(bucket, context, now) {
         const client = clientOf(bucket, context, now);
         const wanted = wantedState(bucket.spec);
-        const found = await client.find({ notifications: wanted.notifications !== undefined });
-        return diffBucket(wanted, found).map((change) => ({
-          difference: change.difference,
-          make: () => client.make(change),
-        }));
+        const found = await client.find({
+          notifications: wanted.notifications !== undefined,
+          versioning: wanted.versioning !== undefined,
+          lifecycle: wanted.lifecycle !== undefined,
+        });
+        return [
+          ...diffBucket(wanted, found).map((change) => ({
+            difference: change.difference,
+            make: () => client.make(change),
+          })),
+          ...(await replicationChanges(
+            bucket.spec,
+            { client, bucket: bucketNameOf(bucket), isNew: found === undefined },
+            context,
+            now,
+          )),
+        ];
       },
 
       status: (bucket) => ({ bucketName: bucketNameOf(bucket) }),

@@ -1,10 +1,23 @@
-import { readErrorDocument } from '../../../protocol/s3/responses.ts';
-import { exchange, TenantError, type TenantEndpoint } from './signed-request.ts';
-import { parseBucketEncryption, writeBucketEncryption } from '../../../protocol/s3/bucket-encryption.ts';
-import { parseNotification, writeNotification } from '../../../protocol/s3/bucket-notification.ts';
-import { parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
-import type { Json } from '../../runtime/contract/workload.ts';
-import { type BucketChange, type BucketNotification, type BucketState, comparableRules } from './bucket-state.ts';
+import { readErrorDocument } from '../../../../protocol/s3/responses.ts';
+import { exchange, TenantError, type TenantEndpoint } from '../signed-request.ts';
+import { parseBucketEncryption, writeBucketEncryption } from '../../../../protocol/s3/bucket-encryption.ts';
+import { parseNotification, writeNotification } from '../../../../protocol/s3/bucket-notification.ts';
+import {
+  type ReplicationConfiguration,
+  parseReplication,
+  writeReplication,
+} from '../../../../protocol/s3/bucket-replication.ts';
+import { parseLifecycle, writeLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { parseTagging, writeTagging } from '../../../../protocol/s3/tagging.ts';
+import type { Json } from '../../../runtime/contract/workload.ts';
+import {
+  type BucketChange,
+  type BucketNotification,
+  type BucketState,
+  type BucketVersioning,
+  comparableRules,
+} from './bucket-state.ts';
+import { comparableLifecycle } from './lifecycle-rules.ts';
 
 interface S3Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
@@ -43,11 +56,20 @@ async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, 
   throw new TenantError(document?.code ?? `HTTP ${status}`, status, document?.message ?? `status ${status}`);
 }
 
+interface Asked {
+  readonly notifications: boolean;
+  readonly versioning: boolean;
+  readonly lifecycle: boolean;
+}
+
 /** A client for one bucket of one tenant. Every method errors with `TenantError`. */
-interface BucketClient {
-  /** Answers undefined when the bucket does not exist. Notifications are read where they are asked for. */
-  find(asked: { readonly notifications: boolean }): Promise<BucketState | undefined>;
+export interface BucketClient {
+  /** Answers undefined when the bucket does not exist. What a resource may leave alone is read where it is asked for. */
+  find(asked: Asked): Promise<BucketState | undefined>;
   make(change: BucketChange): Promise<void>;
+  /** Answers a configuration without rules where there is none. */
+  findReplication(): Promise<ReplicationConfiguration>;
+  setReplication(configuration: ReplicationConfiguration): Promise<void>;
   /** Resolves also when the bucket does not exist. Errors with the code `BucketNotEmpty`. */
   delete(): Promise<void>;
 }
@@ -75,16 +97,25 @@ export function createBucketClient(
   };
 
   return {
-    async find({ notifications: asksRules }) {
+    async find(asked) {
       // HEAD is not used, since its errors have no code.
       if ((await unless('NoSuchBucket', send('GET', 'location'))) === undefined) return undefined;
-      const [encryption, policy, tags, rules] = await Promise.all([
+      const [encryption, policy, tags, rules, versioning, lifecycle] = await Promise.all([
         read('encryption', 'ServerSideEncryptionConfigurationNotFoundError', parseBucketEncryption),
         read('policy', 'NoSuchBucketPolicy', (text) => JSON.parse(text) as Json),
         read('tagging', 'NoSuchTagSet', parseTagging),
-        asksRules ? send('GET', 'notification').then(readRules) : undefined,
+        asked.notifications ? send('GET', 'notification').then(readRules) : undefined,
+        asked.versioning ? send('GET', 'versioning').then(readVersioning) : undefined,
+        asked.lifecycle ? read('lifecycle', 'NoSuchLifecycleConfiguration', parseLifecycle) : undefined,
       ]);
-      return { encryption, policy, tags: tags ?? {}, ...(rules && { notifications: rules }) };
+      return {
+        encryption,
+        policy,
+        tags: tags ?? {},
+        ...(rules && { notifications: rules }),
+        ...(versioning && { versioning }),
+        ...(lifecycle && { lifecycle: comparableLifecycle(lifecycle) }),
+      };
     },
 
     async make(change) {
@@ -104,9 +135,31 @@ export function createBucketClient(
         case 'notifications':
           await send('PUT', 'notification', writeRules(change.to));
           return;
+        case 'versioning':
+          await send(
+            'PUT',
+            'versioning',
+            `<VersioningConfiguration><Status>${change.to}</Status></VersioningConfiguration>`,
+          );
+          return;
+        case 'lifecycle':
+          await put('lifecycle', change.to.length === 0 ? undefined : change.to, (rules) =>
+            // The ids say which rules the operator made.
+            writeLifecycle(rules.map((rule, at) => ({ ...rule, id: `operator-${at + 1}` }))),
+          );
+          return;
         default:
           change satisfies never;
       }
+    },
+
+    async findReplication() {
+      const found = await read('replication', 'ReplicationConfigurationNotFoundError', parseReplication);
+      return found ?? { rules: [] };
+    },
+
+    async setReplication(configuration) {
+      await put('replication', configuration.rules.length === 0 ? undefined : configuration, writeReplication);
     },
 
     async delete() {
@@ -117,6 +170,11 @@ export function createBucketClient(
   async function put<T>(subresource: string, to: T | undefined, write: (value: T) => string): Promise<void> {
     await (to === undefined ? send('DELETE', subresource) : send('PUT', subresource, write(to)));
   }
+}
+
+function readVersioning(text: string): BucketVersioning | undefined {
+  const [, status] = /<Status>(Enabled|Suspended)<\/Status>/.exec(text) ?? [];
+  return status as BucketVersioning | undefined;
 }
 
 function readRules(text: string): readonly BucketNotification[] {

@@ -10,13 +10,13 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../../test/support/process/free-port.ts';
-import { refusal, s3Client } from '../../../test/support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../../../test/support/server/start-server.ts';
-import type { BucketSpec } from '../../api/bucket.ts';
-import type { Bucket, Tenant } from '../../api/object.ts';
-import { contextOf } from '../../../test/support/operator/test-tenant.ts';
-import type { TenantAccess } from './controller.ts';
+import { freePort } from '../../../../test/support/process/free-port.ts';
+import { refusal, s3Client } from '../../../../test/support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../../../test/support/server/start-server.ts';
+import type { BucketSpec } from '../../../api/bucket.ts';
+import type { Bucket, Tenant } from '../../../api/object.ts';
+import { contextOf } from '../../../../test/support/operator/test-tenant.ts';
+import type { TenantAccess } from '../controller.ts';
 import { createBucketController } from './bucket-controller.ts';
 
 let server: RunningServer;
