@@ -17,7 +17,6 @@ describe('what Coffer does not have', () => {
     ['POST', 'rebalance/start'],
     ['PUT', 'site-replication/add'],
     ['POST', 'force-unlock?paths=a'],
-    ['POST', 'replication/diff?bucket=b'],
     ['POST', 'speedtest/net'],
     ['POST', 'speedtest/site'],
     ['POST', 'update?updateURL='],

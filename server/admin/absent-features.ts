@@ -35,11 +35,6 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
     'Coffer does not replicate sites; several servers over one PostgreSQL database are one site.',
   ],
   ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
-  [
-    'replication/.*',
-    'admin:ReplicationDiff',
-    'Coffer does not list what waits for replication: "mc replicate status" counts it, and x-amz-replication-status of an object says what became of it.',
-  ],
   ['update', 'admin:ServerUpdate', 'Coffer is updated by its image or package, which the operator rolls.'],
 ];
 

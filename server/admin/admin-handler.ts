@@ -25,7 +25,8 @@ import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './access-keys/service-accounts.ts';
 import type { AdminServices } from '../administration/services.ts';
-import { remoteTargetRoutes } from './remote-targets.ts';
+import { backlogRoutes } from './replication/backlog.ts';
+import { remoteTargetRoutes } from './replication/remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
 import { tierRoutes } from './tiers.ts';
 import { healthRoutes } from './support/health-report.ts';
@@ -92,6 +93,7 @@ export const routes: readonly Route[] = [
   ...quotaRoutes,
   ...notificationRoutes,
   ...remoteTargetRoutes,
+  ...backlogRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,

@@ -40,6 +40,7 @@ export interface AdminServices {
   readonly notifications?: () => Promise<readonly NotificationQueue[]>;
   /** The remote targets of replication. */
   readonly remoteTargets?: RemoteTargets;
+  readonly replicationBacklog?: ReplicationBacklog;
   readonly tiers?: Tiers;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
@@ -141,6 +142,32 @@ export interface RemoteTargets {
     fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy')[],
   ): Promise<string>;
   remove(bucket: string, arn: string): Promise<void>;
+}
+
+/** A version, or the removal of one, that a target has not got. */
+export interface BacklogEntry {
+  readonly key: string;
+  readonly versionId: string;
+  readonly deleteMarker: boolean;
+  /** The time of the version, or that of its removal, in milliseconds since 1970. */
+  readonly modified: number;
+  readonly removal: boolean;
+  readonly status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'REPLICA';
+  /** The status at each target by its ARN. */
+  readonly targets: Readonly<Record<string, BacklogEntry['status']>>;
+  /** The last failure of the queue. */
+  readonly error?: string;
+}
+
+/** Lists what is not replicated yet. Errors are `S3Error`s. */
+export interface ReplicationBacklog {
+  /** `arn` is the only target, or empty. `show: 'all'` lists what is replicated too. */
+  list(asked: {
+    readonly bucket: string;
+    readonly prefix: string;
+    readonly arn: string;
+    readonly show: 'failed' | 'waiting' | 'all';
+  }): Promise<(signal: AbortSignal) => AsyncIterable<readonly BacklogEntry[]>>;
 }
 
 /** A bucket of another server to which bodies move. `server/tiering` keeps it. */

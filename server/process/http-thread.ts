@@ -349,6 +349,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       support: openSupport(options, services, { ...known, live: () => known.replicas().live }),
       stopping: known.stopping,
       remoteTargets: replications.targets,
+      replicationBacklog: replications.backlog,
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
     }),
   };

@@ -54,6 +54,7 @@ export async function openConsole(
     ...adminServices(options, services, { ...known, log }),
     others,
     remoteTargets: replications.targets,
+    replicationBacklog: replications.backlog,
     support: openSupport(options, services, known),
   };
   const operations = openOperations(options, services, { ...known, administration }, log);

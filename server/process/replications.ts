@@ -1,5 +1,6 @@
 import { BucketReplications } from '../replication/bucket-replications.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
+import { replicationBacklog } from '../replication/replication-backlog.ts';
 import { replicationMetrics, replicationMetricsV2, resyncView } from '../replication/replication-views.ts';
 import { TargetAdministration } from '../replication/target-administration.ts';
 import type { AdminServices } from '../administration/services.ts';
@@ -10,12 +11,17 @@ import type { Services } from './services.ts';
 export function openReplications(
   { stores, sealed, objects }: Pick<Services, 'stores' | 'sealed' | 'objects'>,
   startedAt: number,
-): { readonly s3: Replications; readonly targets: NonNullable<AdminServices['remoteTargets']> } {
+): {
+  readonly s3: Replications;
+  readonly targets: NonNullable<AdminServices['remoteTargets']>;
+  readonly backlog: NonNullable<AdminServices['replicationBacklog']>;
+} {
   const { records } = stores;
   const targets = new RemoteTargets(sealed);
   const replications = new BucketReplications({ targets, records, objects });
   return {
     targets: new TargetAdministration({ targets, records, objects }),
+    backlog: { list: (asked) => replicationBacklog({ targets, records, objects }, asked) },
     s3: {
       put: (bucket, configuration) => replications.put(bucket, configuration),
       remove: (bucket) => replications.remove(bucket),

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { versionsOf } from '../replication/replicated-buckets.ts';
+import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startMinio } from '../support/server/start-minio.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
@@ -67,6 +68,27 @@ describe('replication to a real MinIO, set up by stock mc', { timeout: 60_000 },
     expect(replica.ReplicationStatus).toBe('REPLICA');
     await here.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
     await expect.poll(() => versionsOf(there, Bucket), wait).toEqual(await versionsOf(here, Bucket));
+  });
+
+  it('lists what is not replicated, by stock mc and by coffer', async () => {
+    const backlog = 'backlog';
+    for (const alias of ['c', 'm']) await mc.run('mb', '--with-versioning', `${alias}/${backlog}`);
+    const { host } = new URL(theirs.url);
+    const remote = `http://${theirs.accessKey}:${theirs.secretKey}@${host}/${backlog}`;
+    await mc.run('replicate', 'add', `c/${backlog}`, '--remote-bucket', remote);
+    await mc.run('rb', '--force', `m/${backlog}`);
+    const { VersionId } = await here.send(new PutObjectCommand({ Bucket: backlog, Key: 'a b/ä', Body: 'x' }));
+    await expect
+      .poll(async () => JSON.stringify(await mc.run('replicate', 'backlog', `c/${backlog}`)), wait)
+      .toContain(VersionId);
+    const [waiting] = await mc.run('replicate', 'backlog', '--full', `c/${backlog}`);
+    expect(JSON.stringify(waiting)).toContain(VersionId);
+    expect(JSON.stringify(waiting)).toContain('"rStatus":"FAILED"');
+    expect(await mc.run('replicate', 'backlog', '--full', `c/${backlog}/other`)).toEqual([]);
+    const at = ['--config-dir', join(folder, 'coffer')];
+    await runCoffer([...at, 'alias', 'set', 'c', ours.s3, ours.accessKey, ours.secretKey]);
+    const shown = await runCoffer([...at, '--json', 'replicate', 'backlog', `c/${backlog}`]);
+    expect(shown.stdout.toString()).toContain(VersionId);
   });
 
   it('shows its status, and is removed', async () => {

@@ -1,5 +1,13 @@
 import type { Acl } from '../../../protocol/s3/acl.ts';
-import type { Checksum, ObjectEncryption, ObjectHeaders, ObjectInfo, ObjectLock, ObjectTags } from './objects.ts';
+import type {
+  Checksum,
+  ObjectEncryption,
+  ObjectHeaders,
+  ObjectInfo,
+  ObjectLock,
+  ObjectTags,
+  ReplicationState,
+} from './objects.ts';
 
 export interface ListObjects {
   readonly bucket: string;
@@ -60,6 +68,8 @@ export interface ListObjectVersions {
   readonly limit: number;
   /** True where the versions come with `details`. Delete markers have none. */
   readonly details?: boolean | undefined;
+  /** True where versions and delete markers come with their `replication`. */
+  readonly replication?: boolean | undefined;
 }
 
 export interface ListedVersion extends ListedObject {
@@ -68,6 +78,7 @@ export interface ListedVersion extends ListedObject {
   /** True for the current version of the key. */
   readonly isLatest: boolean;
   readonly deleteMarker: boolean;
+  readonly replication?: ReplicationState;
 }
 
 export interface VersionListing {

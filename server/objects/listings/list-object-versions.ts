@@ -192,7 +192,7 @@ function endOfPart(bytes: Buffer): number {
 
 /** Yields versions in their order, and the names of common prefixes. */
 async function* listed(
-  { bucket, details }: ListObjectVersions,
+  { bucket, details, replication }: ListObjectVersions,
   { nullVersion }: Start,
   cursors: readonly Cursor[],
   sealed: SealedEtags,
@@ -200,7 +200,11 @@ async function* listed(
   // The null version of a key, which the table has before the others: it waits for its place of time.
   let waiting = nullVersion && {
     place: prefixOf(nullVersion.key),
-    version: decodeListedVersion(nullVersion.value, { bucket, key: nullVersion.key, isLatest: false, details }, sealed),
+    version: decodeListedVersion(
+      nullVersion.value,
+      { bucket, key: nullVersion.key, isLatest: false, details, replication },
+      sealed,
+    ),
   };
   for await (const { item, place, isLatest } of merged(cursors)) {
     if (waiting !== undefined && !waiting.place.equals(place)) {
@@ -212,7 +216,7 @@ async function* listed(
       continue;
     }
     const key = String(decodePrefix(place)[0]);
-    const version = decodeListedVersion(item.value, { bucket, key, isLatest, details }, sealed);
+    const version = decodeListedVersion(item.value, { bucket, key, isLatest, details, replication }, sealed);
     if (!isLatest && version.versionId === NULL_VERSION) {
       waiting = { place: Buffer.from(place), version };
       continue;

@@ -48,13 +48,17 @@ export function detailsOf(value: Buffer, bucket: string, key: string): ListedDet
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */
 export function decodeListedVersion(
   value: Buffer,
-  { bucket, key, isLatest, details }: ListedPlace,
+  { bucket, key, isLatest, details, replication }: ListedPlace,
   sealed: SealedEtags,
 ): ListedVersion {
   const listed = decodeListed(value, bucket, key, sealed);
   const { versionId, deleteMarker } = versionOf(value, bucket, key);
   // `sealed` keeps the listed object itself, to set its ETag later.
   const version = Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
+  if (replication === true) {
+    const state = decodeObject(value, bucket, key).replication;
+    if (state !== undefined) Object.assign(version, { replication: state });
+  }
   return details === true && !deleteMarker
     ? Object.assign(version, { details: detailsOf(value, bucket, key) })
     : version;
@@ -65,6 +69,7 @@ interface ListedPlace {
   readonly key: string;
   readonly isLatest: boolean;
   readonly details: boolean | undefined;
+  readonly replication: boolean | undefined;
 }
 
 function versionOf(value: Buffer, bucket: string, key: string) {

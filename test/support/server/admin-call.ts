@@ -10,7 +10,7 @@ interface AdminReply {
 
 /**
  * A call of the admin API as `mc` makes it: signed, and with a body encrypted under the caller's secret key, unless it is bytes. A path
- * without `/` is below `/minio/admin/v3/`.
+ * without `/` is below `/minio/admin/v3/`. Lines of JSON are answered as a list.
  */
 export async function adminCall(
   server: string,
@@ -40,5 +40,9 @@ export async function adminCall(
   const bytes = Buffer.from(await answer.arrayBuffer());
   const sealed = answer.headers.get('content-type') === 'application/octet-stream';
   const text = (sealed ? await decryptPayload(keys.secretKey, bytes) : bytes).toString();
+  if (answer.headers.get('content-type') === 'application/x-ndjson') {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    return { status: answer.status, value: lines.map((line) => JSON.parse(line) as unknown) };
+  }
   return { status: answer.status, value: text === '' ? undefined : (JSON.parse(text) as unknown) };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { bucketNameProblem } from '../../protocol/s3/names.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../administration/services.ts';
-import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from './call.ts';
+import { bucketNameProblem } from '../../../protocol/s3/names.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../../administration/services.ts';
+import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 
 /** The remote targets of replication: the calls of `mc admin bucket remote` and `mc replicate`. */
 export const remoteTargetRoutes: readonly Route[] = [

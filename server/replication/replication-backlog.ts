@@ -1,0 +1,154 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ListedVersion, ObjectLayer, ReplicationStatus } from '../objects/object-layer.ts';
+import { decodeReplication, replicationQueue } from '../objects/replication/queue-replication.ts';
+import { readState } from '../outbox/queue-state.ts';
+import { within } from '../store/keys.ts';
+import { type RecordStore, scanPages } from '../store/record-store.ts';
+import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
+
+/** A version, or the removal of one, that a target has not got. */
+interface BacklogEntry {
+  readonly key: string;
+  /** 32 hexadecimal digits, or `null`. */
+  readonly versionId: string;
+  readonly deleteMarker: boolean;
+  /** The time of the version, or that of its removal, in milliseconds since 1970. */
+  readonly modified: number;
+  readonly removal: boolean;
+  readonly status: ReplicationStatus;
+  /** The status at each target by its ARN. */
+  readonly targets: Readonly<Record<string, ReplicationStatus>>;
+  /** The last failure of the queue. */
+  readonly error?: string;
+}
+
+interface AskedBacklog {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** The ARN of the only target; empty for all. */
+  readonly arn: string;
+  /** `failed`: what failed. `waiting`: all that waits. `all`: what is replicated too. */
+  readonly show: 'failed' | 'waiting' | 'all';
+}
+
+interface BacklogOptions {
+  readonly targets: Pick<RemoteTargets, 'ofBucket'>;
+  readonly records: RecordStore;
+  readonly objects: Pick<ObjectLayer, 'getBucketReplication' | 'listObjectVersions'>;
+}
+
+const pageSize = 500;
+
+/**
+ * Lists what the targets of a bucket have not got, in batches: its versions in their order, then removals of versions that wait in a
+ * queue. It reads every version, since no index names those that wait.
+ *
+ * @throws S3Error ReplicationConfigurationNotFoundError, NoSuchBucket, and InvalidRequest for an ARN of no target
+ */
+export async function replicationBacklog(
+  options: BacklogOptions,
+  asked: AskedBacklog,
+): Promise<(signal: AbortSignal) => AsyncGenerator<readonly BacklogEntry[]>> {
+  const { targets, objects } = options;
+  const { bucket, arn } = asked;
+  if ((await objects.getBucketReplication(bucket)) === undefined) {
+    throw new S3Error('ReplicationConfigurationNotFoundError');
+  }
+  const stored = (await targets.ofBucket(bucket)).filter(({ target }) => arn === '' || target.arn === arn);
+  if (stored.length === 0 && arn !== '') {
+    throw new S3Error('InvalidRequest', `The bucket has no remote target ${arn.slice(0, 256)}.`);
+  }
+  return async function* list(signal) {
+    const errors = await failures(options.records, stored);
+    yield* waitingVersions(options, asked, stored, errors, signal);
+    yield* waitingRemovals(options.records, asked, stored, errors, signal);
+  };
+}
+
+/** Reads the last failure of each queue, by the id of its target. */
+async function failures(records: RecordStore, stored: readonly StoredTarget[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const { id } of stored) {
+    const error = (await readState(records, replicationQueue(id)))?.failure?.error;
+    if (error !== undefined) found.set(id, error);
+  }
+  return found;
+}
+
+async function* waitingVersions(
+  { objects }: BacklogOptions,
+  { bucket, prefix, show }: AskedBacklog,
+  stored: readonly StoredTarget[],
+  errors: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly BacklogEntry[]> {
+  let from: { readonly key: string; readonly versionId?: string } | undefined;
+  do {
+    if (signal.aborted) return;
+    const { versions, next } = await objects.listObjectVersions({
+      bucket,
+      prefix,
+      delimiter: '',
+      keyMarker: from?.key ?? '',
+      versionIdMarker: from?.versionId,
+      limit: pageSize,
+      replication: true,
+    });
+    const entries = versions.flatMap((version) => versionEntry(version, stored, errors, show) ?? []);
+    if (entries.length > 0) yield entries;
+    from = next;
+  } while (from !== undefined);
+}
+
+function versionEntry(
+  { key, versionId, deleteMarker, modified, replication }: ListedVersion,
+  stored: readonly StoredTarget[],
+  errors: ReadonlyMap<string, string>,
+  show: AskedBacklog['show'],
+): BacklogEntry | undefined {
+  if (replication === undefined) return undefined;
+  const { status, waiting = [] } = replication;
+  if (show === 'failed' && status !== 'FAILED') return undefined;
+  const ofTargets = stored.filter(({ id }) => waiting.includes(id));
+  if (ofTargets.length === 0 && show !== 'all') return undefined;
+  // A replica whose tags or lock were changed here waits too.
+  const atTarget = status === 'FAILED' ? 'FAILED' : 'PENDING';
+  const shown = show === 'all' && status !== 'REPLICA' ? stored : ofTargets;
+  const targets = Object.fromEntries(
+    shown.map((one) => [one.target.arn, ofTargets.includes(one) ? atTarget : 'COMPLETED'] as const),
+  );
+  const error = errorOf(ofTargets, errors);
+  return { key, versionId, deleteMarker, modified, removal: false, status, targets, ...error };
+}
+
+function errorOf(stored: readonly StoredTarget[], errors: ReadonlyMap<string, string>): { readonly error?: string } {
+  const error = stored.map(({ id }) => errors.get(id)).find((text) => text !== undefined);
+  return error === undefined ? {} : { error };
+}
+
+/** A version that was removed has no record any more. */
+async function* waitingRemovals(
+  records: RecordStore,
+  { prefix, show }: AskedBacklog,
+  stored: readonly StoredTarget[],
+  errors: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly BacklogEntry[]> {
+  for (const { id, target } of stored) {
+    const hasFailed = errors.has(id);
+    if (show === 'failed' && !hasFailed) continue;
+    const status = hasFailed ? 'FAILED' : 'PENDING';
+    for await (const page of scanPages(records, within('outbox', replicationQueue(id)))) {
+      if (signal.aborted) return;
+      const entries = page.flatMap((item): readonly BacklogEntry[] => {
+        if (item.kind !== 'entry') return [];
+        const { kind, key, versionId, time } = decodeReplication(item);
+        if (kind !== 'removal' || !key.startsWith(prefix)) return [];
+        const targets = { [target.arn]: status } as const;
+        const version = { key, versionId, deleteMarker: false, modified: time };
+        return [{ ...version, removal: true, status, targets, ...errorOf([{ id, target } as StoredTarget], errors) }];
+      });
+      if (entries.length > 0) yield entries;
+    }
+  }
+}
