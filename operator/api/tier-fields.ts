@@ -9,22 +9,31 @@ const tier = z.strictObject({
     .max(64)
     .regex(/^[A-Z0-9][A-Z0-9._-]*$/)
     .describe('Name in lifecycle rules, in capital letters. It is the storage class of what is there.'),
-  type: z.enum(['s3', 'minio']).describe('s3: AWS or another S3. minio: MinIO or Coffer.'),
+  type: z
+    .enum(['s3', 'minio', 'azure'])
+    .describe('s3: AWS or another S3. minio: MinIO or Coffer. azure: Azure Blob Storage.'),
   endpoint: z
     .string()
     .max(270)
     .regex(/^https?:\/\/([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$/)
     .optional()
-    .describe('Address, https://HOST or https://HOST:PORT; that of AWS without it, for s3 alone.'),
-  bucket: z.string().min(3).max(63).describe('Its bucket.'),
+    .describe('Address, https://HOST or https://HOST:PORT; that of AWS or of the account of Azure without it.'),
+  bucket: z.string().min(3).max(63).describe('Its bucket, or container.'),
   prefix: z
     .string()
     .max(512)
     .optional()
     .describe('What the keys in it begin with. It is empty when the tier is added.'),
   region: z.string().min(1).max(64).optional().describe('Its region.'),
-  storageClass: z.string().min(1).max(64).optional().describe('Storage class of what is written there.'),
-  credentialsSecret: secretRef.describe('Secret with the keys accessKey and secretKey.'),
+  storageClass: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Storage class of what is written there; Hot, Cool or Cold at Azure.'),
+  credentialsSecret: secretRef.describe(
+    'Secret with the keys accessKey and secretKey; at Azure with accountName and accountKey.',
+  ),
 });
 export type TierSpec = z.output<typeof tier>;
 
@@ -45,8 +54,8 @@ export const tierRules: readonly Rule<Fields>[] = [
   {
     field: 'spec.tiers',
     message: 'a tier of the type minio needs an endpoint',
-    cel: "!has(self.tiers) || self.tiers.all(t, has(t.endpoint) || t.type == 's3')",
-    holds: ({ tiers: given = [] }) => given.every(({ endpoint, type }) => endpoint !== undefined || type === 's3'),
+    cel: "!has(self.tiers) || self.tiers.all(t, has(t.endpoint) || t.type != 'minio')",
+    holds: ({ tiers: given = [] }) => given.every(({ endpoint, type }) => endpoint !== undefined || type !== 'minio'),
   },
   {
     field: 'spec.tiers',

@@ -28,7 +28,7 @@ import type { AdminServices } from '../administration/services.ts';
 import { backlogRoutes } from './replication/backlog.ts';
 import { remoteTargetRoutes } from './replication/remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
-import { tierRoutes } from './tiers.ts';
+import { tierRoutes } from './tiers/tiers.ts';
 import { healthRoutes } from './support/health-report.ts';
 import { inspectionRoutes } from './support/inspection.ts';
 import { metricRoutes } from './support/live-metrics.ts';

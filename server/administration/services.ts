@@ -173,7 +173,7 @@ export interface ReplicationBacklog {
 /** A bucket of another server to which bodies move. `server/tiering` keeps it. */
 export interface TierFields {
   readonly name: string;
-  readonly type: 's3' | 'minio';
+  readonly type: 's3' | 'minio' | 'azure';
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -188,7 +188,8 @@ export interface Tiers {
   list(): Promise<readonly Omit<TierFields, 'secretKey'>[]>;
   /** `force` takes a bucket that is not empty. */
   add(tier: TierFields, force: boolean): Promise<void>;
-  edit(name: string, keys: Pick<TierFields, 'accessKey' | 'secretKey'>): Promise<void>;
+  /** Without an access key that of the tier stays. */
+  edit(name: string, keys: Partial<Pick<TierFields, 'accessKey'>> & Pick<TierFields, 'secretKey'>): Promise<void>;
   /** `force` removes a tier that has bodies. */
   remove(name: string, force: boolean): Promise<void>;
   verify(name: string): Promise<void>;

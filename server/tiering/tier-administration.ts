@@ -48,9 +48,18 @@ export class TierAdministration {
   }
 
   /** Changes the keys of a tier, which must work. */
-  async edit(name: string, keys: Pick<TierConfiguration, 'accessKey' | 'secretKey'>): Promise<void> {
+  async edit(
+    name: string,
+    keys: Partial<Pick<TierConfiguration, 'accessKey'>> & Pick<TierConfiguration, 'secretKey'>,
+  ): Promise<void> {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const stored = await this.#stored(name);
+      if (stored.tier.type !== 'azure' && keys.accessKey === undefined) {
+        throw new S3Error(
+          'XMinioAdminTierInvalidConfig',
+          'Give an access key and a secret key: only they can be changed.',
+        );
+      }
       const tier = { ...stored.tier, ...keys };
       await this.#check(tier, { empty: false });
       if (await this.#options.configurations.replace(stored, tier)) return;

@@ -7,17 +7,20 @@ export interface TierConfiguration {
   readonly name: string;
   /** Part of the blob ids of its bodies. */
   readonly number: TierNumber;
-  /** The kind of `mc ilm tier add`. Both speak S3. */
-  readonly type: 's3' | 'minio';
-  /** A URL without a path. */
+  /** The kind of `mc ilm tier add`. The first two speak S3. */
+  readonly type: 's3' | 'minio' | 'azure';
+  /** A URL without a path; that of an account of Azure may have one. */
   readonly endpoint: string;
   readonly region: string;
+  /** The container of Azure. */
   readonly bucket: string;
   /** Empty, or without a slash at its end. */
   readonly prefix: string;
   /** Empty for the default of the other server. */
   readonly storageClass: string;
+  /** The name of the account of Azure. */
   readonly accessKey: string;
+  /** The key of the account of Azure. */
   readonly secretKey: string;
 }
 

@@ -1,10 +1,12 @@
 import type { Logger } from '../../platform/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { checkBucket, s3BlobStore } from '../store/s3/blob-store.ts';
+import { checkBucket, checkCalls, s3BlobStore } from '../store/s3/blob-store.ts';
 import { type CallTimeouts, S3CallFailed, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
 import { listObjects } from '../store/s3/list-blobs.ts';
 import { isStoreError } from '../store/store-error.ts';
+import type { AzureTimeouts } from './azure/azure-blob-store.ts';
+import { AzureCallError } from './azure/azure-errors.ts';
 import type { TierConfiguration } from './tier-configurations.ts';
 
 /** The store of a tier, with the connection that it uses. */
@@ -16,9 +18,26 @@ export interface TierConnection {
 type TierAddress = Omit<TierConfiguration, 'number'>;
 
 /** Makes a connection to the bucket of a tier. It makes no call yet. */
-export function connectTier(tier: TierAddress): TierConnection {
+export async function connectTier(tier: TierAddress): Promise<TierConnection> {
+  if (tier.type === 'azure') return { store: await azureStore(tier), close: () => undefined };
   const connection = connectionTo(tier, defaultTimeouts);
   return { store: s3BlobStore(connection), close: () => connection.close() };
+}
+
+/** The client of Azure is loaded for the first tier of its kind. */
+async function azureStore(tier: TierAddress, timeouts?: AzureTimeouts): Promise<BlobStore> {
+  const { AzureBlobStore } = await import('./azure/azure-blob-store.ts');
+  const { name, endpoint, bucket, prefix, storageClass, accessKey, secretKey } = tier;
+  const address = {
+    what: `the tier ${name}`,
+    endpoint,
+    container: bucket,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    accessTier: storageClass,
+    accountName: accessKey,
+    accountKey: secretKey,
+  };
+  return new AzureBlobStore(address, timeouts);
 }
 
 function connectionTo(tier: TierAddress, timeouts: CallTimeouts): S3Connection {
@@ -46,6 +65,8 @@ function isAws(endpoint: string): boolean {
 /** A caller waits for the answer of a check. */
 const checkTimeouts: CallTimeouts = { total: 4_000, answer: 4_000, upload: 4_000, idle: 4_000, pause: 50 };
 
+const checkAzureTimeouts: AzureTimeouts = { answer: 4_000, idle: 4_000, tries: 1 };
+
 interface CheckOptions {
   /** True where the bucket must have no object below the prefix. */
   readonly empty: boolean;
@@ -53,7 +74,26 @@ interface CheckOptions {
 }
 
 /** Makes each kind of call to the bucket of a tier. Throws `S3Error` with a code of MinIO where one is refused. */
-export async function checkTier(tier: TierAddress, { empty, log }: CheckOptions): Promise<void> {
+export async function checkTier(tier: TierAddress, options: CheckOptions): Promise<void> {
+  if (tier.type === 'azure') await checkAzure(tier, options);
+  else await checkS3(tier, options);
+}
+
+async function checkAzure(tier: TierAddress, { empty }: CheckOptions): Promise<void> {
+  const store = await azureStore(tier, checkAzureTimeouts);
+  try {
+    // This call comes first, because it reports a wrong name of the container.
+    for await (const _blob of store.list()) {
+      if (empty) throw new S3Error('XMinioAdminTierBackendInUse');
+      break;
+    }
+    await checkCalls(store);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function checkS3(tier: TierAddress, { empty, log }: CheckOptions): Promise<void> {
   const connection = connectionTo(tier, checkTimeouts);
   try {
     if (empty) for await (const _blob of listObjects(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
@@ -70,10 +110,15 @@ const codes: Readonly<Record<string, S3ErrorCode>> = {
   InvalidAccessKeyId: 'XMinioAdminTierInvalidCredentials',
   SignatureDoesNotMatch: 'XMinioAdminTierInvalidCredentials',
   AccessDenied: 'XMinioAdminTierInsufficientPermissions',
+  // The codes of Azure.
+  ContainerNotFound: 'XMinioAdminTierBucketNotFound',
+  AuthenticationFailed: 'XMinioAdminTierInvalidCredentials',
+  AuthorizationFailure: 'XMinioAdminTierInsufficientPermissions',
+  AuthorizationPermissionMismatch: 'XMinioAdminTierInsufficientPermissions',
 };
 
 function translated(error: unknown): unknown {
-  if (error instanceof S3CallFailed) {
+  if (error instanceof S3CallFailed || error instanceof AzureCallError) {
     const { code, kind } = error.failure;
     const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
     return new S3Error(found, sentence(error.message), { cause: error });

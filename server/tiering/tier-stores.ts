@@ -59,7 +59,7 @@ export class TierStores implements Tiers {
         if (this.#open.get(tier.number)?.revision === revision) continue;
         // The client of S3 takes 5 MiB of each thread. It is loaded for the first tier.
         const { connectTier } = await import('./tier-connection.ts');
-        this.#open.set(tier.number, { revision, ...connectTier(tier) });
+        this.#open.set(tier.number, { revision, ...(await connectTier(tier)) });
       }
       this.#read = this.#clock();
     } finally {

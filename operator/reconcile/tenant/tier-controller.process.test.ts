@@ -101,6 +101,15 @@ describe('the tiers of a tenant', () => {
     expect(message).toContain('kubectl label secret cold coffer.dev/use-tier=true');
   });
 
+  it('of Azure have the name and the key of their account in the Secret', async () => {
+    const azure = { name: 'BLOBS', type: 'azure', bucket: 'cold', endpoint: 'http://127.0.0.1:9' } as const;
+    expect((await pass([tier({ ...azure })])).reason).toBe('SecretKeyMissing');
+    const secret = { ...keys(), data: { accountName: 'company', accountKey: 'a2V5' } };
+    const { reason, message } = await pass([tier({ ...azure })], [], secret);
+    expect(reason).toBe('TierUnreachable');
+    expect(message).not.toContain('a2V5');
+  });
+
   it('whose bucket is not there are refused', async () => {
     expect((await pass([tier({ name: 'GONE', bucket: 'not-there' })])).reason).toBe('TierUnusable');
   });

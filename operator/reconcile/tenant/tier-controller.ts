@@ -32,12 +32,19 @@ const place = z.object({
   Endpoint: z.string().default(''),
   Bucket: z.string().default(''),
   Prefix: z.string().default(''),
-  AccessKey: z.string().default(''),
+  AccessKey: z.string().optional(),
+  AccountName: z.string().optional(),
 });
 const foundTiers = z.array(
   z
-    .object({ Name: z.string(), Type: z.string(), S3: place.optional(), MinIO: place.optional() })
-    .transform(({ Name: name, Type: type, S3, MinIO }) => ({ name, type, place: S3 ?? MinIO })),
+    .object({
+      Name: z.string(),
+      Type: z.string(),
+      S3: place.optional(),
+      MinIO: place.optional(),
+      Azure: place.optional(),
+    })
+    .transform(({ Name: name, Type: type, S3, MinIO, Azure }) => ({ name, type, place: S3 ?? MinIO ?? Azure })),
 );
 type FoundTier = z.output<typeof foundTiers>[number];
 
@@ -105,7 +112,7 @@ function changeOf(
 ): TierChange | undefined {
   const { name } = tier;
   const field = `spec.tiers[${at}].credentialsSecret`;
-  const [accessKey, secretKey] = (['accessKey', 'secretKey'] as const).map((key) =>
+  const [accessKey, secretKey] = keyNames(tier).map((key) =>
     secretValue(secrets, { name: tier.credentialsSecret.name, key }, field, 'tier'),
   ) as [string, string];
   const record = { name, credentials: fingerprint(`${accessKey}\n${secretKey}`) };
@@ -122,9 +129,10 @@ function changeOf(
       },
     };
   }
-  checkPlace(tier, found);
+  checkPlace(tier, found, accessKey);
   const known = added.find((other) => other.name === name);
-  if (known?.credentials === record.credentials && found.place?.AccessKey === accessKey) return undefined;
+  if (known?.credentials === record.credentials && (found.place?.AccessKey ?? found.place?.AccountName) === accessKey)
+    return undefined;
   return {
     tier: name,
     difference: `the credentials of the tier ${name} differ`,
@@ -136,15 +144,25 @@ function changeOf(
   };
 }
 
+/** The keys of the Secret. */
+function keyNames({ type }: TierSpec): readonly [string, string] {
+  return type === 'azure' ? ['accountName', 'accountKey'] : ['accessKey', 'secretKey'];
+}
+
+const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure' } as const;
+
 function bodyOf(tier: TierSpec, { accessKey, secretKey }: { readonly accessKey: string; readonly secretKey: string }) {
+  const keys =
+    tier.type === 'azure'
+      ? { AccountName: accessKey, AccountKey: secretKey }
+      : { AccessKey: accessKey, SecretKey: secretKey };
   return {
     Version: 'v1',
     Type: tier.type,
     Name: tier.name,
-    [tier.type === 's3' ? 'S3' : 'MinIO']: {
-      Endpoint: endpointOfTier(tier),
-      AccessKey: accessKey,
-      SecretKey: secretKey,
+    [fieldNames[tier.type]]: {
+      Endpoint: endpointOfTier(tier, accessKey),
+      ...keys,
       Bucket: tier.bucket,
       Prefix: tier.prefix ?? '',
       Region: tier.region ?? '',
@@ -153,16 +171,17 @@ function bodyOf(tier: TierSpec, { accessKey, secretKey }: { readonly accessKey: 
   };
 }
 
-function endpointOfTier({ endpoint = 'https://s3.amazonaws.com' }: TierSpec): string {
-  return new URL(endpoint).origin;
+function endpointOfTier({ type, endpoint }: TierSpec, accessKey: string): string {
+  if (endpoint !== undefined) return new URL(endpoint).origin;
+  return type === 'azure' ? `https://${accessKey}.blob.core.windows.net` : 'https://s3.amazonaws.com';
 }
 
 /** Errors with `ResourceError` where the tier of this name is elsewhere: its objects cannot be moved by a change of its address. */
-function checkPlace(tier: TierSpec, { type, place: there }: FoundTier): void {
+function checkPlace(tier: TierSpec, { type, place: there }: FoundTier, accessKey: string): void {
   const prefix = (tier.prefix ?? '').replaceAll(/^\/+|\/+$/g, '');
   const same =
     type === tier.type &&
-    there?.Endpoint === endpointOfTier(tier) &&
+    there?.Endpoint === endpointOfTier(tier, accessKey) &&
     there.Bucket === tier.bucket &&
     there.Prefix === prefix;
   if (same) return;

@@ -28,11 +28,16 @@ export async function checkBucket(connection: S3Connection, store: BlobStore, lo
   await connection.call('list', (client, options) =>
     client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), options),
   );
+  await checkCalls(store);
+  await warnOfVersions(connection, log);
+}
+
+/** Writes, reads and removes a blob. */
+export async function checkCalls(store: BlobStore): Promise<void> {
   const id = probeId();
   await store.write(id, Readable.from([Buffer.from('Coffer was here')]));
   for await (const _chunk of eachPiece(store.read(id, { start: 0, end: 1 })));
   await store.remove(id);
-  await warnOfVersions(connection, log);
 }
 
 /** Warns of a bucket with versioning, where removals free no space. Without permission to ask there is no warning. */

@@ -4,6 +4,7 @@ import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
+import { arriving } from '../idle-body.ts';
 import { Attempts, placeName, S3CallFailed, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
 
@@ -112,25 +113,6 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
     );
   } catch (error) {
     throw translated(error, id, 0, placeName(connection.address));
-  }
-}
-
-/** Fails if the server sends nothing for `idleMs` while this waits. The time that a slow reader takes does not count. */
-async function* arriving(body: Readable, idleMs: number): AsyncIterable<Buffer> {
-  let waiting = true;
-  const timer = setTimeout(() => {
-    if (waiting) body.destroy(Object.assign(new Error('idle'), { name: 'TimeoutError' }));
-  }, idleMs);
-  try {
-    for await (const chunk of body) {
-      waiting = false;
-      yield chunk as Buffer;
-      waiting = true;
-      timer.refresh();
-    }
-  } finally {
-    clearTimeout(timer);
-    body.destroy();
   }
 }
 

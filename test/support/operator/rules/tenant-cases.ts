@@ -58,6 +58,7 @@ export const tenantCases: RuleCases = {
         ],
         tiers: [
           { ...tier, prefix: 'demo', region: 'eu-west-1', storageClass: 'STANDARD_IA' },
+          { name: 'AZURE', type: 'azure', bucket: 'cold', storageClass: 'Cool', credentialsSecret: { name: 'azure' } },
           { name: 'AWS', type: 's3', bucket: 'cold', credentialsSecret: { name: 'cold' } },
         ],
         addresses: { s3: { host: '0.0.0.0', port: 9100 }, console: { port: 9190 } },

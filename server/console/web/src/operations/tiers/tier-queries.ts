@@ -4,9 +4,13 @@ import { useApiMutation } from '../../api/queries.ts';
 
 export type TierKind = 's3' | 'minio';
 
+/** Tiers of Azure are added by `mc ilm tier add azure`. */
+type ListedKind = TierKind | 'azure';
+
 interface TierPlace {
   readonly Endpoint: string;
-  readonly AccessKey: string;
+  readonly AccessKey?: string;
+  readonly AccountName?: string;
   readonly Bucket: string;
   readonly Prefix?: string;
   readonly Region?: string;
@@ -15,10 +19,11 @@ interface TierPlace {
 
 /** A tier, as the admin API lists it. */
 interface ListedTier {
-  readonly Type: TierKind;
+  readonly Type: ListedKind;
   readonly Name: string;
   readonly S3?: TierPlace;
   readonly MinIO?: TierPlace;
+  readonly Azure?: TierPlace;
 }
 
 interface TierStats {
@@ -28,7 +33,7 @@ interface TierStats {
 
 export interface Tier {
   readonly name: string;
-  readonly kind: TierKind;
+  readonly kind: ListedKind;
   readonly endpoint: string;
   readonly bucket: string;
   readonly prefix: string;
@@ -39,7 +44,8 @@ export interface Tier {
   readonly stored: TierStats['Stats'];
 }
 
-export interface NewTier extends Omit<Tier, 'stored'> {
+export interface NewTier extends Omit<Tier, 'stored' | 'kind'> {
+  readonly kind: TierKind;
   readonly secretKey: string;
   /** Take a bucket that is not empty. */
   readonly force: boolean;
@@ -61,8 +67,8 @@ export function useTiers(enabled = true) {
   });
 }
 
-function tierOf({ Name: name, Type: kind, S3, MinIO }: ListedTier, stats: readonly TierStats[]): Tier {
-  const place = S3 ?? MinIO;
+function tierOf({ Name: name, Type: kind, S3, MinIO, Azure }: ListedTier, stats: readonly TierStats[]): Tier {
+  const place = S3 ?? MinIO ?? Azure;
   return {
     name,
     kind,
@@ -71,7 +77,7 @@ function tierOf({ Name: name, Type: kind, S3, MinIO }: ListedTier, stats: readon
     prefix: place?.Prefix ?? '',
     region: place?.Region ?? '',
     storageClass: place?.StorageClass ?? '',
-    accessKey: place?.AccessKey ?? '',
+    accessKey: place?.AccessKey ?? place?.AccountName ?? '',
     stored: stats.find(({ Name }) => Name === name)?.Stats ?? empty,
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { adminTest } from '../../test/support/admin/admin.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { TierFields } from '../administration/services.ts';
+import { adminTest } from '../../../test/support/admin/admin.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { TierFields } from '../../administration/services.ts';
 
 const place = {
   Endpoint: 'https://cold.example:9000',
@@ -11,6 +11,7 @@ const place = {
   Prefix: '/below/',
   Region: 'eu-1',
 };
+const account = { AccountName: 'company', AccountKey: 'a2V5', Bucket: 'cold', Prefix: '/below/' };
 const sent = { Version: 'v1', Type: 'minio', Name: 'COLD', MinIO: place };
 const stored: TierFields = {
   name: 'COLD',
@@ -82,8 +83,43 @@ describe('the calls of mc ilm tier', () => {
     ]);
   });
 
+  it('of Azure are at the endpoint of their account', async () => {
+    const { call, calls } = await tierTest();
+    const sealed = { Version: 'v1', Type: 'azure', Name: 'COLD', Azure: { ...account, StorageClass: 'Cool' } };
+    expect(await call('root', 'PUT', 'tier', { sealed })).toMatchObject({ status: 204 });
+    const added = {
+      ...stored,
+      type: 'azure',
+      region: '',
+      storageClass: 'Cool',
+      accessKey: 'company',
+      secretKey: 'a2V5',
+    };
+    expect(calls).toEqual([['add', { ...added, endpoint: 'https://company.blob.core.windows.net' }, false]]);
+    expect(await call('root', 'POST', 'tier/COLD', { sealed: { secret: 'b3RoZXI=' } })).toMatchObject({ status: 204 });
+    expect(calls.at(-1)).toEqual(['edit', 'COLD', { secretKey: 'b3RoZXI=' }]);
+  });
+
   it.each<readonly [string, object, string]>([
-    ['of another type', { ...sent, Type: 'azure' }, 'XMinioAdminTierTypeUnsupported'],
+    ['of another type', { ...sent, Type: 'gcs' }, 'XMinioAdminTierTypeUnsupported'],
+    ['of Azure without fields', { ...sent, Type: 'azure' }, 'XMinioAdminTierInvalidConfig'],
+    ...(
+      [
+        { AccountName: 'A b' },
+        { AccountKey: '' },
+        { Bucket: 'a--b' },
+        { StorageClass: 'Archive' },
+        { Endpoint: 'https://x/a/b' },
+        { SPAuth: { TenantID: 'a' } },
+      ] as const
+    ).map(
+      (wrong) =>
+        [
+          `of Azure with ${JSON.stringify(wrong)}`,
+          { ...sent, Type: 'azure', MinIO: undefined, Azure: { ...account, ...wrong } },
+          'XMinioAdminTierInvalidConfig',
+        ] as const,
+    ),
     ['without fields', { ...sent, MinIO: undefined }, 'XMinioAdminTierInvalidConfig'],
     ['without a secret key', { ...sent, MinIO: { ...place, SecretKey: '' } }, 'XMinioAdminTierInvalidConfig'],
     ['with a role', { ...sent, MinIO: { ...place, AWSRole: true } }, 'XMinioAdminTierInvalidConfig'],

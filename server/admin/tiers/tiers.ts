@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { bucketNameProblem } from '../../protocol/s3/names.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import type { TierFields, Tiers } from '../administration/services.ts';
-import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from './call.ts';
+import { bucketNameProblem } from '../../../protocol/s3/names.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import type { TierFields, Tiers } from '../../administration/services.ts';
+import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
+import { azureFieldsOf, azureSchema } from './azure-fields.ts';
+import { endpointOf, invalid } from './endpoint.ts';
 
 /** The tiers to which lifecycle rules move bodies: the calls of `mc ilm tier` and `mc admin tier`. */
 export const tierRoutes: readonly Route[] = [
@@ -34,6 +36,7 @@ const tierSchema = z.object({
   Name: z.string().max(255),
   S3: placeSchema.optional().nullable(),
   MinIO: placeSchema.optional().nullable(),
+  Azure: azureSchema.optional().nullable(),
 });
 
 /** `mc ilm tier update` sends the keys of any kind of tier. */
@@ -53,15 +56,24 @@ async function addTier(call: AdminCall): Promise<AdminAnswer> {
   return done;
 }
 
-function fieldsOf({ Type: type, Name: name, S3, MinIO }: z.infer<typeof tierSchema>): TierFields {
-  if (type !== 's3' && type !== 'minio') {
-    throw new S3Error(
-      'XMinioAdminTierTypeUnsupported',
-      `A tier of type ${type.slice(0, 16)} is not supported: use s3 or minio.`,
-    );
+function fieldsOf({ Type: type, Name: name, S3, MinIO, Azure }: z.infer<typeof tierSchema>): TierFields {
+  switch (type) {
+    case 'azure':
+      return azureFieldsOf(name, Azure ?? undefined);
+    case 's3':
+      return s3FieldsOf(name, type, S3 ?? undefined);
+    case 'minio':
+      return s3FieldsOf(name, type, MinIO ?? undefined);
+    default:
+      throw new S3Error(
+        'XMinioAdminTierTypeUnsupported',
+        `A tier of type ${type.slice(0, 16)} is not supported: use s3, minio or azure.`,
+      );
   }
-  const place = type === 's3' ? S3 : MinIO;
-  if (place === undefined || place === null) throw invalid(`The tier has no fields of its type ${type}.`);
+}
+
+function s3FieldsOf(name: string, type: 's3' | 'minio', place: z.infer<typeof placeSchema> | undefined): TierFields {
+  if (place === undefined) throw invalid(`The tier has no fields of its type ${type}.`);
   const { Endpoint = '', AccessKey = '', SecretKey = '', Bucket = '', Prefix = '', Region = '', AWSRole } = place;
   if (AWSRole === true) throw invalid('Roles of AWS are not supported: give an access key and a secret key.');
   if (AccessKey === '' || SecretKey === '') throw invalid('The tier has no access key and secret key.');
@@ -81,27 +93,13 @@ function fieldsOf({ Type: type, Name: name, S3, MinIO }: z.infer<typeof tierSche
   };
 }
 
-/** The endpoint is shown in lists, so that it must have no credentials. */
-function endpointOf(endpoint: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isPlain =
-    url !== undefined &&
-    /^https?:$/.test(url.protocol) &&
-    url.username === '' &&
-    url.password === '' &&
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.hash === '';
-  if (isPlain) return url.origin;
-  throw invalid('The endpoint must be http://HOST[:PORT] or https://HOST[:PORT].');
-}
-
 async function editTier(call: AdminCall): Promise<AdminAnswer> {
   const { access = '', secret = '', awsrole } = await sealedJsonBody(call, keysSchema);
-  if (awsrole === true || access === '' || secret === '') {
+  if (awsrole === true || secret === '') {
     throw invalid('Give an access key and a secret key: only they can be changed.');
   }
-  await tiersOf(call).edit(nameOf(call), { accessKey: access, secretKey: secret });
+  // Clients send no access key for a tier of Azure, which has the name of the account.
+  await tiersOf(call).edit(nameOf(call), { ...(access !== '' && { accessKey: access }), secretKey: secret });
   return done;
 }
 
@@ -117,22 +115,29 @@ async function verifyTier(call: AdminCall): Promise<AdminAnswer> {
 
 async function listTiers(call: AdminCall): Promise<AdminAnswer> {
   const tiers = await tiersOf(call).list();
-  return json(
-    tiers.map(({ type, name, ...tier }) => ({
-      Version: 'v1',
-      Type: type,
-      Name: name,
-      [type === 's3' ? 'S3' : 'MinIO']: {
-        Endpoint: tier.endpoint,
-        AccessKey: tier.accessKey,
-        SecretKey: 'REDACTED',
-        Bucket: tier.bucket,
-        ...(tier.prefix !== '' && { Prefix: tier.prefix }),
-        ...(tier.region !== '' && { Region: tier.region }),
-        ...(tier.storageClass !== '' && { StorageClass: tier.storageClass }),
-      },
-    })),
-  );
+  return json(tiers.map(shownTier));
+}
+
+const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure' } as const;
+
+function shownTier({ type, name, ...tier }: Omit<TierFields, 'secretKey'>): object {
+  const keys =
+    type === 'azure'
+      ? { AccountName: tier.accessKey, AccountKey: 'REDACTED' }
+      : { AccessKey: tier.accessKey, SecretKey: 'REDACTED' };
+  return {
+    Version: 'v1',
+    Type: type,
+    Name: name,
+    [fieldNames[type]]: {
+      Endpoint: tier.endpoint,
+      ...keys,
+      Bucket: tier.bucket,
+      ...(tier.prefix !== '' && { Prefix: tier.prefix }),
+      ...(tier.region !== '' && { Region: tier.region }),
+      ...(tier.storageClass !== '' && { StorageClass: tier.storageClass }),
+    },
+  };
 }
 
 /** The numbers of the last count of the usage. */
@@ -184,8 +189,4 @@ function nameOf({ parts: [name = ''] }: AdminCall): string {
 function tiersOf({ services: { tiers } }: AdminCall): Tiers {
   if (tiers !== undefined) return tiers;
   throw new AdminError('XCofferRefused', 'This server has no tiers.');
-}
-
-function invalid(message: string): S3Error {
-  return new S3Error('XMinioAdminTierInvalidConfig', message);
 }

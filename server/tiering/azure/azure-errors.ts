@@ -1,0 +1,53 @@
+import { StoreUnavailable } from '../../store/record-store.ts';
+
+/** The failure of a call of Azure, classified by what the caller does next. */
+export interface AzureFailure {
+  readonly kind: 'absent' | 'condition' | 'range' | 'passing' | 'refused';
+  /** The error code of Azure, or that of the socket. */
+  readonly code: string;
+}
+
+/** A call of Azure failed. It has no cause: the errors of the SDK hold the request with its headers. */
+export class AzureCallError extends StoreUnavailable {
+  readonly failure: AzureFailure;
+
+  constructor(failure: AzureFailure, message: string) {
+    super('unreachable', message);
+    this.failure = failure;
+  }
+}
+
+const conditions = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite']);
+/** The code is one of the service, or a temporary state of the blob. */
+const passing = new Set(['ServerBusy', 'InternalError', 'OperationTimedOut', 'BlobBeingRehydrated', 'Md5Mismatch']);
+
+/** The fields of the errors of the SDK. */
+interface Answered extends Error {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly details?: { readonly errorCode?: string };
+}
+
+/**
+ * Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown.
+ *
+ * @see https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
+ */
+export function azureFailure(error: unknown): AzureFailure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { statusCode, code, details } = error as Answered;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError')
+    return { kind: 'passing', code: 'no answer in time' };
+  if (statusCode === undefined) {
+    // Node refuses an argument: a repetition would not help.
+    if (code === undefined || (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE')) return undefined;
+    return { kind: /CERT|^UNABLE_TO_VERIFY/.test(code) ? 'refused' : 'passing', code };
+  }
+  const name = details?.errorCode ?? code ?? `HTTP ${statusCode}`;
+  if (conditions.has(name) || statusCode === 412) return { kind: 'condition', code: name };
+  if (statusCode === 416) return { kind: 'range', code: name };
+  if (statusCode >= 500 || statusCode === 429 || passing.has(name)) return { kind: 'passing', code: name };
+  // An answer to HEAD has no body, and a container that is gone has a code of its own.
+  if (statusCode === 404 && name !== 'ContainerNotFound') return { kind: 'absent', code: name };
+  return { kind: 'refused', code: name };
+}
