@@ -91,7 +91,7 @@ describe('the settings of a bucket', () => {
     expect(QueueConfigurations).toMatchObject([{ QueueArn: hook, Events: ['s3:ObjectCreated:*'] }]);
     await section('Notifications').getByText('the target does not answer').waitFor();
     await section('Notifications')
-      .getByRole('button', { name: /^Remove the notification/ })
+      .getByRole('button', { name: /^Remove the rule/ })
       .click();
     await section('Notifications').getByText('No rules').waitFor();
     const after = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket: 'told' }));

@@ -227,13 +227,13 @@ describe('the properties of an object', () => {
     await page.getByRole('tab', { name: 'Properties' }).click();
     await page.getByRole('button', { name: 'Edit tags' }).click();
     await page.getByRole('button', { name: 'Add a tag' }).click();
-    await page.getByLabel('Name of tag 1').fill('team');
-    await page.getByLabel('Value of tag 1').fill('Ü + b');
+    await page.getByLabel('Name 1').fill('team');
+    await page.getByLabel('Value 1').fill('Ü + b');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The tags are saved.').waitFor();
     await page.getByRole('button', { name: 'Edit metadata' }).click();
     await page.getByLabel('Content type').fill('text/markdown');
-    await page.getByLabel('Value of metadata entry 1').fill('two');
+    await page.getByLabel('Value 1').fill('two');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The metadata are saved.').waitFor();
     const { TagSet } = await s3.send(new GetObjectTaggingCommand({ Bucket: 'properties', Key: 'a.txt' }));
@@ -370,8 +370,8 @@ describe('a bucket', () => {
     await page.getByLabel('Name', { exact: true }).fill('made-here');
     await page.getByLabel('Object lock').check();
     await page.getByRole('button', { name: 'Add a tag' }).click();
-    await page.getByLabel('Name of tag 1').fill('team');
-    await page.getByLabel('Value of tag 1').fill('blue');
+    await page.getByLabel('Name 1').fill('team');
+    await page.getByLabel('Value 1').fill('blue');
     await page.getByRole('dialog').getByRole('button', { name: 'Create bucket' }).click();
     await page.getByText('Nothing in here').waitFor();
     const Bucket = 'made-here';

@@ -1,5 +1,5 @@
 import { Center, Loader, Anchor } from '@mantine/core';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
 import type { ConsoleAction } from '../../contract/answers.ts';
 import { useLastSession, useSession } from './api/session.ts';
@@ -11,43 +11,39 @@ import { SessionGuard } from './sign-in/session-guard.tsx';
 import { SignedInPage } from './sign-in/signed-in-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { IconMapOff } from '@tabler/icons-react';
+import { lazyPage } from './texts/lazy-page.ts';
+import { t } from './texts/texts.ts';
 
 /* Each page is loaded when it is opened. */
-const AccessKeysPage = lazy(async () => ({
-  default: (await import('./access-keys/access-keys-page.tsx')).AccessKeysPage,
-}));
-const AccountPage = lazy(async () => ({ default: (await import('./account/account-page.tsx')).AccountPage }));
-const BucketsPage = lazy(async () => ({ default: (await import('./buckets/buckets-page.tsx')).BucketsPage }));
-const ExplainPage = lazy(async () => ({ default: (await import('./explain/explain-page.tsx')).ExplainPage }));
-const GroupPage = lazy(async () => ({ default: (await import('./groups/group-page.tsx')).GroupPage }));
-const GroupsPage = lazy(async () => ({ default: (await import('./groups/groups-page.tsx')).GroupsPage }));
-const ObjectsPage = lazy(async () => ({ default: (await import('./objects/objects-page.tsx')).ObjectsPage }));
-const NewPolicyPage = lazy(async () => ({ default: (await import('./policies/new-policy-page.tsx')).NewPolicyPage }));
-const PoliciesPage = lazy(async () => ({ default: (await import('./policies/policies-page.tsx')).PoliciesPage }));
-const PolicyPage = lazy(async () => ({ default: (await import('./policies/policy-page.tsx')).PolicyPage }));
-const NewProviderPage = lazy(async () => ({
-  default: (await import('./providers/new-provider-page.tsx')).NewProviderPage,
-}));
-const ProviderPage = lazy(async () => ({ default: (await import('./providers/provider-page.tsx')).ProviderPage }));
-const ProvidersPage = lazy(async () => ({ default: (await import('./providers/providers-page.tsx')).ProvidersPage }));
-const StatusPage = lazy(async () => ({ default: (await import('./status/status-page.tsx')).StatusPage }));
-const TrafficPage = lazy(async () => ({ default: (await import('./operations/traffic-page.tsx')).TrafficPage }));
-const RequestsPage = lazy(async () => ({ default: (await import('./operations/requests-page.tsx')).RequestsPage }));
-const LogsPage = lazy(async () => ({ default: (await import('./operations/logs-page.tsx')).LogsPage }));
-const AuditPage = lazy(async () => ({ default: (await import('./operations/audit-page.tsx')).AuditPage }));
-const WorkPage = lazy(async () => ({ default: (await import('./operations/work-page.tsx')).WorkPage }));
-const ConfigurationPage = lazy(async () => ({
-  default: (await import('./operations/configuration-page.tsx')).ConfigurationPage,
-}));
-const BatchPage = lazy(async () => ({ default: (await import('./operations/batch/batch-page.tsx')).BatchPage }));
-const TiersPage = lazy(async () => ({ default: (await import('./operations/tiers/tiers-page.tsx')).TiersPage }));
-const KeysPage = lazy(async () => ({ default: (await import('./keys/keys-page.tsx')).KeysPage }));
-const UserPage = lazy(async () => ({ default: (await import('./users/user-page.tsx')).UserPage }));
-const SessionsPage = lazy(async () => ({ default: (await import('./users/sessions-page.tsx')).SessionsPage }));
-const UsersPage = lazy(async () => ({ default: (await import('./users/users-page.tsx')).UsersPage }));
-const BucketSettingsPage = lazy(async () => ({
-  default: (await import('./bucket-settings/settings-page.tsx')).BucketSettingsPage,
-}));
+const AccessKeysPage = lazyPage(async () => (await import('./access-keys/access-keys-page.tsx')).AccessKeysPage);
+const AccountPage = lazyPage(async () => (await import('./account/account-page.tsx')).AccountPage);
+const BucketsPage = lazyPage(async () => (await import('./buckets/buckets-page.tsx')).BucketsPage);
+const ExplainPage = lazyPage(async () => (await import('./explain/explain-page.tsx')).ExplainPage);
+const GroupPage = lazyPage(async () => (await import('./groups/group-page.tsx')).GroupPage);
+const GroupsPage = lazyPage(async () => (await import('./groups/groups-page.tsx')).GroupsPage);
+const ObjectsPage = lazyPage(async () => (await import('./objects/objects-page.tsx')).ObjectsPage);
+const NewPolicyPage = lazyPage(async () => (await import('./policies/new-policy-page.tsx')).NewPolicyPage);
+const PoliciesPage = lazyPage(async () => (await import('./policies/policies-page.tsx')).PoliciesPage);
+const PolicyPage = lazyPage(async () => (await import('./policies/policy-page.tsx')).PolicyPage);
+const NewProviderPage = lazyPage(async () => (await import('./providers/new-provider-page.tsx')).NewProviderPage);
+const ProviderPage = lazyPage(async () => (await import('./providers/provider-page.tsx')).ProviderPage);
+const ProvidersPage = lazyPage(async () => (await import('./providers/providers-page.tsx')).ProvidersPage);
+const StatusPage = lazyPage(async () => (await import('./status/status-page.tsx')).StatusPage);
+const TrafficPage = lazyPage(async () => (await import('./operations/traffic-page.tsx')).TrafficPage);
+const RequestsPage = lazyPage(async () => (await import('./operations/requests-page.tsx')).RequestsPage);
+const LogsPage = lazyPage(async () => (await import('./operations/logs-page.tsx')).LogsPage);
+const AuditPage = lazyPage(async () => (await import('./operations/audit-page.tsx')).AuditPage);
+const WorkPage = lazyPage(async () => (await import('./operations/work-page.tsx')).WorkPage);
+const ConfigurationPage = lazyPage(async () => (await import('./operations/configuration-page.tsx')).ConfigurationPage);
+const BatchPage = lazyPage(async () => (await import('./operations/batch/batch-page.tsx')).BatchPage);
+const TiersPage = lazyPage(async () => (await import('./operations/tiers/tiers-page.tsx')).TiersPage);
+const KeysPage = lazyPage(async () => (await import('./keys/keys-page.tsx')).KeysPage);
+const UserPage = lazyPage(async () => (await import('./users/user-page.tsx')).UserPage);
+const SessionsPage = lazyPage(async () => (await import('./users/sessions-page.tsx')).SessionsPage);
+const UsersPage = lazyPage(async () => (await import('./users/users-page.tsx')).UsersPage);
+const BucketSettingsPage = lazyPage(
+  async () => (await import('./bucket-settings/settings-page.tsx')).BucketSettingsPage,
+);
 
 export function App() {
   return (
@@ -67,14 +63,14 @@ function SignedIn() {
   if (session.isPending) {
     return (
       <Center h="100vh">
-        <Loader aria-label="Loading" />
+        <Loader aria-label={t.shell.loading} />
       </Center>
     );
   }
   if (session.isError) {
     return (
       <Center h="100vh" p="md">
-        <Failure what="The console cannot be shown" error={session.error} retry={session.refetch} />
+        <Failure what={t.shell.theConsoleCannotBeShown} error={session.error} retry={session.refetch} />
       </Center>
     );
   }
@@ -98,33 +94,33 @@ function SignedIn() {
           <Route path="/groups" element={<GroupsPage />} />
           <Route path="/group" element={<GroupPage />} />
           <Route path="/policies" element={<PoliciesPage />} />
-          <Route path="/policies/new" element={gated('New policy', ['admin:CreatePolicy'], <NewPolicyPage />)} />
+          <Route path="/policies/new" element={gated(t.shell.newPolicy, ['admin:CreatePolicy'], <NewPolicyPage />)} />
           <Route path="/policy" element={<PolicyPage />} />
-          <Route path="/explain" element={gated('Explain', ['admin:ExplainPolicy'], <ExplainPage />)} />
+          <Route path="/explain" element={gated(t.common.explain, ['admin:ExplainPolicy'], <ExplainPage />)} />
           <Route
             path="/identity-providers"
-            element={gated('Identity providers', ['admin:ConfigUpdate'], <ProvidersPage />)}
+            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <ProvidersPage />)}
           />
           <Route
             path="/identity-providers/new"
-            element={gated('Identity providers', ['admin:ConfigUpdate'], <NewProviderPage />)}
+            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <NewProviderPage />)}
           />
           <Route
             path="/identity-provider"
-            element={gated('Identity providers', ['admin:ConfigUpdate'], <ProviderPage />)}
+            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <ProviderPage />)}
           />
-          <Route path="/status" element={gated('Status', ['admin:ServerInfo'], <StatusPage />)} />
+          <Route path="/status" element={gated(t.common.status, ['admin:ServerInfo'], <StatusPage />)} />
           <Route
             path="/traffic"
-            element={gated('Traffic', ['admin:Prometheus', 'admin:DataUsageInfo'], <TrafficPage />)}
+            element={gated(t.shell.traffic, ['admin:Prometheus', 'admin:DataUsageInfo'], <TrafficPage />)}
           />
-          <Route path="/requests" element={gated('Requests', ['admin:ServerTrace'], <RequestsPage />)} />
-          <Route path="/logs" element={gated('Logs', ['admin:ConsoleLog'], <LogsPage />)} />
-          <Route path="/audit" element={gated('Audit log', ['admin:ReadAuditLog'], <AuditPage />)} />
+          <Route path="/requests" element={gated(t.shell.requests, ['admin:ServerTrace'], <RequestsPage />)} />
+          <Route path="/logs" element={gated(t.shell.logs, ['admin:ConsoleLog'], <LogsPage />)} />
+          <Route path="/audit" element={gated(t.shell.auditLog, ['admin:ReadAuditLog'], <AuditPage />)} />
           <Route
             path="/work"
             element={gated(
-              'Background work',
+              t.common.backgroundWork,
               [
                 'admin:ServerInfo',
                 'admin:ScrubStatus',
@@ -138,12 +134,12 @@ function SignedIn() {
           />
           <Route
             path="/batch-jobs"
-            element={gated('Batch jobs', ['admin:ListBatchJobs', 'admin:StartBatchJob'], <BatchPage />)}
+            element={gated(t.shell.batchJobs, ['admin:ListBatchJobs', 'admin:StartBatchJob'], <BatchPage />)}
           />
-          <Route path="/tiers" element={gated('Tiers', ['admin:ListTier', 'admin:SetTier'], <TiersPage />)} />
+          <Route path="/tiers" element={gated(t.shell.tiers, ['admin:ListTier', 'admin:SetTier'], <TiersPage />)} />
           <Route
             path="/configuration"
-            element={gated('Configuration', ['admin:ConfigUpdate'], <ConfigurationPage />)}
+            element={gated(t.shell.configuration, ['admin:ConfigUpdate'], <ConfigurationPage />)}
           />
           <Route path="/keys" element={<KeysPage />} />
           <Route path="/account" element={<AccountPage session={last.session} />} />
@@ -164,9 +160,9 @@ function gated(title: string, needs: readonly ConsoleAction[], page: ReactNode) 
 
 function NotFoundPage() {
   return (
-    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title="There is no such page" order={1}>
+    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title={t.shell.thereIsNoSuchPage} order={1}>
       <Anchor component={Link} to="/buckets" size="sm">
-        Go to your buckets
+        {t.shell.goToYourBuckets}
       </Anchor>
     </Empty>
   );

@@ -10,19 +10,27 @@ import { BrowserRouter } from 'react-router';
 import { basePath } from './api/call.ts';
 import { queryClient } from './api/queries.ts';
 import { App } from './app.tsx';
-import { theme } from './theme.ts';
+import { language } from './texts/language.ts';
+import { loadFirstTexts } from './texts/texts.ts';
+import { consoleTheme } from './theme.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
-      <QueryClientProvider client={queryClient}>
-        <Notifications position="top-right" limit={4} />
-        <BrowserRouter basename={basePath() || '/'}>
-          <App />
-        </BrowserRouter>
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+document.documentElement.lang = language;
+async function start(element: Element): Promise<void> {
+  await loadFirstTexts();
+  createRoot(element).render(
+    <StrictMode>
+      <MantineProvider theme={consoleTheme()} defaultColorScheme="auto">
+        <QueryClientProvider client={queryClient}>
+          <Notifications position="top-right" limit={4} />
+          <BrowserRouter basename={basePath() || '/'}>
+            <App />
+          </BrowserRouter>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}
+
+void start(root);

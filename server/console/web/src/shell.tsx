@@ -1,6 +1,7 @@
 import {
   ActionIcon,
   AppShell,
+  Box,
   Burger,
   Group,
   Stack,
@@ -35,23 +36,24 @@ import {
   IconMoon,
   IconSun,
 } from '@tabler/icons-react';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { SessionAnswer } from '../../contract/answers.ts';
 import { useSignOut, useRights } from './api/session.ts';
 import { signedInBy } from './text/signed-in-by.ts';
 import { notifyFailure } from './components/feedback.tsx';
+import { LanguageSelect } from './components/language-select.tsx';
+import { lazyPage } from './texts/lazy-page.ts';
+import { t } from './texts/texts.ts';
 
 /** Not needed for the first picture of a page. */
-const WorkTray = lazy(async () => ({ default: (await import('./uploads/work-tray.tsx')).WorkTray }));
+const WorkTray = lazyPage(async () => (await import('./uploads/work-tray.tsx')).WorkTray);
 
-const ShortcutsDialog = lazy(async () => ({
-  default: (await import('./components/shortcuts.tsx')).ShortcutsDialog,
-}));
+const ShortcutsDialog = lazyPage(async () => (await import('./components/shortcuts.tsx')).ShortcutsDialog);
 
 /** Goes to the field that filters the page, if it has one. */
 function focusFilter(): void {
-  document.querySelector<HTMLInputElement>('#content input[aria-label^="Filter"]')?.focus();
+  document.querySelector<HTMLInputElement>('#content input[data-filter]')?.focus();
 }
 
 interface ShellProps {
@@ -77,11 +79,11 @@ export function Shell({ session, children }: ShellProps) {
       withBorder={false}
     >
       <a className="skip-link" href="#content">
-        Skip to the content
+        {t.shell.skipToTheContent}
       </a>
       <AppShell.Header hiddenFrom="sm" px="md">
         <Group h="100%" gap="sm">
-          <Burger opened={open} onClick={toggle} size="sm" aria-label="Menu" />
+          <Burger opened={open} onClick={toggle} size="sm" aria-label={t.shell.menu} />
           <Brand />
         </Group>
       </AppShell.Header>
@@ -89,15 +91,18 @@ export function Shell({ session, children }: ShellProps) {
         p="sm"
         bg="var(--coffer-rail)"
         style={{ borderInlineEnd: '1px solid var(--coffer-line)' }}
-        aria-label="Console"
+        aria-label={t.shell.console}
       >
         <Group h={40} px={8} mb="sm" justify="space-between">
           <Brand />
-          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="sm" aria-label="Close the menu" />
+          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="sm" aria-label={t.shell.closeTheMenu} />
         </Group>
         <Stack gap={2} onClick={close} flex={1} style={{ overflowY: 'auto' }}>
           <Rail />
         </Stack>
+        <Box px={8} pt={4}>
+          <LanguageSelect />
+        </Box>
         <Person session={session} />
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
@@ -116,7 +121,7 @@ function Brand() {
     <Group component={Link} gap={9} {...{ to: '/buckets' }} style={{ color: 'inherit', textDecoration: 'none' }}>
       <Logo size={24} />
       <Text fw={650} fz={16} lts="-0.01em">
-        Coffer
+        {t.shell.coffer}
       </Text>
     </Group>
   );
@@ -132,17 +137,17 @@ function Person({ session }: { readonly session: SessionAnswer }) {
           {session.name}
         </Text>
         <Text size="xs" c="dimmed" truncate>
-          {session.kind === 'root' ? 'root user' : from}
+          {session.kind === 'root' ? t.shell.rootUser : from}
         </Text>
       </Stack>
       <Group gap={2} wrap="nowrap">
         <ColorSchemeButton />
-        <Tooltip label="Sign out">
+        <Tooltip label={t.shell.signOut}>
           <ActionIcon
-            aria-label="Sign out"
+            aria-label={t.shell.signOut}
             loading={signOut.isPending}
             onClick={() =>
-              signOut.mutate(undefined, { onError: (error) => notifyFailure('Signing out did not work', error) })
+              signOut.mutate(undefined, { onError: (error) => notifyFailure(t.shell.signingOutDidNotWork, error) })
             }
           >
             <IconLogout size={17} />
@@ -169,63 +174,68 @@ function Rail() {
     <>
       <Pages
         pages={[
-          { to: '/buckets', name: 'Buckets', icon: IconPackages, shown: true },
-          { to: '/access-keys', name: 'Access keys', icon: IconKey, shown: mayOwn('admin:ListServiceAccounts') },
-          { to: '/account', name: 'Account', icon: IconUserCircle, shown: true },
+          { to: '/buckets', name: t.common.buckets, icon: IconPackages, shown: true },
+          { to: '/access-keys', name: t.common.accessKeys, icon: IconKey, shown: mayOwn('admin:ListServiceAccounts') },
+          { to: '/account', name: t.shell.account, icon: IconUserCircle, shown: true },
         ]}
       />
       <Pages
-        title="Access"
+        title={t.shell.access}
         pages={[
-          { to: '/users', one: '/user', name: 'Users', icon: IconUser, shown: may('admin:ListUsers') },
+          { to: '/users', one: '/user', name: t.shell.users, icon: IconUser, shown: may('admin:ListUsers') },
           {
             to: '/groups',
             one: '/group',
-            name: 'Groups',
+            name: t.common.groups,
             icon: IconUsersGroup,
             shown: may('admin:ListGroups') && may('admin:GetGroup'),
           },
           {
             to: '/policies',
             one: '/policy',
-            name: 'Policies',
+            name: t.common.policies,
             icon: IconShieldCheck,
             shown: may('admin:ListUserPolicies'),
           },
-          { to: '/sessions', name: 'Sessions', icon: IconDeviceLaptop, shown: may('admin:ListSessions') },
-          { to: '/explain', name: 'Explain', icon: IconScale, shown: may('admin:ExplainPolicy') },
+          { to: '/sessions', name: t.shell.sessions, icon: IconDeviceLaptop, shown: may('admin:ListSessions') },
+          { to: '/explain', name: t.common.explain, icon: IconScale, shown: may('admin:ExplainPolicy') },
         ]}
       />
       <Pages
-        title="Service"
+        title={t.shell.service}
         pages={[
-          { to: '/status', name: 'Status', icon: IconActivity, shown: may('admin:ServerInfo') },
+          { to: '/status', name: t.common.status, icon: IconActivity, shown: may('admin:ServerInfo') },
           {
             to: '/traffic',
-            name: 'Traffic',
+            name: t.shell.traffic,
             icon: IconChartLine,
             shown: may('admin:Prometheus') || may('admin:DataUsageInfo'),
           },
-          { to: '/requests', name: 'Requests', icon: IconArrowsExchange, shown: may('admin:ServerTrace') },
-          { to: '/logs', name: 'Logs', icon: IconFileText, shown: may('admin:ConsoleLog') },
-          { to: '/audit', name: 'Audit log', icon: IconListSearch, shown: may('admin:ReadAuditLog') },
+          { to: '/requests', name: t.shell.requests, icon: IconArrowsExchange, shown: may('admin:ServerTrace') },
+          { to: '/logs', name: t.shell.logs, icon: IconFileText, shown: may('admin:ConsoleLog') },
+          { to: '/audit', name: t.shell.auditLog, icon: IconListSearch, shown: may('admin:ReadAuditLog') },
           {
             to: '/work',
-            name: 'Background work',
+            name: t.common.backgroundWork,
             icon: IconSettingsAutomation,
             shown: may('admin:ServerInfo') || may('admin:ScrubStatus'),
           },
-          { to: '/batch-jobs', name: 'Batch jobs', icon: IconStack2, shown: may('admin:ListBatchJobs') },
-          { to: '/tiers', name: 'Tiers', icon: IconSnowflake, shown: may('admin:ListTier') },
-          { to: '/keys', name: 'Keys', icon: IconLock, shown: may('admin:KMSKeyStatus') },
+          { to: '/batch-jobs', name: t.shell.batchJobs, icon: IconStack2, shown: may('admin:ListBatchJobs') },
+          { to: '/tiers', name: t.shell.tiers, icon: IconSnowflake, shown: may('admin:ListTier') },
+          { to: '/keys', name: t.shell.keys, icon: IconLock, shown: may('admin:KMSKeyStatus') },
           {
             to: '/identity-providers',
             one: '/identity-provider',
-            name: 'Identity providers',
+            name: t.common.identityProviders,
             icon: IconFingerprint,
             shown: may('admin:ConfigUpdate'),
           },
-          { to: '/configuration', name: 'Configuration', icon: IconAdjustments, shown: may('admin:ConfigUpdate') },
+          {
+            to: '/configuration',
+            name: t.shell.configuration,
+            icon: IconAdjustments,
+            shown: may('admin:ConfigUpdate'),
+          },
         ]}
       />
     </>
@@ -265,7 +275,7 @@ function isAt(pathname: string, to: string): boolean {
 export function ColorSchemeButton() {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme('light') === 'dark';
-  const label = dark ? 'Use light colours' : 'Use dark colours';
+  const label = dark ? t.shell.useLightColours : t.shell.useDarkColours;
   return (
     <Tooltip label={label}>
       <ActionIcon aria-label={label} onClick={() => setColorScheme(dark ? 'light' : 'dark')}>

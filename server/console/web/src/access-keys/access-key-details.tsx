@@ -8,6 +8,8 @@ import { Fact, Facts, Section } from '../components/detail-page.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { StatusBadge } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface AccessKeyDetailsProps {
   readonly accessKey: string;
@@ -18,9 +20,9 @@ export function AccessKeyDetails({ accessKey, onClose }: AccessKeyDetailsProps) 
   useRestoreFocus();
   const key = useAccessKey(accessKey);
   return (
-    <Drawer opened onClose={onClose} size={520} title={`Access key ${accessKey}`}>
+    <Drawer opened onClose={onClose} size={520} title={say(t.accessKeys.accessKey, { accessKey })}>
       {key.isPending && <Skeleton h={200} />}
-      {key.isError && <Failure what="This access key cannot be shown" error={key.error} retry={key.refetch} />}
+      {key.isError && <Failure what={t.accessKeys.thisAccessKeyCannotBeShown} error={key.error} retry={key.refetch} />}
       {key.isSuccess && <Details accessKey={key.data} />}
     </Drawer>
   );
@@ -30,29 +32,35 @@ function Details({ accessKey: key }: { readonly accessKey: AccessKeyAnswer }) {
   return (
     <Stack gap="lg">
       <Facts>
-        <Fact name="Access key">
+        <Fact name={t.common.accessKey}>
           <CopyText text={key.accessKey} />
         </Fact>
-        <Fact name="Status">
+        <Fact name={t.common.status}>
           <StatusBadge status={key.status} />
         </Fact>
-        <Fact name="Owner">{`${key.owner.name}${key.owner.provider === undefined ? '' : `, by ${key.owner.provider}`}`}</Fact>
-        <Fact name="Kind">{key.kind === 'temporary' ? 'temporary' : 'lasting'}</Fact>
-        <Fact name="Name">{key.name}</Fact>
-        <Fact name="Description">{key.description}</Fact>
-        <Fact name="Created">{key.created === undefined ? undefined : formatTime(key.created)}</Fact>
-        <Fact name="Expires">{key.expires === undefined ? 'never' : formatTime(key.expires)}</Fact>
-        <Fact name="Policies of its owner">{ownerPolicies(key)}</Fact>
+        <Fact name={t.accessKeys.owner}>
+          {key.owner.provider === undefined
+            ? key.owner.name
+            : say(t.accessKeys.by, { name: key.owner.name, provider: key.owner.provider })}
+        </Fact>
+        <Fact name={t.common.kind}>{key.kind === 'temporary' ? t.accessKeys.temporary : t.accessKeys.lasting}</Fact>
+        <Fact name={t.common.name}>{key.name}</Fact>
+        <Fact name={t.accessKeys.description}>{key.description}</Fact>
+        <Fact name={t.common.created}>{key.created === undefined ? undefined : formatTime(key.created)}</Fact>
+        <Fact name={t.accessKeys.expires}>
+          {key.expires === undefined ? t.accessKeys.never : formatTime(key.expires)}
+        </Fact>
+        <Fact name={t.accessKeys.policiesOfItsOwner}>{ownerPolicies(key)}</Fact>
       </Facts>
       {key.policy === undefined ? (
         <Text size="sm" c="dimmed">
-          It has no policy of its own: it may do what its owner may.
+          {t.accessKeys.itHasNoPolicyOfItsOwn}
         </Text>
       ) : (
-        <Section title="Policy of its own" words="Both must allow an action: this policy, and those of the owner.">
+        <Section title={t.accessKeys.policyOfItsOwn} words={t.accessKeys.bothMustAllowAnActionThisPolicy}>
           <Stack gap="sm">
             <Statements statements={key.policy.content} />
-            <Code block tabIndex={0} aria-label="Document of its policy">
+            <Code block tabIndex={0} aria-label={t.accessKeys.documentOfItsPolicy}>
               {key.policy.document}
             </Code>
           </Stack>
@@ -63,6 +71,6 @@ function Details({ accessKey: key }: { readonly accessKey: AccessKeyAnswer }) {
 }
 
 function ownerPolicies({ owner, ownerPolicies: names }: AccessKeyAnswer): string {
-  if (owner.kind === 'root') return 'everything: it belongs to the root user';
-  return names.length === 0 ? 'none, so nothing is allowed' : names.join(', ');
+  if (owner.kind === 'root') return t.accessKeys.everythingItBelongsToTheRootUser;
+  return names.length === 0 ? t.accessKeys.noneSoNothingIsAllowed : names.join(', ');
 }

@@ -8,6 +8,8 @@ import { useSession } from '../api/session.ts';
 import { CredentialsDialog } from '../components/credentials-dialog.tsx';
 import { useCreateAccessKey, useAccessKey, useChangeAccessKey } from '../api/access-keys.ts';
 import { notifyDone } from '../components/feedback.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface AccessKeyForm {
   readonly name: string;
@@ -47,8 +49,8 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
   return (
     <>
       <TextInput
-        label="Name"
-        description="What you will recognise it by."
+        label={t.common.name}
+        description={t.accessKeys.whatYouWillRecogniseItBy}
         data-autofocus
         autoComplete="off"
         maxLength={128}
@@ -56,7 +58,7 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
         onChange={(event) => onChange({ ...form, name: event.currentTarget.value })}
       />
       <TextInput
-        label="Description"
+        label={t.accessKeys.description}
         autoComplete="off"
         maxLength={256}
         value={form.description}
@@ -64,20 +66,24 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
       />
       <TextInput
         type="datetime-local"
-        label="Expires"
-        description="Leave it empty for a key that lasts."
+        label={t.accessKeys.expires}
+        description={t.accessKeys.leaveItEmptyForAKeyThat}
         value={form.expires}
         onChange={(event) => onChange({ ...form, expires: event.currentTarget.value })}
         error={fieldError(error, 'expires')}
       />
       <Switch
-        label="Narrow it by a policy of its own"
-        description="Otherwise it may do whatever its owner may."
+        label={t.accessKeys.narrowItByAPolicyOfIts}
+        description={t.accessKeys.otherwiseItMayDoWhateverItsOwner}
         checked={form.narrow}
         onChange={(event) => onChange({ ...form, narrow: event.currentTarget.checked })}
       />
       {form.narrow && (
-        <PolicyEditor label="Policy" value={form.policy} onChange={(policy) => onChange({ ...form, policy })} />
+        <PolicyEditor
+          label={t.accessKeys.policy}
+          value={form.policy}
+          onChange={(policy) => onChange({ ...form, policy })}
+        />
       )}
     </>
   );
@@ -91,7 +97,7 @@ export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
   return (
     <>
       <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-        Create access key
+        {t.accessKeys.createAccessKey}
       </Button>
       {creating && (
         <CreateAccessKeyDialog
@@ -105,7 +111,7 @@ export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
       )}
       {made !== undefined && (
         <CredentialsDialog
-          title="The access key is created"
+          title={t.accessKeys.theAccessKeyIsCreated}
           credentials={made}
           s3Url={s3Url}
           onClose={() => setMade(undefined)}
@@ -141,8 +147,8 @@ function CreateAccessKeyDialog({ owner, onCreated, onClose }: CreateAccessKeyDia
 
   return (
     <FormDialog
-      title={owner === undefined ? 'Create an access key' : `Create an access key for ${owner}`}
-      submit="Create access key"
+      title={owner === undefined ? t.accessKeys.createAnAccessKey : say(t.accessKeys.createAnAccessKeyFor, { owner })}
+      submit={t.accessKeys.createAccessKey}
       wide={form.narrow}
       pending={create.isPending}
       error={create.error}
@@ -165,8 +171,8 @@ export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogP
   if (key.isSuccess) return <EditForm known={key.data} onClose={onClose} />;
   return (
     <FormDialog
-      title={`Access key ${accessKey}`}
-      submit="Save"
+      title={say(t.accessKeys.accessKey, { accessKey })}
+      submit={t.common.save}
       pending
       error={key.error}
       onSubmit={() => undefined}
@@ -202,7 +208,7 @@ function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonl
       },
       {
         onSuccess: () => {
-          notifyDone(`${known.accessKey} is saved.`);
+          notifyDone(say(t.accessKeys.isSaved, { accessKey: known.accessKey }));
           onClose();
         },
       },
@@ -211,8 +217,8 @@ function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonl
 
   return (
     <FormDialog
-      title={`Access key ${known.accessKey}`}
-      submit="Save"
+      title={say(t.accessKeys.accessKey, { accessKey: known.accessKey })}
+      submit={t.common.save}
       wide={form.narrow}
       pending={save.isPending}
       error={save.error}

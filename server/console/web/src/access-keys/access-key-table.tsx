@@ -17,6 +17,8 @@ import { type Column, RowTable, StatusBadge, TimeText } from '../components/row-
 import { AccessKeyDetails } from './access-key-details.tsx';
 import { EditAccessKeyDialog } from './access-key-form.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Dialog = { readonly kind: 'details' | 'edit' | 'delete'; readonly key: AccessKeyRow };
 
@@ -30,7 +32,7 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
   const close = () => setDialog(undefined);
   const columns: readonly Column<AccessKeyRow>[] = [
     {
-      head: 'Access key',
+      head: t.common.accessKey,
       cell: (key) => (
         <>
           <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
@@ -46,8 +48,8 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
       ),
     },
     ...(showOwner ? [ownerColumn] : []),
-    { head: 'Expires', width: 190, wideOnly: true, cell: ({ expires }) => <Expires expires={expires} /> },
-    { head: 'Status', width: 180, cell: (key) => <Badges accessKey={key} /> },
+    { head: t.accessKeys.expires, width: 190, wideOnly: true, cell: ({ expires }) => <Expires expires={expires} /> },
+    { head: t.common.status, width: 180, cell: (key) => <Badges accessKey={key} /> },
     { head: undefined, width: 48, cell: (key) => <KeyMenu accessKey={key} open={setDialog} /> },
   ];
   return (
@@ -61,7 +63,7 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
 }
 
 const ownerColumn: Column<AccessKeyRow> = {
-  head: 'Owner',
+  head: t.accessKeys.owner,
   cell: ({ owner }) => (
     <Text size="sm">
       {owner.name}
@@ -74,7 +76,7 @@ function Expires({ expires }: { readonly expires: string | undefined }) {
   if (expires === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        never
+        {t.accessKeys.never}
       </Text>
     );
   }
@@ -86,13 +88,13 @@ function Badges({ accessKey: key }: { readonly accessKey: AccessKeyRow }) {
     <Group gap={6}>
       <StatusBadge status={key.status} />
       {key.kind === 'temporary' && (
-        <Tooltip label="Issued by a sign-in or by STS. It expires.">
-          <Badge color="gray">{key.current ? 'this session' : 'temporary'}</Badge>
+        <Tooltip label={t.accessKeys.issuedByASignInOrBy}>
+          <Badge color="gray">{key.current ? t.accessKeys.thisSession : t.accessKeys.temporary}</Badge>
         </Tooltip>
       )}
       {key.narrowed && (
-        <Tooltip label="A policy of the key restricts what it may do.">
-          <Badge color="gray">narrowed</Badge>
+        <Tooltip label={t.accessKeys.aPolicyOfTheKeyRestrictsWhat}>
+          <Badge color="gray">{t.accessKeys.narrowed}</Badge>
         </Tooltip>
       )}
     </Group>
@@ -116,8 +118,19 @@ function KeyMenu({
     change.mutate(
       { key: key.accessKey, change: { status: next } },
       {
-        onSuccess: () => notifyDone(`${key.accessKey} is ${next}.`),
-        onError: (error) => notifyFailure(`${key.accessKey} stays ${key.status}`, error),
+        onSuccess: () =>
+          notifyDone(
+            next === 'enabled'
+              ? say(t.accessKeys.isEnabled, { accessKey: key.accessKey })
+              : say(t.accessKeys.isDisabled, { accessKey: key.accessKey }),
+          ),
+        onError: (error) =>
+          notifyFailure(
+            key.status === 'enabled'
+              ? say(t.accessKeys.staysEnabled, { accessKey: key.accessKey })
+              : say(t.accessKeys.staysDisabled, { accessKey: key.accessKey }),
+            error,
+          ),
       },
     );
   }
@@ -125,13 +138,17 @@ function KeyMenu({
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon className="row-actions" size="sm" aria-label={`Actions for ${key.accessKey}`}>
+        <ActionIcon
+          className="row-actions"
+          size="sm"
+          aria-label={say(t.accessKeys.actionsFor, { accessKey: key.accessKey })}
+        >
           <IconDots size={17} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconInfoCircle size={15} />} onClick={() => open({ kind: 'details', key })}>
-          Details…
+          {t.accessKeys.details}
         </Menu.Item>
         {key.kind === 'service-account' && (
           <>
@@ -140,14 +157,14 @@ function KeyMenu({
               leftSection={<IconPencil size={15} />}
               onClick={() => open({ kind: 'edit', key })}
             >
-              Edit…
+              {t.accessKeys.edit}
             </Menu.Item>
             <Menu.Item
               disabled={!mayUpdate || key.status === 'expired'}
               leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
               onClick={toggle}
             >
-              {next === 'disabled' ? 'Disable' : 'Enable'}
+              {next === 'disabled' ? t.common.disable : t.common.enable}
             </Menu.Item>
           </>
         )}
@@ -157,7 +174,7 @@ function KeyMenu({
           leftSection={<IconTrash size={15} />}
           onClick={() => open({ kind: 'delete', key })}
         >
-          {key.kind === 'temporary' ? 'End…' : 'Delete…'}
+          {key.kind === 'temporary' ? t.accessKeys.end : t.common.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -173,17 +190,19 @@ function DeleteAccessKeyDialog({ accessKey: key, onClose }: DeleteAccessKeyDialo
   const temporary = key.kind === 'temporary';
   return (
     <RemoveDialog
-      title={temporary ? `End the temporary key ${key.accessKey}?` : `Delete the access key ${key.accessKey}?`}
-      submit={temporary ? 'End it' : 'Delete access key'}
+      title={
+        temporary
+          ? say(t.accessKeys.endTheTemporaryKey, { accessKey: key.accessKey })
+          : say(t.accessKeys.deleteTheAccessKey, { accessKey: key.accessKey })
+      }
+      submit={temporary ? t.accessKeys.endIt : t.accessKeys.deleteAccessKey}
       remove={useDeleteAccessKey()}
       what={key.accessKey}
-      done={`${key.accessKey} is refused from now on.`}
+      done={say(t.accessKeys.isRefusedFromNowOn, { accessKey: key.accessKey })}
       onDone={onClose}
       onClose={onClose}
     >
-      {key.current
-        ? 'This session uses it: you are signed out.'
-        : 'Programs that use it are refused from the next request on.'}
+      {key.current ? t.accessKeys.thisSessionUsesItYouAreSigned : t.accessKeys.programsThatUseItAreRefusedFrom}
     </RemoveDialog>
   );
 }

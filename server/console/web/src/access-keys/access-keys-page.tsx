@@ -7,6 +7,7 @@ import { Empty } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { AccessKeyTable } from './access-key-table.tsx';
 import { CreateAccessKeyButton } from './access-key-form.tsx';
+import { t } from '../texts/texts.ts';
 
 export function AccessKeysPage() {
   const { may, mayOwn } = useRights();
@@ -16,21 +17,20 @@ export function AccessKeysPage() {
   const keys = useAccessKeys(of, search.contains);
   return (
     <ListPage
-      title="Access keys"
-      one="access key"
+      title={t.common.accessKeys}
       list={keys}
       search={search}
       actions={
         <>
           {mayAll && (
             <SegmentedControl
-              aria-label="Whose access keys"
+              aria-label={t.accessKeys.whoseAccessKeys}
               size="xs"
               value={of}
               onChange={(chosen) => setOf(chosen === 'all' ? 'all' : 'own')}
               data={[
-                { value: 'own', label: 'Mine' },
-                { value: 'all', label: 'Everybody’s' },
+                { value: 'own', label: t.accessKeys.mine },
+                { value: 'all', label: t.accessKeys.everybody },
               ]}
             />
           )}
@@ -38,8 +38,8 @@ export function AccessKeysPage() {
         </>
       }
       empty={
-        <Empty icon={<IconKey size={34} stroke={1.3} />} title="No access keys yet">
-          Programs use an access key of their own, which may do what you may, or less, and can be taken away alone.
+        <Empty icon={<IconKey size={34} stroke={1.3} />} title={t.accessKeys.noAccessKeysYet}>
+          {t.accessKeys.programsUseAnAccessKeyOfTheir}
         </Empty>
       }
     >

@@ -11,6 +11,8 @@ import { PolicyInForceView, Statements } from '../policies/statements.tsx';
 import { useReplaceOwnSecret } from '../api/users.ts';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function AccountPage({ session }: { readonly session: SessionAnswer }) {
   const { mayOwn } = useRights();
@@ -22,27 +24,31 @@ export function AccountPage({ session }: { readonly session: SessionAnswer }) {
         session.kind === 'user' &&
         mayOwn('admin:CreateUser') && (
           <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setChanging(true)}>
-            New secret key…
+            {t.accessKeys.newSecretKey}
           </Button>
         )
       }
     >
       <Facts>
-        <Fact name="Signed in by">
-          {session.signedInBy.kind === 'keys' ? 'access key and secret key' : signedInBy(session)}
+        <Fact name={t.accessKeys.signedInBy}>
+          {session.signedInBy.kind === 'keys' ? t.accessKeys.accessKeyAndSecretKey : signedInBy(session)}
         </Fact>
-        <Fact name="Access key">
+        <Fact name={t.common.accessKey}>
           <CopyText text={session.accessKey} />
         </Fact>
-        <Fact name="Signed in">{formatTime(session.signedInAt)}</Fact>
-        <Fact name="Session ends">{`${formatUntil(session.expires, Date.now())}, ${formatTime(session.expires)}`}</Fact>
-        <Fact name="S3 endpoint">{session.s3Url === undefined ? undefined : <CopyText text={session.s3Url} />}</Fact>
+        <Fact name={t.accessKeys.signedIn}>{formatTime(session.signedInAt)}</Fact>
+        <Fact
+          name={t.accessKeys.sessionEnds}
+        >{`${formatUntil(session.expires, Date.now())}, ${formatTime(session.expires)}`}</Fact>
+        <Fact name={t.accessKeys.s3Endpoint}>
+          {session.s3Url === undefined ? undefined : <CopyText text={session.s3Url} />}
+        </Fact>
       </Facts>
-      <Section title="Policies in force">
+      <Section title={t.accessKeys.policiesInForce}>
         <Policies session={session} />
       </Section>
       {session.sessionPolicy !== undefined && (
-        <Section title="Session policy" words="It restricts the policies above: both must allow an action.">
+        <Section title={t.accessKeys.sessionPolicy} words={t.accessKeys.itRestrictsThePoliciesAboveBothMust}>
           <Statements statements={session.sessionPolicy} />
         </Section>
       )}
@@ -55,24 +61,26 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
   if (session.kind === 'root') {
     return (
       <Text size="sm" c="dimmed">
-        You are the root user: you may do everything, and no policy restricts you.
+        {t.accessKeys.youAreTheRootUserYouMay}
       </Text>
     );
   }
   if (session.policies.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        None, so nothing is allowed. An administrator can assign policies {from(session)}.
+        {say(t.accessKeys.noneSoNothingIsAllowedAnAdministrator, { where: from(session) })}
       </Text>
     );
   }
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        {session.signedInBy.kind === 'provider'
-          ? 'Your identity provider named them when you signed in, or they are attached to your claims here.'
-          : 'Attached to you or to your groups.'}{' '}
-        A Deny overrides every Allow.
+        {say(t.accessKeys.aDenyOverridesEveryAllow, {
+          origin:
+            session.signedInBy.kind === 'provider'
+              ? t.accessKeys.yourIdentityProviderNamedThemWhenYou
+              : t.accessKeys.attachedToYouOrToYourGroups,
+        })}
       </Text>
       {session.policies.map((policy) => (
         <PolicyInForceView key={policy.name} policy={policy} />
@@ -82,7 +90,7 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
 }
 
 function from({ signedInBy: by }: SessionAnswer): string {
-  return by.kind === 'provider' ? 'here or at your identity provider' : 'here';
+  return by.kind === 'provider' ? t.accessKeys.hereOrAtYourIdentityProvider : 'here';
 }
 
 /** Users replace their secret key, and sign in again with the new one. */
@@ -100,7 +108,7 @@ function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
       { currentSecretKey, secretKey },
       {
         onSuccess: () => {
-          notifyDone('Your secret key is replaced. Sign in with the new one.');
+          notifyDone(t.accessKeys.yourSecretKeyIsReplacedSignIn);
           onClose();
         },
       },
@@ -109,17 +117,17 @@ function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
 
   return (
     <FormDialog
-      title="Replace your secret key"
-      submit="Replace secret key"
+      title={t.accessKeys.replaceYourSecretKey}
+      submit={t.accessKeys.replaceSecretKey}
       pending={replace.isPending}
       error={replace.error}
       fields={['currentSecretKey', 'secretKey']}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Text size="sm">Your programs that use it need the new one; this session ends.</Text>
+      <Text size="sm">{t.accessKeys.yourProgramsThatUseItNeedThe}</Text>
       <PasswordInput
-        label="Secret key now"
+        label={t.accessKeys.secretKeyNow}
         required
         withAsterisk={false}
         data-autofocus
@@ -129,8 +137,8 @@ function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
         error={fieldError(replace.error, 'currentSecretKey')}
       />
       <PasswordInput
-        label="New secret key"
-        description="8 to 128 characters."
+        label={t.accessKeys.newSecretKeyTitle}
+        description={t.accessKeys.n8To128Characters}
         required
         withAsterisk={false}
         autoComplete="new-password"
@@ -139,13 +147,13 @@ function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
         error={fieldError(replace.error, 'secretKey')}
       />
       <PasswordInput
-        label="New secret key again"
+        label={t.accessKeys.newSecretKeyAgain}
         required
         withAsterisk={false}
         autoComplete="new-password"
         value={again}
         onChange={(event) => setAgain(event.currentTarget.value)}
-        error={differ ? 'This is not the same as above.' : undefined}
+        error={differ ? t.accessKeys.thisIsNotTheSameAsAbove : undefined}
       />
     </FormDialog>
   );

@@ -2,6 +2,8 @@ import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQuery
 import type { BucketAnswer, BucketEncryptionAnswer, BucketList, BucketSummary } from '../../../contract/answers.ts';
 import { admin } from './admin.ts';
 import { ApiError, call } from './call.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The server answers all buckets at once: the list has one page. */
 const bucketList = infiniteQueryOptions({
@@ -66,7 +68,11 @@ export function useCreateBucket() {
 
 function rejectWithBucket(name: string, error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
-  throw new ApiError(error.status, error.code, `The bucket ${name} is created, without its quota. ${error.message}`);
+  throw new ApiError(
+    error.status,
+    error.code,
+    say(t.shell.theBucketIsCreatedWithoutItsQuota, { name, message: error.message }),
+  );
 }
 
 /** Sets the maximum size of a bucket in bytes; 0 removes it. */

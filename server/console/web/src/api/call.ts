@@ -1,4 +1,6 @@
 import type { ErrorAnswer } from '../../../contract/answers.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** An error of the console's API or of the connection. The page shows `message`. */
 export class ApiError extends Error {
@@ -60,7 +62,7 @@ export interface AdminFailure {
 }
 
 export function unreachable(): ApiError {
-  return new ApiError(0, 'Unreachable', 'The server cannot be reached. Check the network, then try again.');
+  return new ApiError(0, 'Unreachable', t.shell.theServerCannotBeReachedCheckThe);
 }
 
 export function errorOf(status: number, text: string): ApiError {
@@ -71,5 +73,5 @@ export function errorOf(status: number, text: string): ApiError {
   } catch {
     // A proxy may answer in another format.
   }
-  return new ApiError(status, 'Unexpected', `Something between here and the server answered ${status}.`);
+  return new ApiError(status, 'Unexpected', say(t.shell.somethingBetweenHereAndTheServerAnswered, { status }));
 }

@@ -1,5 +1,6 @@
 import { ApiError } from './call.ts';
 import { s3 } from './s3.ts';
+import { t } from '../texts/texts.ts';
 
 /** Creates the object that S3 clients take for an empty folder. */
 export async function createFolder(bucket: string, prefix: string): Promise<void> {
@@ -10,6 +11,6 @@ export async function createFolder(bucket: string, prefix: string): Promise<void
     });
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'PreconditionFailed')) throw error;
-    throw new ApiError(412, error.code, 'There is a folder of this name already.');
+    throw new ApiError(412, error.code, t.shell.thereIsAFolderOfThisName);
   }
 }

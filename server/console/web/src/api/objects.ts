@@ -5,6 +5,8 @@ import { bucketPath } from './buckets.ts';
 import { apiUrl, ApiError, call, errorOf, guard } from './call.ts';
 import { objectsChanged } from './changes.ts';
 import { s3 } from './s3.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function useObject(bucket: string, key: string) {
   return useQuery({
@@ -116,7 +118,7 @@ async function tryDelete(bucket: string, key: string): Promise<string | undefine
 function refusalOf(refused: readonly string[], deleted: number): string {
   const [first = ''] = refused;
   if (refused.length === 1 && deleted === 0) return first;
-  return `${deleted} deleted, ${refused.length} refused. ${first}`;
+  return say(t.shell.deletedRefused, { deleted, refused: refused.length, first });
 }
 
 interface ShareForm {

@@ -5,6 +5,8 @@ import { notifyDone } from '../components/feedback.tsx';
 import { call } from './call.ts';
 import { objectsChanged } from './changes.ts';
 import { queryClient, useApiMutation } from './queries.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 const queryKey = ['transfers'];
 
@@ -40,7 +42,8 @@ function useEnds(transfers: readonly TransferRow[] | undefined): ReadonlySet<str
       if (earlier === undefined || (earlier.done === row.done && earlier.state === row.state)) continue;
       objectsChanged(row.bucket);
       if (row.target.bucket !== row.bucket) objectsChanged(row.target.bucket);
-      if (isRunning(earlier) && row.state === 'done' && row.failures === 0) notifyDone(`${row.title}: done.`);
+      if (isRunning(earlier) && row.state === 'done' && row.failures === 0)
+        notifyDone(say(t.shell.done, { title: row.title }));
     }
     before.current = new Map(transfers.map((row) => [row.id, row]));
     setSeen((ids) => {

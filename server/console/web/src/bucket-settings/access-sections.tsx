@@ -8,6 +8,8 @@ import { EditButton } from '../components/edit-buttons.tsx';
 import { PolicyEditor } from '../policies/policy-editor.tsx';
 import { anonymousAccess, withAnonymousAccess, type AnonymousAccess } from './anonymous-access.ts';
 import { blockFields, usePolicy, usePublicBlock, useSetPolicy, useSetPublicBlock } from './settings-queries.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface AccessSectionsProps {
   readonly bucket: string;
@@ -35,10 +37,10 @@ interface SectionProps {
 }
 
 const choices = [
-  ['none', 'None', 'People without an account reach nothing.'],
-  ['download', 'Read', 'Everybody can list the bucket and download its objects.'],
-  ['upload', 'Write', 'Everybody can upload and delete objects, and not list or read them.'],
-  ['public', 'Read and write', 'Everybody can list, download, upload and delete.'],
+  ['none', t.bucketSettings.none, t.bucketSettings.peopleWithoutAnAccountReachNothing],
+  ['download', t.bucketSettings.read, t.bucketSettings.everybodyCanListTheBucketAndDownload],
+  ['upload', t.bucketSettings.write, t.bucketSettings.everybodyCanUploadAndDeleteObjectsAnd],
+  ['public', t.bucketSettings.readAndWrite, t.bucketSettings.everybodyCanListDownloadUploadAndDelete],
 ] as const;
 
 function AnonymousSection({ bucket, mayEdit }: SectionProps) {
@@ -47,23 +49,23 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
 
   function choose(choice: Exclude<AnonymousAccess, 'other'>, before: string | null): void {
     set.mutate(withAnonymousAccess(before ?? undefined, bucket, choice), {
-      onSuccess: () => notifyDone('The access without an account is saved.'),
-      onError: (error) => notifyFailure('The access stays as it is', error),
+      onSuccess: () => notifyDone(t.bucketSettings.theAccessWithoutAnAccountIsSaved),
+      onError: (error) => notifyFailure(t.bucketSettings.theAccessStaysAsItIs, error),
     });
   }
 
   return (
-    <Section title="Access without an account">
-      <Loaded name="The policy" query={policy}>
+    <Section title={t.bucketSettings.accessWithoutAnAccount}>
+      <Loaded what={t.bucketSettings.thePolicyCannotBeShown} query={policy}>
         {(document) => {
           const current = anonymousAccess(document ?? undefined, bucket);
           return (
             <Stack gap="sm">
               {current === 'other' && (
-                <Alert color="yellow">The policy below gives everybody rights that are none of these choices.</Alert>
+                <Alert color="yellow">{t.bucketSettings.thePolicyBelowGivesEverybodyRightsThat}</Alert>
               )}
               <Radio.Group
-                aria-label="Access without an account"
+                aria-label={t.bucketSettings.accessWithoutAnAccount}
                 value={current}
                 onChange={(value) => {
                   const chosen = choices.find(([choice]) => choice === value);
@@ -99,30 +101,33 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
     set.mutate(edited?.trim() === '' ? undefined : edited, {
       onSuccess: () => {
         setEdited(undefined);
-        notifyDone('The policy of the bucket is saved.');
+        notifyDone(t.bucketSettings.thePolicyOfTheBucketIsSaved);
       },
     });
   }
 
   return (
     <Section
-      title="Policy"
-      words="Who may do what in this bucket, in addition to the policies of users."
+      title={t.bucketSettings.policy}
+      words={t.bucketSettings.whoMayDoWhatInThisBucket}
       action={
         mayEdit &&
         policy.isSuccess && (
-          <EditButton label="Edit the policy" onClick={() => setEdited(indented(policy.data) ?? example(bucket))} />
+          <EditButton
+            label={t.bucketSettings.editThePolicy}
+            onClick={() => setEdited(indented(policy.data) ?? example(bucket))}
+          />
         )
       }
     >
-      <Loaded name="The policy" query={policy}>
+      <Loaded what={t.bucketSettings.thePolicyCannotBeShown} query={policy}>
         {(document) =>
           document === null ? (
             <Text size="sm" c="dimmed">
-              none
+              {t.common.none}
             </Text>
           ) : (
-            <pre className="document" tabIndex={0} aria-label="Policy">
+            <pre className="document" tabIndex={0} aria-label={t.bucketSettings.policy}>
               {indented(document)}
             </pre>
           )
@@ -130,8 +135,8 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
       </Loaded>
       {edited !== undefined && (
         <FormDialog
-          title={`Policy of ${bucket}`}
-          submit="Save policy"
+          title={say(t.bucketSettings.policyOf, { bucket })}
+          submit={t.bucketSettings.savePolicy}
           wide
           pending={set.isPending}
           error={set.error}
@@ -143,7 +148,7 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
         >
           <PolicyEditor value={edited} onChange={setEdited} required={false} bucket={bucket} />
           <Text size="sm" c="dimmed">
-            An empty document removes the policy.
+            {t.bucketSettings.anEmptyDocumentRemovesThePolicy}
           </Text>
         </FormDialog>
       )}
@@ -166,18 +171,18 @@ function example(bucket: string): string {
 }
 
 const blockWords = {
-  BlockPublicAcls: 'Refuse new public ACLs',
-  IgnorePublicAcls: 'Ignore the public ACLs that are there',
-  BlockPublicPolicy: 'Refuse a public policy',
-  RestrictPublicBuckets: 'Ignore a public policy that is there',
+  BlockPublicAcls: t.bucketSettings.refuseNewPublicAcls,
+  IgnorePublicAcls: t.bucketSettings.ignoreThePublicAclsThatAreThere,
+  BlockPublicPolicy: t.bucketSettings.refuseAPublicPolicy,
+  RestrictPublicBuckets: t.bucketSettings.ignoreAPublicPolicyThatIsThere,
 } as const;
 
 function BlockSection({ bucket, mayEdit }: SectionProps) {
   const block = usePublicBlock(bucket);
   const set = useSetPublicBlock(bucket);
   return (
-    <Section title="Public access block" words="A second lock: it holds whatever policies and ACLs say.">
-      <Loaded name="The public access block" query={block}>
+    <Section title={t.bucketSettings.publicAccessBlock} words={t.bucketSettings.aSecondLockItHoldsWhateverPolicies}>
+      <Loaded what={t.bucketSettings.thePublicAccessBlockCannotBeShown} query={block}>
         {(shown) => (
           <Stack gap="xs">
             {blockFields.map((field) =>
@@ -191,7 +196,9 @@ function BlockSection({ bucket, mayEdit }: SectionProps) {
                 />
               ) : (
                 <Group key={field} gap="xs">
-                  <Badge color={shown[field] ? undefined : 'gray'}>{shown[field] ? 'on' : 'off'}</Badge>
+                  <Badge color={shown[field] ? undefined : 'gray'}>
+                    {shown[field] ? t.bucketSettings.on : t.bucketSettings.off}
+                  </Badge>
                   <Text size="sm">{blockWords[field]}</Text>
                 </Group>
               ),

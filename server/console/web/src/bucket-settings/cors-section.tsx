@@ -5,6 +5,8 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { useCors, useSetCors, type CorsRule } from './settings-queries.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface CorsSectionProps {
   readonly bucket: string;
@@ -19,12 +21,12 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
   const set = useSetCors(bucket);
   return (
     <RulesSection
-      title="Other sites (CORS)"
-      words="Which pages of other sites browsers let use this bucket."
-      name="The rules"
-      add="Add a site"
-      none="No rules of its own: the setting of the server decides."
-      saved="The rules for other sites are saved."
+      title={t.bucketSettings.otherSitesCors}
+      words={t.bucketSettings.whichPagesOfOtherSitesBrowsersLet}
+      what={t.bucketSettings.theRulesCannotBeShown}
+      add={t.bucketSettings.addASite}
+      none={t.bucketSettings.noRulesOfItsOwnTheSetting}
+      saved={t.bucketSettings.theRulesForOtherSitesAreSaved}
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
@@ -33,14 +35,21 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
       row={({ rule, index, onEdit, onRemove }) => (
         <Group key={index} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            Pages of {rule.origins.join(', ')} may send {rule.methods.join(', ')}.
+            {say(t.bucketSettings.pagesOfMaySend, {
+              origins: rule.origins.join(', '),
+              methods: rule.methods.join(', '),
+            })}
           </Text>
           {mayEdit && (
             <Group gap={2} wrap="nowrap">
-              <ActionIcon size="sm" aria-label={`Edit rule ${index + 1}`} onClick={onEdit}>
+              <ActionIcon size="sm" aria-label={say(t.bucketSettings.editRule, { index: index + 1 })} onClick={onEdit}>
                 <IconPencil size={15} />
               </ActionIcon>
-              <ActionIcon size="sm" aria-label={`Remove rule ${index + 1}`} onClick={onRemove}>
+              <ActionIcon
+                size="sm"
+                aria-label={say(t.bucketSettings.removeRule, { index: index + 1 })}
+                onClick={onRemove}
+              >
                 <IconTrash size={15} />
               </ActionIcon>
             </Group>
@@ -60,38 +69,38 @@ function CorsDialog({ rule, pending, error, onSave, onClose }: CorsDialogProps) 
   const [edited, setEdited] = useState(rule);
   return (
     <FormDialog
-      title="A rule for other sites"
-      submit="Save rule"
+      title={t.bucketSettings.aRuleForOtherSites}
+      submit={t.bucketSettings.saveRule}
       pending={pending}
       error={error}
       onSubmit={() => onSave(edited)}
       onClose={onClose}
     >
       <TagsInput
-        label="Origins"
-        description="For example https://app.example.com, or * for all. Enter adds one."
+        label={t.bucketSettings.origins}
+        description={t.bucketSettings.forExampleHttpsAppExampleComOr}
         data-autofocus
         value={[...edited.origins]}
         onChange={(origins) => setEdited({ ...edited, origins })}
       />
       <MultiSelect
-        label="Methods"
+        label={t.bucketSettings.methods}
         data={['GET', 'HEAD', 'PUT', 'POST', 'DELETE']}
         value={[...edited.methods]}
         onChange={(methods) => setEdited({ ...edited, methods })}
       />
       <TagsInput
-        label="Headers that a page may send"
+        label={t.bucketSettings.headersThatAPageMaySend}
         value={[...edited.headers]}
         onChange={(headers) => setEdited({ ...edited, headers })}
       />
       <TagsInput
-        label="Headers that a page may read"
+        label={t.bucketSettings.headersThatAPageMayRead}
         value={[...edited.exposed]}
         onChange={(exposed) => setEdited({ ...edited, exposed })}
       />
       <TextInput
-        label="Seconds that a browser remembers the answer"
+        label={t.bucketSettings.secondsThatABrowserRemembersTheAnswer}
         type="number"
         min={0}
         value={edited.maxAge ?? ''}

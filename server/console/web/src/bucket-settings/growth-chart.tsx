@@ -6,6 +6,7 @@ import { call } from '../api/call.ts';
 import { Loaded } from '../components/detail-page.tsx';
 import { LineChart } from '../operations/line-chart.tsx';
 import { formatBytes } from '../text/format.ts';
+import { t } from '../texts/texts.ts';
 
 /** The bytes of the bucket over the last 90 days, by the last count of each day. */
 export function GrowthChart({ bucket }: { readonly bucket: string }) {
@@ -14,15 +15,15 @@ export function GrowthChart({ bucket }: { readonly bucket: string }) {
     queryFn: () => call<BucketGrowthAnswer>('GET', `${bucketPath(bucket)}/growth`),
   });
   return (
-    <Loaded name="The growth" query={growth}>
+    <Loaded what={t.bucketSettings.theGrowthCannotBeShown} query={growth}>
       {({ days }) =>
         days.length < 2 ? (
           <Text size="sm" c="dimmed">
-            The growth shows after two days with a count, for the 50 largest buckets.
+            {t.bucketSettings.theGrowthShowsAfterTwoDaysWith}
           </Text>
         ) : (
           <LineChart
-            title="Growth"
+            title={t.bucketSettings.growth}
             times={days.map(({ day }) => Date.parse(day))}
             series={[{ name: 'stored', color: 'first', values: days.map(({ bytes }) => bytes) }]}
             format={formatBytes}

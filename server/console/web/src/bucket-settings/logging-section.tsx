@@ -9,6 +9,8 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { xml, xmlDocument } from '../text/xml.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
+import { rich } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface LoggingSectionProps {
   readonly bucket: string;
@@ -63,27 +65,33 @@ export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
   const set = useSetLogging(bucket);
   return (
     <SettingSection
-      title="Access log"
-      words="Objects with one line for each request to this bucket, in the form of AWS."
-      name="the access log"
+      title={t.bucketSettings.accessLog}
+      words={t.bucketSettings.objectsWithOneLineForEachRequest}
+      edit={t.bucketSettings.editTheAccessLog}
+      what={t.bucketSettings.theAccessLogCannotBeShown}
       mayEdit={mayEdit}
       query={logging}
       set={set}
-      saved={(next) => (next === null ? 'No access log is written any more.' : 'The access log is saved.')}
+      saved={(next) =>
+        next === null ? t.bucketSettings.noAccessLogIsWrittenAnyMore : t.bucketSettings.theAccessLogIsSaved
+      }
       dialog={(shown, editor) => <LoggingDialog logging={shown} own={bucket} {...editor} />}
     >
       {(shown) =>
         shown === null ? (
           <Text size="sm" c="dimmed">
-            No log is written.
+            {t.bucketSettings.noLogIsWritten}
           </Text>
         ) : (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            Written to{' '}
-            <Anchor component={Link} to={folderUrl(shown.bucket, folderOf(shown.prefix))}>
-              {shown.bucket}/{shown.prefix}
-            </Anchor>
-            {partitionWords[shown.partitionBy] ?? ''}.
+            {rich(t.bucketSettings.writtenTo, {
+              folder: (
+                <Anchor component={Link} to={folderUrl(shown.bucket, folderOf(shown.prefix))}>
+                  {`${shown.bucket}/${shown.prefix}`}
+                </Anchor>
+              ),
+              division: partitionWords[shown.partitionBy] ?? '',
+            })}
           </Text>
         )
       }
@@ -92,8 +100,8 @@ export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
 }
 
 const partitionWords: Readonly<Record<string, string>> = {
-  EventTime: ', in folders by the day of the requests',
-  DeliveryTime: ', in folders by the day of the delivery',
+  EventTime: t.bucketSettings.itsFoldersAreTheDaysOfThe,
+  DeliveryTime: t.bucketSettings.itsFoldersAreTheDaysOfTheDelivery,
 };
 
 function folderOf(prefix: string): string {
@@ -112,15 +120,15 @@ function LoggingDialog({ logging, own, pending, error, onSave, onClose }: Loggin
   const names = buckets.map(({ name }) => name);
   return (
     <FormDialog
-      title="The access log of the bucket"
-      submit="Save access log"
+      title={t.bucketSettings.theAccessLogOfTheBucket}
+      submit={t.bucketSettings.saveAccessLog}
       pending={pending}
       error={error}
       onSubmit={() => onSave(on ? edited : null)}
       onClose={onClose}
     >
       <Switch
-        label="Write an access log"
+        label={t.bucketSettings.writeAnAccessLog}
         checked={on}
         onChange={(event) => setOn(event.currentTarget.checked)}
         data-autofocus
@@ -128,8 +136,8 @@ function LoggingDialog({ logging, own, pending, error, onSave, onClose }: Loggin
       {on && (
         <>
           <Select
-            label="Bucket of the log"
-            description="You need the right to write there. A bucket of its own keeps the log from logging itself."
+            label={t.bucketSettings.bucketOfTheLog}
+            description={t.bucketSettings.youNeedTheRightToWriteThere}
             searchable
             required
             withAsterisk={false}
@@ -138,19 +146,19 @@ function LoggingDialog({ logging, own, pending, error, onSave, onClose }: Loggin
             onChange={(bucket) => setEdited({ ...edited, bucket: bucket ?? '' })}
           />
           <TextInput
-            label="Names begin with"
+            label={t.bucketSettings.namesBeginWith}
             spellCheck={false}
             maxLength={800}
             value={edited.prefix}
             onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
           />
           <Select
-            label="Folders"
+            label={t.bucketSettings.folders}
             allowDeselect={false}
             data={[
-              { value: '', label: 'None: the time is in the name' },
-              { value: 'EventTime', label: 'By the day of the requests' },
-              { value: 'DeliveryTime', label: 'By the day of the delivery' },
+              { value: '', label: t.bucketSettings.noneTheTimeIsInTheName },
+              { value: 'EventTime', label: t.bucketSettings.byTheDayOfTheRequests },
+              { value: 'DeliveryTime', label: t.bucketSettings.byTheDayOfTheDelivery },
             ]}
             value={edited.partitionBy}
             onChange={(partitionBy) => setEdited({ ...edited, partitionBy: partitionBy ?? '' })}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseNotification } from '../../../../../protocol/s3/bucket-notification.ts';
 import {
   describeNotification,
@@ -6,6 +6,9 @@ import {
   notificationDocument,
   notificationProblem,
 } from './notification-rules.ts';
+import { loadPageTexts } from '../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 const arn = 'arn:minio:sqs:us-east-1:hook:webhook';
 const rule = { ...emptyNotification, id: 'images', arn, prefix: 'in/<&>', suffix: '.png' };
@@ -32,7 +35,7 @@ describe('describeNotification', () => {
     [{ prefix: '' }, 'When an object whose key ends with “.png” is stored, hook:webhook is told.'],
     [
       { prefix: '', suffix: '', events: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*', 's3:ObjectAcl:Put'] },
-      'When an object is stored, removed or s3:ObjectAcl:Put, hook:webhook is told.',
+      'When an object is stored, removed, or s3:ObjectAcl:Put, hook:webhook is told.',
     ],
   ])('of %j', (change, sentence) => {
     expect(describeNotification({ ...rule, ...change })).toBe(sentence);

@@ -1,4 +1,6 @@
 import { each, xml, xmlDocument } from '../text/xml.ts';
+import { listed, say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** A rule of the notifications of a bucket. */
 export interface NotificationRule {
@@ -19,21 +21,25 @@ export const emptyNotification: NotificationRule = {
 };
 
 /** The groups of events that the form has as choices, with what happens to the object. */
-export const eventWords: Readonly<Record<string, string>> = {
-  's3:ObjectCreated:*': 'stored',
-  's3:ObjectRemoved:*': 'removed',
-  's3:ObjectAccessed:*': 'read',
-  's3:ObjectTagging:*': 'tagged',
-  's3:LifecycleExpiration:*': 'removed by the lifecycle',
-  's3:Replication:*': 'replicated, or not replicated',
-};
+export const eventWords = (): Readonly<Record<string, string>> => ({
+  's3:ObjectCreated:*': t.bucketSettings.stored,
+  's3:ObjectRemoved:*': t.bucketSettings.removed,
+  's3:ObjectAccessed:*': t.bucketSettings.readWord,
+  's3:ObjectTagging:*': t.bucketSettings.tagged,
+  's3:LifecycleExpiration:*': t.bucketSettings.removedByTheLifecycle,
+  's3:Replication:*': t.bucketSettings.replicatedOrNotReplicated,
+});
 
 /** Describes a rule in one sentence. */
 export function describeNotification({ events, prefix, suffix, arn }: NotificationRule): string {
-  const happened = events.map((event) => eventWords[event] ?? event);
-  const begins = prefix === '' ? '' : ` whose key begins with “${prefix}”`;
-  const ends = suffix === '' ? '' : `${begins === '' ? ' whose key' : ' and'} ends with “${suffix}”`;
-  return `When an object${begins}${ends} is ${listed(happened)}, ${targetName(arn)} is told.`;
+  const words = eventWords();
+  const happened = events.map((event) => words[event] ?? event);
+  const what = listed(happened, 'or');
+  const target = targetName(arn);
+  if (prefix === '' && suffix === '') return say(t.bucketSettings.whenAnObjectIsIsTold, { what, target });
+  if (suffix === '') return say(t.bucketSettings.whenAnObjectWhoseKeyBeginsWith, { prefix, what, target });
+  if (prefix === '') return say(t.bucketSettings.whenAnObjectWhoseKeyEndsWith, { suffix, what, target });
+  return say(t.bucketSettings.whenAnObjectWhoseKeyBeginsWithPrefixSuffixWhatTarget, { prefix, suffix, what, target });
 }
 
 /** Returns `ID:TYPE` of an ARN; another text as it is. */
@@ -41,15 +47,10 @@ export function targetName(arn: string): string {
   return /^arn:[^:]+:sqs:[^:]*:(.+)$/.exec(arn)?.[1] ?? arn;
 }
 
-function listed(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
-}
-
 /** Returns the reason why a rule cannot be saved; undefined if it can. */
 export function notificationProblem({ arn, events }: NotificationRule): string | undefined {
-  if (arn.trim() === '') return 'Choose the target that is told.';
-  return events.length === 0 ? 'Choose at least one event.' : undefined;
+  if (arn.trim() === '') return t.bucketSettings.chooseTheTargetThatIsTold;
+  return events.length === 0 ? t.bucketSettings.chooseAtLeastOneEvent : undefined;
 }
 
 /** Writes the document of PutBucketNotificationConfiguration. No rules switch notifications off. */

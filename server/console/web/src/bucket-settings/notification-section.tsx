@@ -17,6 +17,8 @@ import {
 } from './notification-rules.ts';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface NotificationSectionProps {
   readonly bucket: string;
@@ -84,12 +86,12 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
   const targets = useTargets();
   return (
     <RulesSection
-      title="Notifications"
-      words="Whom the server tells about what happens to objects. Targets such as webhooks are settings of the server."
-      name="The notifications"
-      add="Add a notification"
-      none="No rules: the server sends no notifications."
-      saved="The notifications are saved."
+      title={t.bucketSettings.notifications}
+      words={t.bucketSettings.whomTheServerTellsAboutWhatHappens}
+      what={t.bucketSettings.theNotificationsCannotBeShown}
+      add={t.bucketSettings.addANotification}
+      none={t.bucketSettings.noRulesTheServerSendsNoNotifications}
+      saved={t.bucketSettings.theNotificationsAreSaved}
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
@@ -98,7 +100,7 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}
-          name={`notification ${rule.id || index + 1}`}
+          name={rule.id || `${index + 1}`}
           mayEdit={mayEdit}
           onEdit={onEdit}
           onRemove={onRemove}
@@ -119,10 +121,10 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
 }
 
 const stateWords = {
-  online: ['patina', 'the target answers'],
-  offline: ['red', 'the target does not answer'],
-  full: ['red', 'the queue is full'],
-  'not-configured': ['yellow', 'the server has no such target any more'],
+  online: ['patina', t.bucketSettings.theTargetAnswers],
+  offline: ['red', t.bucketSettings.theTargetDoesNotAnswer],
+  full: ['red', t.bucketSettings.theQueueIsFull],
+  'not-configured': ['yellow', t.bucketSettings.theServerHasNoSuchTargetAny],
 } as const;
 
 function TargetState({ target }: { readonly target: Target | undefined }) {
@@ -133,7 +135,7 @@ function TargetState({ target }: { readonly target: Target | undefined }) {
       <Badge color={color}>{words}</Badge>
       {target.waiting.events > 0 && (
         <Text size="xs" c="dimmed">
-          {target.waiting.events.toLocaleString()} events wait
+          {say(t.bucketSettings.eventsWait, { events: target.waiting.events })}
         </Text>
       )}
       {target.failure && (
@@ -153,16 +155,26 @@ interface NotificationDialogProps extends EditorProps<NotificationRule> {
 function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProps) {
   const [edited, setEdited] = useState(rule);
   const problem = notificationProblem(edited);
-  const known = Object.entries(eventWords).map(([value, label]) => ({ value, label: `An object is ${label}` }));
-  const others = rule.events.filter((event) => eventWords[event] === undefined);
+  const words = eventWords();
+  const known = Object.entries(words).map(([value, label]) => ({
+    value,
+    label: say(t.bucketSettings.anObjectIs, { label }),
+  }));
+  const others = rule.events.filter((event) => words[event] === undefined);
   return (
-    <RuleDialog title="A notification" submit="Save notification" edited={edited} problem={problem} {...editor}>
+    <RuleDialog
+      title={t.bucketSettings.aNotification}
+      submit={t.bucketSettings.saveNotification}
+      edited={edited}
+      problem={problem}
+      {...editor}
+    >
       <Autocomplete
-        label="Target"
+        label={t.bucketSettings.target}
         description={
           targets.length === 0
-            ? 'The ARN of a target, for example arn:minio:sqs::mine:webhook. An administrator sets targets up.'
-            : 'One of the targets of this server.'
+            ? t.bucketSettings.theArnOfATargetForExample
+            : t.bucketSettings.oneOfTheTargetsOfThisServer
         }
         data-autofocus
         spellCheck={false}
@@ -171,20 +183,20 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
         onChange={(arn) => setEdited({ ...edited, arn })}
       />
       <MultiSelect
-        label="Events"
+        label={t.bucketSettings.events}
         data={[...known, ...others.map((value) => ({ value, label: value }))]}
         value={[...edited.events]}
         onChange={(events) => setEdited({ ...edited, events })}
       />
       <TextInput
-        label="Keys that begin with"
-        description="Empty: all keys."
+        label={t.common.keysThatBeginWith}
+        description={t.bucketSettings.emptyAllKeys}
         spellCheck={false}
         value={edited.prefix}
         onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
       />
       <TextInput
-        label="and end with"
+        label={t.bucketSettings.andEndWith}
         spellCheck={false}
         value={edited.suffix}
         onChange={(event) => setEdited({ ...edited, suffix: event.currentTarget.value })}

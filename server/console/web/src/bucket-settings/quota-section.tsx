@@ -9,6 +9,8 @@ import { SizeFields } from '../components/size-fields.tsx';
 import { formatBytes } from '../text/format.ts';
 import { bytesOf, splitBytes } from './quota-size.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface QuotaSectionProps {
   readonly bucket: string;
@@ -33,19 +35,20 @@ export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
   const set = useSetQuota(bucket);
   return (
     <SettingSection
-      title="Quota"
-      words="The most that all versions of the bucket may take. Uploads above it are refused."
-      name="the quota"
+      title={t.bucketSettings.quota}
+      words={t.bucketSettings.theMostThatAllVersionsOfThe}
+      edit={t.bucketSettings.editTheQuota}
+      what={t.bucketSettings.theQuotaCannotBeShown}
       mayEdit={mayEdit}
       query={quota}
       set={set}
-      saved={(bytes) => (bytes === 0 ? 'The bucket has no quota any more.' : 'The quota is saved.')}
+      saved={(bytes) => (bytes === 0 ? t.bucketSettings.theBucketHasNoQuotaAnyMore : t.bucketSettings.theQuotaIsSaved)}
       dialog={(shown, editor) => <QuotaDialog bytes={shown?.bytes ?? 0} {...editor} />}
     >
       {(shown) =>
         shown === null ? (
           <Text size="sm" c="dimmed">
-            The bucket has no quota.
+            {t.bucketSettings.theBucketHasNoQuota}
           </Text>
         ) : (
           <Usage bytes={shown.bytes} used={shown.used} />
@@ -61,12 +64,12 @@ function Usage({ bytes, used }: { readonly bytes: number; readonly used?: number
   return (
     <>
       <Text size="sm" mb={6}>
-        {formatBytes(used)} of {formatBytes(bytes)} used
+        {say(t.bucketSettings.ofUsed, { used: formatBytes(used), bytes: formatBytes(bytes) })}
       </Text>
       <Progress
         value={share}
         color={share >= 90 ? 'red' : undefined}
-        aria-label={`${Math.round(share)} percent of the quota is used`}
+        aria-label={say(t.bucketSettings.percentOfTheQuotaIsUsed, { share: Math.round(share) })}
         maw={320}
       />
     </>
@@ -81,14 +84,14 @@ function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProp
   const [edited, setEdited] = useState(splitBytes(bytes));
   return (
     <FormDialog
-      title="The quota of the bucket"
-      submit="Save quota"
+      title={t.bucketSettings.theQuotaOfTheBucket}
+      submit={t.bucketSettings.saveQuota}
       pending={pending}
       error={error}
       onSubmit={() => onSave(bytesOf(edited))}
       onClose={onClose}
     >
-      <SizeFields label="At most" focused size={edited} onChange={setEdited} />
+      <SizeFields label={t.bucketSettings.atMost} focused size={edited} onChange={setEdited} />
     </FormDialog>
   );
 }

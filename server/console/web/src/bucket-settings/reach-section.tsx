@@ -9,6 +9,8 @@ import { LoadingRows, MoreRows } from '../components/list-page.tsx';
 import { reachColumns, reachSentence } from '../components/reach-cells.tsx';
 import { RowTable } from '../components/row-table.tsx';
 import { policyUrl, userUrl } from '../components/urls.ts';
+import { rich, say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Row = ReachList['rows'][number];
 
@@ -17,24 +19,21 @@ export function ReachSection({ bucket }: { readonly bucket: string }) {
   const reach = useReach(bucket);
   const rows = reach.data ?? [];
   return (
-    <Section
-      title="Who can reach this bucket"
-      words="By the policies of users and of the bucket. The root user may do everything, and an access key at most what its owner may."
-    >
+    <Section title={t.bucketSettings.whoCanReachThisBucket} words={t.bucketSettings.byThePoliciesOfUsersAndOf}>
       {reach.isPending && <LoadingRows />}
       {reach.isLoadingError && (
-        <Failure what="Who can reach this bucket cannot be shown" error={reach.error} retry={reach.refetch} />
+        <Failure what={t.bucketSettings.whoCanReachThisBucketCannotBe} error={reach.error} retry={reach.refetch} />
       )}
       {reach.isSuccess && rows.length === 0 && (
         <Text size="sm" c="dimmed">
-          The root user alone{reach.hasNextPage ? ', as far as this page was read' : ''}.
+          {reach.hasNextPage ? t.bucketSettings.theRootUserAloneAsFarAs : t.bucketSettings.theRootUserAlone}
         </Text>
       )}
       {rows.length > 0 && (
         <RowTable
           rows={rows}
           rowKey={({ who }) => JSON.stringify(who)}
-          columns={[{ head: 'Who', cell: (row) => <Who row={row} /> }, ...reachColumns<Row>()]}
+          columns={[{ head: t.common.who, cell: (row) => <Who row={row} /> }, ...reachColumns<Row>()]}
         />
       )}
       <MoreRows list={reach} shown={Math.max(1, rows.length)} />
@@ -48,14 +47,16 @@ function Who({ row: { who, rights } }: { readonly row: Row }) {
     <>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {who.kind === 'user' && <Name name={who.name} to={may('admin:GetUser') ? userUrl(who.name) : undefined} />}
-        {who.kind === 'anonymous' && 'Everyone, without an account'}
-        {who.kind === 'ldap-user' && `The directory’s user ${who.name}`}
-        {who.kind === 'ldap-group' && `Members of the directory’s group ${who.name}`}
-        {who.kind === 'claim' && `Users of ${who.provider} whose ${who.claim} is ${who.value}`}
+        {who.kind === 'anonymous' && t.bucketSettings.everyoneWithoutAnAccount}
+        {who.kind === 'ldap-user' && say(t.bucketSettings.theDirectoryUser, { name: who.name })}
+        {who.kind === 'ldap-group' && say(t.bucketSettings.membersOfTheDirectoryGroup, { name: who.name })}
+        {who.kind === 'claim' &&
+          say(t.bucketSettings.usersOfWhoseIs, { provider: who.provider, claim: who.claim, value: who.value })}
         {who.kind === 'policy' && (
           <>
-            Users for whom a provider names the policy{' '}
-            <Name name={who.name} to={may('admin:GetPolicy') ? policyUrl(who.name) : undefined} />
+            {rich(t.bucketSettings.usersForWhomAProviderNamesThe, {
+              policy: <Name name={who.name} to={may('admin:GetPolicy') ? policyUrl(who.name) : undefined} />,
+            })}
           </>
         )}
       </Text>

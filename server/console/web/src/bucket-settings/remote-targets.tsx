@@ -8,6 +8,8 @@ import { formatBytes, formatTime } from '../text/format.ts';
 import { useAddTarget, useProgress, useRemoteTargets, useRemoveTarget, useResync } from './replication-queries.ts';
 import type { RemoteTarget } from './replication-queries.ts';
 import { endpointOf } from './replication-rules.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface RemoteTargetsProps {
   readonly bucket: string;
@@ -29,7 +31,7 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
     <>
       <Group justify="space-between" mt="sm">
         <Title order={3} fz="sm">
-          Targets
+          {t.replication.targets}
         </Title>
         {mayEdit && (
           <Button
@@ -38,13 +40,13 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
             leftSection={<IconPlus size={14} />}
             onClick={() => setAdding(true)}
           >
-            Add a target
+            {t.replication.addATarget}
           </Button>
         )}
       </Group>
       {shown.length === 0 && (
         <Text size="sm" c="dimmed">
-          {targets.isError ? targets.error.message : 'none'}
+          {targets.isError ? targets.error.message : t.common.none}
         </Text>
       )}
       {shown.map((target) => (
@@ -53,7 +55,7 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
           {mayEdit && !inUse.includes(target.arn) && (
             <ActionIcon
               size="sm"
-              aria-label={`Remove the target ${placeOf(target)}`}
+              aria-label={say(t.replication.removeTheTarget, { target: placeOf(target) })}
               onClick={() => setRemoved(target)}
             >
               <IconTrash size={15} />
@@ -64,15 +66,15 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
       {adding && <TargetDialog bucket={bucket} onClose={() => setAdding(false)} />}
       {removed !== undefined && (
         <RemoveDialog
-          title={`Remove the target ${placeOf(removed)}?`}
-          submit="Remove target"
+          title={say(t.replication.removeTheTargetQuestion, { removed: placeOf(removed) })}
+          submit={t.replication.removeTarget}
           remove={remove}
           what={removed.arn}
-          done="The target is removed."
+          done={t.replication.theTargetIsRemoved}
           onDone={() => setRemoved(undefined)}
           onClose={() => setRemoved(undefined)}
         >
-          What waits for it is dropped. What was sent stays there.
+          {t.replication.whatWaitsForItIsDroppedWhat}
         </RemoveDialog>
       )}
     </>
@@ -95,8 +97,8 @@ function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
 
   function start(): void {
     resync.mutate(target.arn, {
-      onSuccess: () => notifyDone('The resync has begun.'),
-      onError: (error) => notifyFailure('The resync did not begin', error),
+      onSuccess: () => notifyDone(t.replication.theResyncHasBegun),
+      onError: (error) => notifyFailure(t.replication.theResyncDidNotBegin, error),
     });
   }
 
@@ -106,15 +108,30 @@ function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
         <Text size="sm" fw={550}>
           {target.secure ? 'https' : 'http'}://{placeOf(target)}
         </Text>
-        <Badge color={target.isOnline ? 'patina' : 'red'}>{target.isOnline ? 'online' : 'offline'}</Badge>
+        <Badge color={target.isOnline ? 'patina' : 'red'}>
+          {target.isOnline ? t.replication.online : t.replication.offline}
+        </Badge>
       </Group>
       {progress !== undefined && (
         <Text size="sm" role="status">
-          {progress.pendingReplicationCount === 0
-            ? 'Nothing waits.'
-            : `${progress.pendingReplicationCount.toLocaleString()} versions (${formatBytes(progress.pendingReplicationSize)}) wait${progress.waitingSince === undefined ? '' : `, the oldest since ${formatTime(progress.waitingSince)}`}.`}{' '}
-          {progress.replicationCount.toLocaleString()} sent ({formatBytes(progress.completedReplicationSize)}),{' '}
-          {progress.failedReplicationCount.toLocaleString()} failed.
+          {say(t.replication.sentFailed, {
+            waiting:
+              progress.pendingReplicationCount === 0
+                ? t.replication.nothingWaits
+                : progress.waitingSince === undefined
+                  ? say(t.replication.versionsWait, {
+                      pendingReplicationCount: progress.pendingReplicationCount,
+                      pendingReplicationSize: formatBytes(progress.pendingReplicationSize),
+                    })
+                  : say(t.replication.versionsWaitTheOldestSince, {
+                      pendingReplicationCount: progress.pendingReplicationCount,
+                      pendingReplicationSize: formatBytes(progress.pendingReplicationSize),
+                      waitingSince: formatTime(progress.waitingSince),
+                    }),
+            replicationCount: progress.replicationCount,
+            completedReplicationSize: formatBytes(progress.completedReplicationSize),
+            failedReplicationCount: progress.failedReplicationCount,
+          })}
         </Text>
       )}
       {progress?.failure && (
@@ -125,7 +142,7 @@ function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
       {mayResync && (
         <Group>
           <Button size="compact-xs" variant="default" loading={resync.isPending} onClick={start}>
-            Send everything again
+            {t.replication.sendEverythingAgain}
           </Button>
         </Group>
       )}
@@ -157,7 +174,7 @@ function TargetDialog({ bucket, onClose }: { readonly bucket: string; readonly o
       { ...place, targetBucket, accessKey, secretKey },
       {
         onSuccess: () => {
-          notifyDone('The target is added.');
+          notifyDone(t.replication.theTargetIsAdded);
           onClose();
         },
       },
@@ -166,22 +183,26 @@ function TargetDialog({ bucket, onClose }: { readonly bucket: string; readonly o
 
   return (
     <FormDialog
-      title="Add a target of replication"
-      submit="Add target"
+      title={t.replication.addATargetOfReplication}
+      submit={t.replication.addTarget}
       pending={add.isPending}
-      error={tried && place === undefined ? new Error('Write an address such as https://s3.example.com.') : add.error}
+      error={tried && place === undefined ? new Error(t.replication.writeAnAddressSuchAsHttpsS3) : add.error}
       onSubmit={submit}
       onClose={onClose}
     >
       <TextInput
-        label="Address of the other server"
+        label={t.replication.addressOfTheOtherServer}
         placeholder="https://s3.example.com"
         data-autofocus
         {...field('address')}
       />
-      <TextInput label="Bucket there" description="It must be there and keep versions." {...field('targetBucket')} />
-      <TextInput label="Access key" {...field('accessKey')} />
-      <PasswordInput label="Secret key" {...field('secretKey')} />
+      <TextInput
+        label={t.replication.bucketThere}
+        description={t.replication.itMustBeThereAndKeepVersions}
+        {...field('targetBucket')}
+      />
+      <TextInput label={t.common.accessKey} {...field('accessKey')} />
+      <PasswordInput label={t.common.secretKey} {...field('secretKey')} />
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseReplication, targetArn } from '../../../../../protocol/s3/bucket-replication.ts';
 import {
   describeReplication,
@@ -8,6 +8,9 @@ import {
   replicationDocument,
   replicationProblem,
 } from './replication-rules.ts';
+import { loadPageTexts } from '../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 const target = targetArn('7a1e1b6e-5d0f-4b36-a1c5-2a0f8bb3bb11', 'copies');
 const rule = { ...emptyReplication, id: 'all', target, prefix: 'a&b/' };

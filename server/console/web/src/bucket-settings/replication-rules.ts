@@ -1,4 +1,6 @@
 import { xml, xmlDocument } from '../text/xml.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** A rule of the replication of a bucket as the editor has it. */
 export interface ReplicationRule {
@@ -32,26 +34,27 @@ export const emptyReplication: ReplicationRule = {
 /** Describes a rule in sentences; `place` names a target. */
 export function describeReplication(rule: ReplicationRule, place: (arn: string) => string): readonly string[] {
   const { prefix, target, deleteMarkers, deletes, existingObjects, otherFilter } = rule;
-  const which =
+  const to = place(target);
+  const sent =
     otherFilter !== undefined
-      ? 'New versions of the objects of its filter'
+      ? say(t.replication.newVersionsOfTheObjectsOfIts, { to })
       : prefix === ''
-        ? 'New versions of all objects'
-        : `New versions of objects whose key begins with “${prefix}”`;
+        ? say(t.replication.newVersionsOfAllObjectsAreSent, { to })
+        : say(t.replication.newVersionsOfObjectsWhoseKeyBegins, { prefix, to });
   const also = [
-    ...(deleteMarkers ? ['delete markers'] : []),
-    ...(deletes ? ['removals of versions'] : []),
-    ...(existingObjects ? ['on a resync, what was there before'] : []),
+    ...(deleteMarkers ? [t.replication.deleteMarkers] : []),
+    ...(deletes ? [t.replication.removalsOfVersions] : []),
+    ...(existingObjects ? [t.replication.onAResyncWhatWasThereBefore] : []),
   ];
-  return [`${which} are sent to ${place(target)}.`, ...(also.length === 0 ? [] : [`Sent too: ${also.join('; ')}.`])];
+  return [sent, ...(also.length === 0 ? [] : [say(t.replication.sentToo, { also: also.join('; ') })])];
 }
 
 /** Returns the reason why a rule cannot be saved; undefined if it can. */
 export function replicationProblem(rule: ReplicationRule, others: readonly ReplicationRule[]): string | undefined {
-  if (rule.target === '') return 'Choose a target. Add one first if there is none.';
-  if (!Number.isInteger(rule.priority) || rule.priority < 0) return 'The priority is a whole number from 0 on.';
-  if (others.some(({ priority }) => priority === rule.priority)) return 'Another rule has this priority.';
-  if (rule.deleteMarkers && rule.otherFilter !== undefined) return 'A rule with tags cannot send delete markers.';
+  if (rule.target === '') return t.replication.chooseATargetAddOneFirstIf;
+  if (!Number.isInteger(rule.priority) || rule.priority < 0) return t.replication.thePriorityIsAWholeNumberFrom;
+  if (others.some(({ priority }) => priority === rule.priority)) return t.replication.anotherRuleHasThisPriority;
+  if (rule.deleteMarkers && rule.otherFilter !== undefined) return t.replication.aRuleWithTagsCannotSendDelete;
   return undefined;
 }
 

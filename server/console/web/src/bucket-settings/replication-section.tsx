@@ -13,6 +13,7 @@ import { useRemoteTargets, useReplication, useSetReplication } from './replicati
 import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { t } from '../texts/texts.ts';
 
 interface ReplicationSectionProps {
   readonly bucket: string;
@@ -33,12 +34,12 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
 
   return (
     <RulesSection
-      title="Replication"
-      words="Versions of this bucket are copied to a bucket of another server, here Coffer or MinIO. Both buckets keep versions."
-      name="The replication"
-      add="Add a replication"
-      none="No rules: nothing is copied to another server."
-      saved="The replication is saved."
+      title={t.replication.replication}
+      words={t.replication.versionsOfThisBucketAreCopiedTo}
+      what={t.replication.theReplicationCannotBeShown}
+      add={t.replication.addAReplication}
+      none={t.replication.noRulesNothingIsCopiedToAnother}
+      saved={t.replication.theReplicationIsSaved}
       mayEdit={mayEdit}
       query={replication}
       rulesOf={({ rules }) => rules}
@@ -47,14 +48,14 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}
-          name={`replication ${rule.id || index + 1}`}
+          name={rule.id || `${index + 1}`}
           mayEdit={mayEdit}
           onEdit={onEdit}
           onRemove={onRemove}
         >
           {!rule.enabled && (
             <Group>
-              <Badge color="gray">off</Badge>
+              <Badge color="gray">{t.replication.off}</Badge>
             </Group>
           )}
           {describeReplication(rule, placeOf).map((sentence) => (
@@ -106,11 +107,17 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
     />
   );
   return (
-    <RuleDialog title="A replication" submit="Save replication" edited={edited} problem={problem} {...editor}>
+    <RuleDialog
+      title={t.replication.aReplication}
+      submit={t.replication.saveReplication}
+      edited={edited}
+      problem={problem}
+      {...editor}
+    >
       <Select
-        label="Target"
-        description="Add targets below the rules; that needs admin:SetBucketTarget."
-        placeholder="Choose a target"
+        label={t.replication.target}
+        description={t.replication.addTargetsBelowTheRulesThatNeeds}
+        placeholder={t.replication.chooseATarget}
         allowDeselect={false}
         data-autofocus
         data={isKnown ? [...targets] : [{ value: edited.target, label: edited.target }, ...targets]}
@@ -119,30 +126,30 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
       />
       {edited.otherFilter === undefined ? (
         <TextInput
-          label="Keys that begin with"
-          description="Empty: all keys of the bucket."
+          label={t.common.keysThatBeginWith}
+          description={t.replication.emptyAllKeysOfTheBucket}
           spellCheck={false}
           value={edited.prefix}
           onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
         />
       ) : (
         <Text size="sm" c="dimmed">
-          Its filter by tags stays as it is; change it with an S3 client.
+          {t.replication.itsFilterByTagsStaysAsIt}
         </Text>
       )}
-      {box('deleteMarkers', 'Send delete markers', 'A deletion here hides the object there too.')}
-      {box('deletes', 'Send removals of versions', 'A version that is removed for good here is removed there too.')}
-      {box('existingObjects', 'Send older objects on a resync', 'A resync sends what was there before the rule.')}
+      {box('deleteMarkers', t.replication.sendDeleteMarkers, t.replication.aDeletionHereHidesTheObjectThere)}
+      {box('deletes', t.replication.sendRemovalsOfVersions, t.replication.aVersionThatIsRemovedForGood)}
+      {box('existingObjects', t.replication.sendOlderObjectsOnAResync, t.replication.aResyncSendsWhatWasThereBefore)}
       <TextInput
-        label="Priority"
-        description="Of several rules for one object and target, the highest decides."
+        label={t.replication.priority}
+        description={t.replication.ofSeveralRulesForOneObjectAnd}
         type="number"
         min={0}
         value={String(edited.priority)}
         onChange={(event) => setEdited({ ...edited, priority: Number(event.currentTarget.value) })}
       />
       <Switch
-        label="The rule is on"
+        label={t.replication.theRuleIsOn}
         checked={edited.enabled}
         onChange={(event) => setEdited({ ...edited, enabled: event.currentTarget.checked })}
       />

@@ -1,6 +1,8 @@
 import { ActionIcon, Group, Stack } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface RuleCardProps {
   /** The name for the labels of the buttons, for example `rule 1`. */
@@ -22,11 +24,11 @@ export function RuleCard({ name, mayEdit, onEdit, onRemove, children }: RuleCard
       {mayEdit && (
         <Group gap={2} wrap="nowrap">
           {onEdit !== undefined && (
-            <ActionIcon size="sm" aria-label={`Edit the ${name}`} onClick={onEdit}>
+            <ActionIcon size="sm" aria-label={say(t.bucketSettings.editTheRule, { name })} onClick={onEdit}>
               <IconPencil size={15} />
             </ActionIcon>
           )}
-          <ActionIcon size="sm" aria-label={`Remove the ${name}`} onClick={onRemove}>
+          <ActionIcon size="sm" aria-label={say(t.bucketSettings.removeTheRule, { name })} onClick={onRemove}>
             <IconTrash size={15} />
           </ActionIcon>
         </Group>

@@ -18,8 +18,8 @@ export interface ListedRule<Rule> {
 interface RulesSectionProps<Answer, Rule> {
   readonly title: string;
   readonly words: string;
-  /** The name of the rules for the error message, for example `The lifecycle`. */
-  readonly name: string;
+  /** The error message, for example `The lifecycle cannot be shown`. */
+  readonly what: string;
   /** The label of the button that adds a rule. */
   readonly add: string;
   /** The text for a bucket without rules. */
@@ -40,7 +40,7 @@ interface RulesSectionProps<Answer, Rule> {
 
 /** Shows a list of rules of a bucket, and the dialog that adds or edits one. */
 export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule>) {
-  const { title, words, name, add, none, mayEdit, query, rulesOf, set, row, below, dialog } = props;
+  const { title, words, what, add, none, mayEdit, query, rulesOf, set, row, below, dialog } = props;
   const [edited, setEdited] = useState<number>();
 
   function save(rules: readonly Rule[]): void {
@@ -104,7 +104,7 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
         )
       }
     >
-      <Loaded name={name} query={query}>
+      <Loaded what={what} query={query}>
         {(answer) => list(rulesOf(answer))}
       </Loaded>
     </Section>

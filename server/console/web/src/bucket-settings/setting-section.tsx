@@ -15,8 +15,10 @@ export interface EditorProps<Value> {
 interface SettingSectionProps<Setting, Input> {
   readonly title: string;
   readonly words: string;
-  /** The name of the setting in a sentence, for example `the quota`. */
-  readonly name: string;
+  /** The label of the button that opens the dialog. */
+  readonly edit: string;
+  /** The error message, for example `The quota cannot be shown`. */
+  readonly what: string;
   readonly mayEdit: boolean;
   readonly query: UseQueryResult<Setting>;
   readonly set: UseMutationResult<unknown, Error, Input>;
@@ -28,7 +30,7 @@ interface SettingSectionProps<Setting, Input> {
 
 /** Shows one setting of a bucket, with a button that opens its dialog. */
 export function SettingSection<Setting, Input>(props: SettingSectionProps<Setting, Input>) {
-  const { title, words, name, mayEdit, query, set, saved, dialog, children } = props;
+  const { title, words, edit, what, mayEdit, query, set, saved, dialog, children } = props;
   const [editing, setEditing] = useState(false);
 
   function save(input: Input): void {
@@ -49,9 +51,9 @@ export function SettingSection<Setting, Input>(props: SettingSectionProps<Settin
     <Section
       title={title}
       words={words}
-      action={mayEdit && query.isSuccess && <EditButton label={`Edit ${name}`} onClick={() => setEditing(true)} />}
+      action={mayEdit && query.isSuccess && <EditButton label={edit} onClick={() => setEditing(true)} />}
     >
-      <Loaded name={name.replace(/^the /, 'The ')} query={query}>
+      <Loaded what={what} query={query}>
         {(setting) => (
           <>
             {children(setting)}

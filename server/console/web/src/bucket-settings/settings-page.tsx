@@ -10,7 +10,7 @@ import { DetailPage, Fact, Facts, Loaded, Section, sectionId } from '../componen
 import { EditButton } from '../components/edit-buttons.tsx';
 import { TagSection } from '../objects/tag-section.tsx';
 import { folderUrl } from '../components/urls.ts';
-import { formatBytes, formatExactTime } from '../text/format.ts';
+import { formatBytes, formatCount, formatExactTime } from '../text/format.ts';
 import { AccessSections } from './access-sections.tsx';
 import { CorsSection } from './cors-section.tsx';
 import { GrowthChart } from './growth-chart.tsx';
@@ -22,6 +22,8 @@ import { ReachSection } from './reach-section.tsx';
 import { ReplicationSection } from './replication-section.tsx';
 import { DefaultRetention, VersioningSection } from './versioning-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The settings of a bucket: those that the user may read, with the buttons that the user may press. */
 export function BucketSettingsPage() {
@@ -32,29 +34,29 @@ export function BucketSettingsPage() {
   const [deleting, setDeleting] = useState(false);
   return (
     <DetailPage
-      title="Settings"
+      title={t.common.settings}
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
       width={980}
       actions={
         rights.bucket('s3:DeleteBucket') && (
           <Button variant="light" color="red" onClick={() => setDeleting(true)}>
-            Delete bucket…
+            {t.bucketSettings.deleteBucket}
           </Button>
         )
       }
     >
-      <Loaded name={bucket} query={details}>
+      <Loaded what={say(t.bucketSettings.cannotBeShown, { bucket })} query={details}>
         {(answer) => (
           <div className="with-contents">
             <Stack gap="xl">
-              <Section title="Bucket">
+              <Section title={t.common.bucket}>
                 <Facts>
-                  <Fact name="Created">
+                  <Fact name={t.common.created}>
                     <time dateTime={answer.created}>{formatExactTime(answer.created)}</time>
                   </Fact>
-                  <Fact name="Region">{answer.location}</Fact>
-                  <Fact name="Objects">{answer.usage?.objects.toLocaleString()}</Fact>
-                  <Fact name="Size">{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
+                  <Fact name={t.common.region}>{answer.location}</Fact>
+                  <Fact name={t.common.objects}>{answer.usage && formatCount(answer.usage.objects)}</Fact>
+                  <Fact name={t.common.size}>{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
                 </Facts>
                 {answer.usage !== undefined && <GrowthChart bucket={bucket} />}
               </Section>
@@ -95,7 +97,7 @@ function Contents() {
     return () => observer.disconnect();
   }, []);
   return (
-    <nav className="contents" aria-label="On this page" ref={ref}>
+    <nav className="contents" aria-label={t.bucketSettings.onThisPage} ref={ref}>
       {titles.map((title) => (
         <a key={title} href={`#${sectionId(title)}`}>
           {title}
@@ -151,8 +153,7 @@ function Settings({ bucket, rights }: { readonly bucket: string; readonly rights
   if (shown.length > 0) return shown;
   return (
     <Text size="sm" c="dimmed">
-      To see the other settings of this bucket you need rights such as s3:GetBucketVersioning or s3:GetBucketPolicy. An
-      administrator can give them to you.
+      {t.bucketSettings.toSeeTheOtherSettingsOfThis}
     </Text>
   );
 }
@@ -166,8 +167,10 @@ function Encryption({ bucket, mayEdit }: EncryptionProps) {
   const [editing, setEditing] = useState(false);
   return (
     <Section
-      title="Default encryption"
-      action={mayEdit && <EditButton label="Edit the default encryption" onClick={() => setEditing(true)} />}
+      title={t.bucketSettings.defaultEncryption}
+      action={
+        mayEdit && <EditButton label={t.bucketSettings.editTheDefaultEncryption} onClick={() => setEditing(true)} />
+      }
     >
       <Group>
         <EncryptionBadge encryption={bucket.encryption} />

@@ -6,6 +6,8 @@ import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormError } from '../components/form-dialog.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useSetVersioning, useVersioning } from './settings-queries.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface SectionProps {
   readonly bucket: string;
@@ -13,9 +15,9 @@ interface SectionProps {
 }
 
 const words = {
-  Enabled: 'Each change of an object keeps what was there before as an older version.',
-  Suspended: 'New changes keep no versions. The versions that are there stay.',
-  Off: 'A change of an object replaces what was there.',
+  Enabled: t.bucketSettings.eachChangeOfAnObjectKeepsWhat,
+  Suspended: t.bucketSettings.newChangesKeepNoVersionsTheVersions,
+  Off: t.bucketSettings.aChangeOfAnObjectReplacesWhat,
 } as const;
 
 export function VersioningSection({ bucket, mayEdit }: SectionProps) {
@@ -24,18 +26,18 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
 
   function change(on: boolean): void {
     set.mutate(on ? 'Enabled' : 'Suspended', {
-      onSuccess: () => notifyDone(on ? 'Versioning is on.' : 'Versioning is suspended.'),
-      onError: (error) => notifyFailure('Versioning stays as it is', error),
+      onSuccess: () => notifyDone(on ? t.bucketSettings.versioningIsOn : t.bucketSettings.versioningIsSuspended),
+      onError: (error) => notifyFailure(t.bucketSettings.versioningStaysAsItIs, error),
     });
   }
 
   return (
-    <Section title="Versioning">
-      <Loaded name="The versioning" query={versioning}>
+    <Section title={t.bucketSettings.versioning}>
+      <Loaded what={t.bucketSettings.theVersioningCannotBeShown} query={versioning}>
         {(status) =>
           mayEdit ? (
             <Switch
-              label="Keep versions"
+              label={t.bucketSettings.keepVersions}
               description={words[status]}
               checked={status === 'Enabled'}
               disabled={set.isPending}
@@ -60,9 +62,9 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
   const [edited, setEdited] = useState<{ mode: string; count: string; unit: string }>();
   if (lock.data === null) {
     return (
-      <Section title="Object lock">
+      <Section title={t.bucketSettings.objectLock}>
         <Text size="sm" c="dimmed">
-          Off. It can be turned on when a bucket is created, or by an S3 client in a bucket with versioning.
+          {t.bucketSettings.offItCanBeTurnedOnWhen}
         </Text>
       </Section>
     );
@@ -83,34 +85,36 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
     set.mutate(mode === 'GOVERNANCE' || mode === 'COMPLIANCE' ? { mode, ...period } : {}, {
       onSuccess: () => {
         setEdited(undefined);
-        notifyDone('The default retention is saved.');
+        notifyDone(t.bucketSettings.theDefaultRetentionIsSaved);
       },
     });
   }
 
   return (
     <Section
-      title="Object lock"
-      words="The retention of each new version that its upload gives none."
+      title={t.bucketSettings.objectLock}
+      words={t.bucketSettings.theRetentionOfEachNewVersionThat}
       action={
         mayEdit &&
         edited === undefined &&
-        lock.isSuccess && <EditButton label="Edit the default retention" onClick={() => edit(lock.data ?? {})} />
+        lock.isSuccess && (
+          <EditButton label={t.bucketSettings.editTheDefaultRetention} onClick={() => edit(lock.data ?? {})} />
+        )
       }
     >
       {edited === undefined ? (
-        <Loaded name="The object lock" query={lock}>
+        <Loaded what={t.bucketSettings.theObjectLockCannotBeShown} query={lock}>
           {(shown) => <Text size="sm">{sentence(shown ?? {})}</Text>}
         </Loaded>
       ) : (
         <Stack gap="sm">
           <Select
-            label="Mode"
+            label={t.bucketSettings.mode}
             allowDeselect={false}
             data={[
-              { value: 'none', label: 'No default retention' },
-              { value: 'GOVERNANCE', label: 'GOVERNANCE: a special right can end it' },
-              { value: 'COMPLIANCE', label: 'COMPLIANCE: no user can end it' },
+              { value: 'none', label: t.bucketSettings.noDefaultRetention },
+              { value: 'GOVERNANCE', label: t.bucketSettings.governanceASpecialRightCanEndIt },
+              { value: 'COMPLIANCE', label: t.bucketSettings.complianceNoUserCanEndIt },
             ]}
             value={edited.mode}
             onChange={(mode) => setEdited({ ...edited, mode: mode ?? 'none' })}
@@ -118,7 +122,7 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
           {edited.mode !== 'none' && (
             <Group gap="xs" align="flex-end">
               <TextInput
-                label="For"
+                label={t.bucketSettings.for}
                 type="number"
                 min={1}
                 w={100}
@@ -126,7 +130,7 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
                 onChange={(event) => setEdited({ ...edited, count: event.currentTarget.value })}
               />
               <Select
-                aria-label="Unit"
+                aria-label={t.bucketSettings.unit}
                 w={120}
                 allowDeselect={false}
                 data={['days', 'years']}
@@ -144,7 +148,9 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
 }
 
 function sentence({ mode, days, years }: BucketLock): string {
-  if (mode === undefined) return 'On, without a default retention.';
+  if (mode === undefined) return t.bucketSettings.onWithoutADefaultRetention;
   const [count, unit] = years === undefined ? [days ?? 0, 'day'] : [years, 'year'];
-  return `New versions are kept for ${count} ${unit}${count === 1 ? '' : 's'} in the mode ${mode}.`;
+  return unit === 'day'
+    ? say(t.bucketSettings.newVersionsAreKeptForDaysIn, { count, mode })
+    : say(t.bucketSettings.newVersionsAreKeptForYearsIn, { count, mode });
 }

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { useSetWebsite, useWebsite, type Website } from './website-queries.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface WebsiteSectionProps {
   readonly bucket: string;
@@ -17,13 +19,16 @@ export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
   const set = useSetWebsite(bucket);
   return (
     <SettingSection
-      title="Website"
-      words="Pages of the bucket at the address of its website, if the server has websites. Visitors need the right to read, for example by Access without an account."
-      name="the website"
+      title={t.bucketSettings.website}
+      words={t.bucketSettings.pagesOfTheBucketAtTheAddress}
+      edit={t.bucketSettings.editTheWebsite}
+      what={t.bucketSettings.theWebsiteCannotBeShown}
       mayEdit={mayEdit}
       query={website}
       set={set}
-      saved={(next) => (next === null ? 'The bucket is no website any more.' : 'The website is saved.')}
+      saved={(next) =>
+        next === null ? t.bucketSettings.theBucketIsNoWebsiteAnyMore : t.bucketSettings.theWebsiteIsSaved
+      }
       dialog={(shown, editor) => <WebsiteDialog website={shown} {...editor} />}
     >
       {(shown) =>
@@ -39,13 +44,14 @@ export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
 
 /** Describes a website in sentences. */
 function describeWebsite(website: Website | null): readonly string[] {
-  if (website === null) return ['The bucket is no website.'];
+  if (website === null) return [t.bucketSettings.theBucketIsNoWebsite];
   const { kind, index, error, host, protocol, rules } = website;
-  if (kind === 'redirect') return [`All requests are sent to ${protocol === '' ? '' : `${protocol}://`}${host}.`];
+  if (kind === 'redirect')
+    return [say(t.bucketSettings.allRequestsAreSentTo, { protocol: protocol === '' ? '' : `${protocol}://`, host })];
   return [
-    `A folder answers with its ${index}.`,
-    ...(error === '' ? [] : [`Errors show ${error}.`]),
-    ...(rules.length === 0 ? [] : [`${rules.length} routing ${rules.length === 1 ? 'rule applies' : 'rules apply'}.`]),
+    say(t.bucketSettings.aFolderAnswersWithIts, { index }),
+    ...(error === '' ? [] : [say(t.bucketSettings.errorsShow, { error })]),
+    ...(rules.length === 0 ? [] : [say(t.bucketSettings.routingRulesApply, { rules: rules.length })]),
   ];
 }
 
@@ -65,47 +71,53 @@ function WebsiteDialog({ website, pending, error, onSave, onClose }: WebsiteDial
   });
   return (
     <FormDialog
-      title="The website of the bucket"
-      submit="Save website"
+      title={t.bucketSettings.theWebsiteOfTheBucket}
+      submit={t.bucketSettings.saveWebsite}
       pending={pending}
       error={error}
       onSubmit={() => onSave(kind === 'none' ? null : { ...edited, kind: kind === 'redirect' ? 'redirect' : 'site' })}
       onClose={onClose}
     >
       <Select
-        label="What it answers"
+        label={t.bucketSettings.whatItAnswers}
         allowDeselect={false}
         data={[
-          { value: 'none', label: 'Nothing: no website' },
-          { value: 'site', label: 'The objects of the bucket' },
-          { value: 'redirect', label: 'A redirect to another host' },
+          { value: 'none', label: t.bucketSettings.nothingNoWebsite },
+          { value: 'site', label: t.bucketSettings.theObjectsOfTheBucket },
+          { value: 'redirect', label: t.bucketSettings.aRedirectToAnotherHost },
         ]}
         value={kind}
         onChange={(value) => setKind(value ?? 'none')}
       />
       {kind === 'site' && (
         <>
-          <TextInput label="Page of a folder" required withAsterisk={false} {...text('index')} />
+          <TextInput label={t.bucketSettings.pageOfAFolder} required withAsterisk={false} {...text('index')} />
           <TextInput
-            label="Page of errors"
-            description="The key of an object, for example 404.html. Empty: the text of the server."
+            label={t.bucketSettings.pageOfErrors}
+            description={t.bucketSettings.theKeyOfAnObjectForExample}
             {...text('error')}
           />
           {edited.rules.length > 0 && (
             <Text size="sm" c="dimmed">
-              Its routing rules ({edited.rules.length}) stay as they are; change them with an S3 client.
+              {say(t.bucketSettings.itsRoutingRulesStayAsTheyAre, { rules: edited.rules.length })}
             </Text>
           )}
         </>
       )}
       {kind === 'redirect' && (
         <>
-          <TextInput label="Host" placeholder="www.example.com" required withAsterisk={false} {...text('host')} />
+          <TextInput
+            label={t.bucketSettings.host}
+            placeholder="www.example.com"
+            required
+            withAsterisk={false}
+            {...text('host')}
+          />
           <Select
-            label="Protocol"
+            label={t.bucketSettings.protocol}
             allowDeselect={false}
             data={[
-              { value: '', label: 'That of the request' },
+              { value: '', label: t.bucketSettings.thatOfTheRequest },
               { value: 'https', label: 'https' },
               { value: 'http', label: 'http' },
             ]}

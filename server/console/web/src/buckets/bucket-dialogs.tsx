@@ -9,6 +9,8 @@ import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor, type EditedPair } from '../components/pair-editor.tsx';
 import { SizeFields } from '../components/size-fields.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface CreateBucketDialogProps {
   readonly opened: boolean;
@@ -17,7 +19,7 @@ interface CreateBucketDialogProps {
 
 export function CreateBucketDialog({ opened, onClose }: CreateBucketDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create a bucket">
+    <Modal opened={opened} onClose={onClose} title={t.buckets.createABucket}>
       <CreateBucketForm onClose={onClose} />
     </Modal>
   );
@@ -59,8 +61,8 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="md">
         <TextInput
-          label="Name"
-          description="3 to 63 of a–z, 0–9, dot and hyphen. It cannot be changed later."
+          label={t.common.name}
+          description={t.buckets.n3To63OfAZ0}
           required
           withAsterisk={false}
           data-autofocus
@@ -73,23 +75,23 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
         />
         <Stack gap={8}>
           <Checkbox
-            label="Keep versions"
-            description="Each change of an object keeps what was there before."
+            label={t.buckets.keepVersions}
+            description={t.buckets.eachChangeOfAnObjectKeepsWhat}
             checked={versioning || objectLock}
             disabled={objectLock}
             onChange={(event) => setVersioning(event.currentTarget.checked)}
           />
           <Checkbox
-            label="Object lock"
-            description="Versions can be protected from deletion until a date. It needs versions, and stays on."
+            label={t.buckets.objectLock}
+            description={t.buckets.versionsCanBeProtectedFromDeletionUntil}
             checked={objectLock}
             onChange={(event) => setObjectLock(event.currentTarget.checked)}
           />
         </Stack>
         <EncryptionFields choice={choice} onChange={setChoice} />
-        {may('admin:SetBucketQuota') && <SizeFields label="Quota" size={quota} onChange={setQuota} />}
-        <Input.Wrapper label="Tags" labelElement="div">
-          <PairEditor one="tag" pairs={tags} onChange={setTags} max={50} />
+        {may('admin:SetBucketQuota') && <SizeFields label={t.buckets.quota} size={quota} onChange={setQuota} />}
+        <Input.Wrapper label={t.buckets.tags} labelElement="div">
+          <PairEditor add={t.buckets.addATag} pairs={tags} onChange={setTags} max={50} />
         </Input.Wrapper>
         {create.isError && (
           <Alert color="red" role="alert">
@@ -98,10 +100,10 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button type="submit" loading={create.isPending}>
-            Create bucket
+            {t.buckets.createBucket}
           </Button>
         </Group>
       </Stack>
@@ -122,7 +124,7 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
   function confirm(): void {
     remove.mutate(bucket, {
       onSuccess: () => {
-        notifyDone(`${bucket} is deleted.`);
+        notifyDone(say(t.buckets.isDeleted, { bucket }));
         onClose();
         onDeleted?.();
       },
@@ -130,9 +132,9 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
   }
 
   return (
-    <Modal opened onClose={onClose} title={`Delete the bucket ${bucket}?`}>
+    <Modal opened onClose={onClose} title={say(t.buckets.deleteTheBucket, { bucket })}>
       <Stack gap="md">
-        <Text size="sm">Only an empty bucket can be deleted. Its name is free afterwards.</Text>
+        <Text size="sm">{t.buckets.onlyAnEmptyBucketCanBeDeleted}</Text>
         {remove.isError && (
           <Alert color="red" role="alert">
             {remove.error.message}
@@ -140,10 +142,10 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button color="red" loading={remove.isPending} onClick={confirm}>
-            Delete bucket
+            {t.buckets.deleteBucket}
           </Button>
         </Group>
       </Stack>

@@ -8,21 +8,23 @@ import { useSetEncryption } from '../api/buckets.ts';
 import { useRights } from '../api/session.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The default encryption of a bucket, for new objects without an encryption of their own. */
 export function EncryptionBadge({ encryption }: { readonly encryption: BucketSummary['encryption'] }) {
   if (encryption === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        none
+        {t.common.none}
       </Text>
     );
   }
   if (encryption.scheme === 'unknown') {
     return (
-      <Tooltip label="Your policies do not allow s3:GetEncryptionConfiguration on this bucket.">
+      <Tooltip label={t.buckets.yourPoliciesDoNotAllowS3Getencryptionconfiguration}>
         <Text size="sm" c="dimmed" span>
-          not shown to you
+          {t.buckets.notShownToYou}
         </Text>
       </Tooltip>
     );
@@ -30,8 +32,10 @@ export function EncryptionBadge({ encryption }: { readonly encryption: BucketSum
   const key = encryption.scheme === 'SSE-KMS' ? encryption.keyName : undefined;
   const words =
     encryption.scheme === 'SSE-KMS'
-      ? `New objects are encrypted under ${key === undefined ? 'the default key' : `the key ${key}`} of the key service.`
-      : 'New objects are encrypted under the default key of the server.';
+      ? key === undefined
+        ? t.buckets.newObjectsAreEncryptedUnderTheDefault
+        : say(t.buckets.newObjectsAreEncryptedUnderTheKey, { key })
+      : t.buckets.newObjectsAreEncryptedUnderTheDefaultKey;
   return (
     <Tooltip label={words}>
       <Badge leftSection={<IconLock size={11} />}>
@@ -55,14 +59,18 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
   function save(): void {
     set.mutate(encryptionOf(choice), {
       onSuccess: () => {
-        notifyDone(`The default encryption of ${bucket.name} is ${choice.scheme === 'none' ? 'off' : choice.scheme}.`);
+        notifyDone(
+          choice.scheme === 'none'
+            ? say(t.buckets.theDefaultEncryptionOfIsOff, { name: bucket.name })
+            : say(t.buckets.theDefaultEncryptionOfIs, { name: bucket.name, scheme: choice.scheme }),
+        );
         onClose();
       },
     });
   }
 
   return (
-    <Modal opened onClose={onClose} title={`Encryption of ${bucket.name}`}>
+    <Modal opened onClose={onClose} title={say(t.buckets.encryptionOf, { name: bucket.name })}>
       <Stack gap="md">
         <EncryptionFields choice={choice} onChange={setChoice} />
         {set.isError && (
@@ -72,10 +80,10 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button loading={set.isPending} onClick={save}>
-            Save
+            {t.common.save}
           </Button>
         </Group>
       </Stack>
@@ -97,15 +105,15 @@ export function EncryptionFields({ choice, onChange }: EncryptionFieldsProps) {
   return (
     <Stack gap="sm">
       <Radio.Group
-        label="Default encryption"
-        description="For new objects that ask for nothing else. What is stored already stays as it is."
+        label={t.buckets.defaultEncryption}
+        description={t.buckets.forNewObjectsThatAskForNothing}
         value={choice.scheme}
         onChange={(scheme) => onChange({ ...choice, scheme: schemeOf(scheme) })}
       >
         <Stack gap={8} mt="xs">
-          <Radio value="none" label="None" />
-          <Radio value="SSE-S3" label="SSE-S3" description="Under the default key of the server" />
-          <Radio value="SSE-KMS" label="SSE-KMS" description="Under a key of the key service that you name" />
+          <Radio value="none" label={t.buckets.none} />
+          <Radio value="SSE-S3" label="SSE-S3" description={t.buckets.underTheDefaultKeyOfTheServer} />
+          <Radio value="SSE-KMS" label="SSE-KMS" description={t.buckets.underAKeyOfTheKeyService} />
         </Stack>
       </Radio.Group>
       {choice.scheme === 'SSE-KMS' && (
@@ -130,10 +138,12 @@ function KeyPicker({ keyName, onChange }: KeyPickerProps) {
   });
   return (
     <Autocomplete
-      label="Key name"
-      placeholder="default key"
+      label={t.buckets.keyName}
+      placeholder={t.buckets.defaultKey}
       description={
-        keys.isError ? `The keys cannot be listed: ${keys.error.message}` : 'Leave it empty for the default key.'
+        keys.isError
+          ? say(t.buckets.theKeysCannotBeListed, { message: keys.error.message })
+          : t.buckets.leaveItEmptyForTheDefaultKey
       }
       maxLength={80}
       spellCheck={false}

@@ -9,9 +9,11 @@ import { MenuNote } from '../components/menu-note.tsx';
 import { Empty } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
-import { formatBytes, formatExactTime, formatTime } from '../text/format.ts';
+import { formatBytes, formatCount, formatExactTime, formatTime } from '../text/format.ts';
 import { CreateBucketDialog, DeleteBucketDialog } from './bucket-dialogs.tsx';
 import { EncryptionBadge, EncryptionDialog } from './bucket-encryption.tsx';
+import { rich, say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Dialog = { readonly kind: 'delete' | 'encryption'; readonly bucket: BucketSummary };
 
@@ -24,24 +26,21 @@ export function BucketsPage() {
   const close = () => setDialog(undefined);
   return (
     <ListPage
-      title="Buckets"
-      one="bucket"
+      title={t.common.buckets}
       list={buckets}
       search={search}
       actions={
         mayCreate && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-            Create bucket
+            {t.buckets.createBucket}
           </Button>
         )
       }
       empty={
-        <Empty icon={<IconPackages size={34} stroke={1.3} />} title="No buckets yet">
-          A bucket holds objects.{' '}
-          {mayCreate
-            ? 'Create the first one here, or with any S3 client.'
-            : 'To create one you need the right s3:CreateBucket, which an administrator can give you.'}{' '}
-          Buckets that your policies hide from you are not shown.
+        <Empty icon={<IconPackages size={34} stroke={1.3} />} title={t.buckets.noBucketsYet}>
+          {say(t.buckets.aBucketHoldsObjectsBucketsThatYour, {
+            advice: mayCreate ? t.buckets.createTheFirstOneHereOrWith : t.buckets.toCreateOneYouNeedTheRight,
+          })}
         </Empty>
       }
       dialogs={
@@ -67,10 +66,13 @@ function CountTime() {
   if (counted === undefined) return null;
   return (
     <Text size="sm" c="dimmed" className="wide-only">
-      Objects and sizes as of{' '}
-      <time dateTime={counted} title={formatExactTime(counted)}>
-        {formatTime(counted)}
-      </time>
+      {rich(t.buckets.objectsAndSizesAsOf, {
+        counted: (
+          <time dateTime={counted} title={formatExactTime(counted)}>
+            {formatTime(counted)}
+          </time>
+        ),
+      })}
     </Text>
   );
 }
@@ -83,7 +85,7 @@ interface BucketTableProps {
 function BucketTable({ buckets, open }: BucketTableProps) {
   const columns: readonly Column<BucketSummary>[] = [
     {
-      head: 'Name',
+      head: t.common.name,
       cell: ({ name }) => (
         <Link className="row-name" to={`/buckets/${encodeURIComponent(name)}`}>
           <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
@@ -92,25 +94,25 @@ function BucketTable({ buckets, open }: BucketTableProps) {
       ),
     },
     {
-      head: 'Objects',
+      head: t.common.objects,
       width: 110,
       align: 'right',
       wideOnly: true,
-      cell: ({ usage }) => usage?.objects.toLocaleString() ?? '–',
+      cell: ({ usage }) => (usage === undefined ? '–' : formatCount(usage.objects)),
     },
     {
-      head: 'Size',
+      head: t.common.size,
       width: 110,
       align: 'right',
       wideOnly: true,
       cell: ({ usage }) => (usage === undefined ? '–' : formatBytes(usage.bytes)),
     },
     {
-      head: 'Default encryption',
+      head: t.buckets.defaultEncryption,
       width: 240,
       cell: ({ encryption }) => <EncryptionBadge encryption={encryption} />,
     },
-    { head: 'Created', width: 190, wideOnly: true, cell: ({ created }) => <TimeText at={created} /> },
+    { head: t.common.created, width: 190, wideOnly: true, cell: ({ created }) => <TimeText at={created} /> },
     { head: undefined, width: 48, cell: (bucket) => <BucketMenu bucket={bucket} open={open} /> },
   ];
   return <RowTable rows={buckets} rowKey={({ name }) => name} columns={columns} />;
@@ -126,7 +128,7 @@ function BucketMenu({ bucket, open }: BucketMenuProps) {
   return (
     <Menu position="bottom-end" onOpen={() => setAsked(true)}>
       <Menu.Target>
-        <ActionIcon className="row-actions" size="sm" aria-label={`Actions for ${bucket.name}`}>
+        <ActionIcon className="row-actions" size="sm" aria-label={say(t.common.actionsFor, { name: bucket.name })}>
           <IconDots size={17} />
         </ActionIcon>
       </Menu.Target>
@@ -146,12 +148,12 @@ function BucketItems({ bucket, open, asked }: BucketMenuProps & { readonly asked
     <>
       {encrypts && (
         <Menu.Item leftSection={<IconLock size={15} />} onClick={() => open({ kind: 'encryption', bucket })}>
-          Default encryption…
+          {t.buckets.defaultEncryptionDialog}
         </Menu.Item>
       )}
       {may('s3:DeleteBucket') && (
         <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => open({ kind: 'delete', bucket })}>
-          Delete bucket…
+          {t.buckets.deleteBucketDialog}
         </Menu.Item>
       )}
     </>

@@ -1,5 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip, Button } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** Text with a button that copies it. */
 export function CopyText({ text, label }: { readonly text: string; readonly label?: string }) {
@@ -8,8 +10,8 @@ export function CopyText({ text, label }: { readonly text: string; readonly labe
       <span>{text}</span>
       <CopyButton value={text} timeout={1500}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? 'Copied' : 'Copy'}>
-            <ActionIcon size="xs" onClick={copy} aria-label={label ?? `Copy ${text}`}>
+          <Tooltip label={copied ? t.components.copied : t.components.copy}>
+            <ActionIcon size="xs" onClick={copy} aria-label={label ?? say(t.components.copyText, { text })}>
               {copied ? <IconCheck size={12} /> : <IconCopy size={12} />}
             </ActionIcon>
           </Tooltip>
@@ -30,7 +32,7 @@ export function CopyButtonText({ text, label }: { readonly text: string; readonl
           leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
           onClick={copy}
         >
-          {copied ? 'Copied' : label}
+          {copied ? t.components.copied : label}
         </Button>
       )}
     </CopyButton>

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { IconDownload, IconKey } from '@tabler/icons-react';
 import { CopyText } from './copy-text.tsx';
 import { useRestoreFocus } from './form-dialog.tsx';
+import { t } from '../texts/texts.ts';
 
 interface CredentialsDialogProps {
   readonly title: string;
@@ -25,16 +26,16 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
     >
       <Stack gap="md">
         <Alert color="yellow" icon={<IconKey size={18} />}>
-          Keep the secret key now: it is not shown again.
+          {t.components.keepTheSecretKeyNowItIs}
         </Alert>
         <dl className="facts">
-          <dt>Access key</dt>
+          <dt>{t.common.accessKey}</dt>
           <dd>
-            <CopyText text={credentials.accessKey} label="Copy the access key" />
+            <CopyText text={credentials.accessKey} label={t.components.copyTheAccessKey} />
           </dd>
-          <dt>Secret key</dt>
+          <dt>{t.common.secretKey}</dt>
           <dd>
-            <CopyText text={credentials.secretKey} label="Copy the secret key" />
+            <CopyText text={credentials.secretKey} label={t.components.copyTheSecretKey} />
           </dd>
         </dl>
         <Group justify="flex-end" gap="xs">
@@ -43,10 +44,10 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
             leftSection={<IconDownload size={16} />}
             onClick={() => save({ url: s3Url, ...credentials, api: 's3v4', path: 'auto' })}
           >
-            Download
+            {t.common.download}
           </Button>
           <Button onClick={onClose} data-autofocus>
-            I have kept it
+            {t.components.iHaveKeptIt}
           </Button>
         </Group>
       </Stack>

@@ -7,18 +7,20 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { Link } from 'react-router';
 import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { Status } from '../../../contract/identity-answers.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface LoadedProps<Answer> {
-  /** The name of what is loaded, for the error message. */
-  readonly name: string;
+  /** The error message, for example `The quota cannot be shown`. */
+  readonly what: string;
   readonly query: UseQueryResult<Answer>;
   readonly children: (answer: Answer) => ReactNode;
 }
 
 /** Shows the answer of a query, or that it is loading, or why it failed. */
-export function Loaded<Answer>({ name, query, children }: LoadedProps<Answer>) {
+export function Loaded<Answer>({ what, query, children }: LoadedProps<Answer>) {
   if (query.isPending) return <LoadingRows />;
-  if (query.isError) return <Failure what={`${name} cannot be shown`} error={query.error} retry={query.refetch} />;
+  if (query.isError) return <Failure what={what} error={query.error} retry={query.refetch} />;
   return children(query.data);
 }
 
@@ -47,7 +49,7 @@ export function DetailPage({ title, parent, badge, actions, width = 960, childre
           {parent === undefined ? (
             heading
           ) : (
-            <nav className="crumbs" aria-label="Place">
+            <nav className="crumbs" aria-label={t.components.place}>
               <Link to={parent.to}>{parent.name}</Link>
               <span className="slash" aria-hidden>
                 /
@@ -97,7 +99,7 @@ interface SectionProps {
 export function sectionId(title: string): string {
   return title
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/[^\p{Letter}\p{Number}]+/gu, '-')
     .replace(/-$/, '');
 }
 
@@ -143,8 +145,15 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
     setStatus.mutate(
       { name, status: next },
       {
-        onSuccess: () => notifyDone(`${name} is ${next}.`),
-        onError: (error) => notifyFailure(`${name} stays ${status}`, error),
+        onSuccess: () =>
+          notifyDone(
+            next === 'enabled' ? say(t.components.isEnabled, { name }) : say(t.components.isDisabled, { name }),
+          ),
+        onError: (error) =>
+          notifyFailure(
+            status === 'enabled' ? say(t.components.staysEnabled, { name }) : say(t.components.staysDisabled, { name }),
+            error,
+          ),
       },
     );
   }
@@ -153,7 +162,7 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" rightSection={<IconChevronDown size={15} />}>
-          More
+          {t.components.more}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -162,7 +171,7 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
           leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
           onClick={toggle}
         >
-          {next === 'disabled' ? 'Disable' : 'Enable'}
+          {next === 'disabled' ? t.common.disable : t.common.enable}
         </Menu.Item>
         {children}
         <Menu.Item color="red" disabled={!mayDelete} leftSection={<IconTrash size={15} />} onClick={onDelete}>

@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core';
+import { t } from '../texts/texts.ts';
 
 interface EditButtonProps {
   readonly label: string;
@@ -9,7 +10,7 @@ interface EditButtonProps {
 export function EditButton({ label, disabled = false, onClick }: EditButtonProps) {
   return (
     <Button size="compact-sm" variant="default" aria-label={label} disabled={disabled} onClick={onClick}>
-      Edit
+      {t.common.edit}
     </Button>
   );
 }
@@ -24,10 +25,10 @@ export function SaveButtons({ pending, onSave, onCancel }: SaveButtonsProps) {
   return (
     <Group gap="xs">
       <Button size="compact-sm" loading={pending} onClick={onSave}>
-        Save
+        {t.common.save}
       </Button>
       <Button size="compact-sm" variant="default" onClick={onCancel}>
-        Cancel
+        {t.common.cancel}
       </Button>
     </Group>
   );

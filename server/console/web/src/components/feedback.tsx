@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
 import { ApiError } from '../api/call.ts';
 import { notifications } from '@mantine/notifications';
+import { t } from '../texts/texts.ts';
 
 interface EmptyProps {
   readonly icon: ReactNode;
@@ -50,7 +51,7 @@ export function Failure({ what, error, retry }: FailureProps) {
         <Text size="sm">{error.message}</Text>
         {retry !== undefined && !refused && (
           <Button size="compact-sm" variant="default" onClick={() => void retry()}>
-            Try again
+            {t.components.tryAgain}
           </Button>
         )}
       </Stack>

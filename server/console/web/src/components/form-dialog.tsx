@@ -3,6 +3,7 @@ import { type ReactNode, type SubmitEvent, useEffect } from 'react';
 import { ApiError } from '../api/call.ts';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { notifyDone } from './feedback.tsx';
+import { t } from '../texts/texts.ts';
 
 interface FormDialogProps {
   readonly title: string;
@@ -38,7 +39,7 @@ export function FormDialog(props: FormDialogProps) {
           <FormError error={props.error} fields={props.fields ?? []} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t.common.cancel}
             </Button>
             <Button type="submit" loading={pending} color={danger ? 'red' : undefined}>
               {submit}

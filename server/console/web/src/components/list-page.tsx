@@ -4,11 +4,11 @@ import { IconSearch } from '@tabler/icons-react';
 import type { UseInfiniteQueryResult, InfiniteQueryObserverBaseResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Failure } from './feedback.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface ListPageProps<Row> {
   readonly title: string;
-  /** The singular of the title in lower case, for example `user`. */
-  readonly one: string;
   readonly list: UseInfiniteQueryResult<readonly Row[]>;
   readonly search: Search;
   readonly actions?: ReactNode;
@@ -21,9 +21,8 @@ interface ListPageProps<Row> {
 
 /** The page of every list: its title, search, actions, rows and further pages. */
 export function ListPage<Row>(props: ListPageProps<Row>) {
-  const { title, one, list, search, actions, empty, dialogs, children } = props;
+  const { title, list, search, actions, empty, dialogs, children } = props;
   useDocumentTitle(`${title} · Coffer`);
-  const plural = title.toLowerCase();
   const rows = list.data ?? [];
   // The rows belong to the last search, not to the text that is being typed.
   const searched = search.contains.trim() !== '';
@@ -42,8 +41,9 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
         <Group gap="xs">
           {(rows.length > 0 || searched || search.text !== '') && (
             <TextInput
-              aria-label={`Filter ${plural}`}
-              placeholder="Filter"
+              aria-label={say(t.components.filter, { title })}
+              data-filter
+              placeholder={t.common.filter}
               leftSection={<IconSearch size={15} />}
               value={search.text}
               onChange={(event) => search.onText(event.currentTarget.value)}
@@ -55,15 +55,15 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
       </Group>
       {list.isPending && <LoadingRows />}
       {list.isLoadingError && (
-        <Failure what={`The ${plural} cannot be shown`} error={list.error} retry={list.refetch} />
+        <Failure what={t.components.theListCannotBeShown} error={list.error} retry={list.refetch} />
       )}
       {list.isRefetchError && !list.isFetchNextPageError && (
-        <Failure what={`The ${plural} cannot be read anew`} error={list.error} retry={list.refetch} />
+        <Failure what={t.components.theListCannotBeReadAnew} error={list.error} retry={list.refetch} />
       )}
       {list.isSuccess && rows.length === 0 && !searched && <div className="rows">{empty}</div>}
       {list.isSuccess && rows.length === 0 && searched && (
         <Text size="sm" c="dimmed" role="status">
-          No {one} has “{search.contains.trim()}” in its name.
+          {say(t.components.nothingHasInItsName, { contains: search.contains.trim() })}
         </Text>
       )}
       {rows.length > 0 && children(rows)}
@@ -75,7 +75,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
 
 export function LoadingRows() {
   return (
-    <Stack gap={10} aria-label="Loading" role="status">
+    <Stack gap={10} aria-label={t.components.loading} role="status">
       {['60%', '45%', '52%'].map((width) => (
         <Skeleton key={width} h={20} w={width} />
       ))}
@@ -98,7 +98,7 @@ interface MoreRowsProps {
 export function MoreRows({ list, shown }: MoreRowsProps) {
   const { hasNextPage, isFetchNextPageError, fetchNextPage, error } = list;
   if (isFetchNextPageError && error !== null) {
-    return <Failure what="The next rows cannot be shown" error={error} retry={fetchNextPage} />;
+    return <Failure what={t.components.theNextRowsCannotBeShown} error={error} retry={fetchNextPage} />;
   }
   // The observer of the old end would not report the new one, which the last rows moved.
   return hasNextPage && shown > 0 && <End key={shown} list={list} />;
@@ -113,7 +113,7 @@ function End({ list: { isFetchingNextPage, fetchNextPage } }: { readonly list: P
   return (
     <div ref={ref}>
       <Button variant="default" size="compact-sm" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-        Show more
+        {t.components.showMore}
       </Button>
     </div>
   );

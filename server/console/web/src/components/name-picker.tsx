@@ -4,6 +4,7 @@ import { useRights } from '../api/session.ts';
 import { useUsers } from '../api/users.ts';
 import { useGroups } from '../api/groups.ts';
 import { usePolicies } from '../api/policies.ts';
+import { t } from '../texts/texts.ts';
 
 interface NamePickerProps {
   readonly label: string;
@@ -21,7 +22,7 @@ interface NamePickerProps {
 /** Picks names from a list that the server searches. */
 function NamePicker({ label, value, onChange, found, search, nothing, error, description }: NamePickerProps) {
   const shared = { label, error, value: [...value], onChange };
-  if (found === undefined) return <TagsInput {...shared} description="Type a name, then Enter." />;
+  if (found === undefined) return <TagsInput {...shared} description={t.components.typeANameThenEnter} />;
   // Picked names stay in the list if the search does not find them.
   const names = new Set([...found, ...value]);
   return (
@@ -49,7 +50,13 @@ export function UserPicker(props: UserPickerProps) {
   const users = useUsers(search.contains, mayList).data ?? [];
   const found = mayList ? users.map(({ name }) => name) : undefined;
   return (
-    <NamePicker {...props} label="Members" search={search} found={found} nothing="There is no user of this name" />
+    <NamePicker
+      {...props}
+      label={t.components.members}
+      search={search}
+      found={found}
+      nothing={t.components.thereIsNoUserOfThisName}
+    />
   );
 }
 
@@ -65,7 +72,13 @@ export function GroupPicker(props: GroupPickerProps) {
   const groups = useGroups(search.contains, mayList).data ?? [];
   const found = mayList ? groups.map(({ name }) => name) : undefined;
   return (
-    <NamePicker {...props} label="Groups" search={search} found={found} nothing="There is no group of this name" />
+    <NamePicker
+      {...props}
+      label={t.common.groups}
+      search={search}
+      found={found}
+      nothing={t.components.thereIsNoGroupOfThisName}
+    />
   );
 }
 
@@ -81,5 +94,13 @@ export function PolicyPicker(props: PolicyPickerProps) {
   const search = useSearch();
   const policies = usePolicies(search.contains, mayList).data ?? [];
   const found = mayList ? policies.map(({ name }) => name) : undefined;
-  return <NamePicker {...props} label="Policies" search={search} found={found} nothing="No policy has this name" />;
+  return (
+    <NamePicker
+      {...props}
+      label={t.common.policies}
+      search={search}
+      found={found}
+      nothing={t.components.noPolicyHasThisName}
+    />
+  );
 }

@@ -1,5 +1,7 @@
 import { Tooltip } from '@mantine/core';
 import { hasHidden, nameParts, shorten } from '../text/names.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The name of an object or a file: long ones are shortened in the middle, and hidden characters are marked. */
 export function NameText({ name, max = 80 }: { readonly name: string; readonly max?: number }) {
@@ -14,7 +16,7 @@ export function NameText({ name, max = 80 }: { readonly name: string; readonly m
         part.kind === 'text' ? (
           <bdi key={index}>{part.text}</bdi>
         ) : (
-          <Tooltip key={index} label={`A hidden character: ${part.code}. The name may look like another one.`}>
+          <Tooltip key={index} label={say(t.components.aHiddenCharacterTheNameMayLook, { code: part.code })}>
             <span className="hidden-character">{part.code}</span>
           </Tooltip>
         ),

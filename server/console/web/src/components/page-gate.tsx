@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 import type { ConsoleAction } from '../../../contract/answers.ts';
 import { useRights } from '../api/session.ts';
 import { Empty } from './feedback.tsx';
+import { listed, say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface PageGateProps {
   readonly title: string;
@@ -17,7 +19,7 @@ export function PageGate({ title, needs, children }: PageGateProps) {
   if (needs.some(may)) return children;
   return (
     <Empty icon={<IconLock size={30} stroke={1.4} />} title={title} order={1}>
-      To see this page you need the right {needs.join(' or ')}. An administrator can give it to you.
+      {say(t.components.toSeeThisPageYouNeedThe, { needs: listed(needs, 'or') })}
     </Empty>
   );
 }

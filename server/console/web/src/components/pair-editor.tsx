@@ -1,5 +1,7 @@
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export interface EditedPair {
   readonly name: string;
@@ -7,15 +9,15 @@ export interface EditedPair {
 }
 
 interface PairEditorProps {
-  /** For example `tag`. */
-  readonly one: string;
+  /** The label of the button, for example `Add a tag`. */
+  readonly add: string;
   readonly pairs: readonly EditedPair[];
   readonly onChange: (pairs: readonly EditedPair[]) => void;
   readonly max: number;
 }
 
 /** Edits names with values: tags or metadata. */
-export function PairEditor({ one, pairs, onChange, max }: PairEditorProps) {
+export function PairEditor({ add, pairs, onChange, max }: PairEditorProps) {
   const set = (at: number, change: Partial<EditedPair>) =>
     onChange(pairs.map((pair, index) => (index === at ? { ...pair, ...change } : pair)));
   return (
@@ -25,8 +27,8 @@ export function PairEditor({ one, pairs, onChange, max }: PairEditorProps) {
           <TextInput
             flex={1}
             size="xs"
-            aria-label={`Name of ${one} ${index + 1}`}
-            placeholder="name"
+            aria-label={say(t.components.name, { index: index + 1 })}
+            placeholder={t.components.nameWord}
             spellCheck={false}
             value={name}
             onChange={(event) => set(index, { name: event.currentTarget.value })}
@@ -34,15 +36,15 @@ export function PairEditor({ one, pairs, onChange, max }: PairEditorProps) {
           <TextInput
             flex={1}
             size="xs"
-            aria-label={`Value of ${one} ${index + 1}`}
-            placeholder="value"
+            aria-label={say(t.components.value, { index: index + 1 })}
+            placeholder={t.components.valueWord}
             spellCheck={false}
             value={value}
             onChange={(event) => set(index, { value: event.currentTarget.value })}
           />
           <ActionIcon
             size="sm"
-            aria-label={`Remove ${one} ${index + 1}`}
+            aria-label={say(t.components.remove, { index: index + 1 })}
             onClick={() => onChange(pairs.filter((_, at) => at !== index))}
           >
             <IconX size={14} />
@@ -57,7 +59,7 @@ export function PairEditor({ one, pairs, onChange, max }: PairEditorProps) {
           onClick={() => onChange([...pairs, { name: '', value: '' }])}
           style={{ alignSelf: 'flex-start' }}
         >
-          Add a {one}
+          {add}
         </Button>
       )}
     </Stack>

@@ -1,16 +1,18 @@
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { reachRights, type Reach, type ReachRight } from '../../../contract/reach-answers.ts';
 import type { Column } from './row-table.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 const heads: Readonly<Record<ReachRight, string>> = {
-  list: 'List',
-  read: 'Read',
-  write: 'Write',
-  delete: 'Delete',
-  administer: 'Administer',
+  list: t.components.list,
+  read: t.components.read,
+  write: t.components.write,
+  delete: t.components.delete,
+  administer: t.components.administer,
 };
 
-const someWords = 'Some keys alone, or only under conditions. Explain tells more.';
+const someWords = t.components.someKeysAloneOrOnlyUnderConditions;
 
 /** The columns of the rights, one for each. */
 export function reachColumns<Row extends { readonly rights: Reach }>(): readonly Column<Row>[] {
@@ -23,18 +25,18 @@ export function reachColumns<Row extends { readonly rights: Reach }>(): readonly
 }
 
 function ExtentCell({ extent }: { readonly extent: Reach[ReachRight] }) {
-  if (extent === 'all') return <Badge color="patina">yes</Badge>;
+  if (extent === 'all') return <Badge color="patina">{t.components.yes}</Badge>;
   if (extent === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        no
+        {t.components.no}
       </Text>
     );
   }
   return (
     <Tooltip label={someWords}>
       <Badge color="yellow" tabIndex={0} style={{ cursor: 'help' }}>
-        some
+        {t.components.some}
       </Badge>
     </Tooltip>
   );
@@ -44,6 +46,10 @@ function ExtentCell({ extent }: { readonly extent: Reach[ReachRight] }) {
 export function reachSentence(rights: Reach): string {
   return reachRights
     .filter((right) => rights[right] !== undefined)
-    .map((right) => (rights[right] === 'some' ? `${heads[right].toLowerCase()} (some)` : heads[right].toLowerCase()))
+    .map((right) =>
+      rights[right] === 'some'
+        ? say(t.components.someRight, { right: heads[right].toLowerCase() })
+        : heads[right].toLowerCase(),
+    )
     .join(', ');
 }

@@ -3,6 +3,7 @@ import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { formatExactTime, formatTime } from '../text/format.ts';
+import { t } from '../texts/texts.ts';
 
 export interface Column<Row> {
   /** Undefined for a column of buttons. */
@@ -31,7 +32,7 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
           <Table.Tr>
             {columns.map(({ head, width, align, wideOnly }, index) => (
               <Table.Th key={index} w={width} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
-                {head ?? <VisuallyHidden>Actions</VisuallyHidden>}
+                {head ?? <VisuallyHidden>{t.common.actions}</VisuallyHidden>}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -93,7 +94,7 @@ export function Names({ names, to }: NamesProps) {
   if (names.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        none
+        {t.common.none}
       </Text>
     );
   }

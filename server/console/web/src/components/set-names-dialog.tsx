@@ -3,6 +3,8 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import { FormDialog, fieldError } from './form-dialog.tsx';
 import { notifyDone } from './feedback.tsx';
 import { PolicyPicker } from './name-picker.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface SetNamesDialogProps {
   readonly title: string;
@@ -33,7 +35,7 @@ export function SetNamesDialog({ title, names, set, saved, fields = [], onClose,
   return (
     <FormDialog
       title={title}
-      submit="Save"
+      submit={t.common.save}
       pending={set.isPending}
       error={set.error}
       fields={fields}
@@ -54,10 +56,10 @@ interface SetPoliciesDialogProps extends Pick<ComponentProps<typeof SetNamesDial
 export function SetPoliciesDialog({ holder: { name, policies }, set, description, onClose }: SetPoliciesDialogProps) {
   return (
     <SetNamesDialog
-      title={`Policies of ${name}`}
+      title={say(t.components.policiesOf, { name })}
       names={policies}
       set={set}
-      saved={`The policies of ${name} are saved: they count from the next request on.`}
+      saved={say(t.components.thePoliciesOfAreSavedTheyCount, { name })}
       fields={['policies']}
       onClose={onClose}
     >

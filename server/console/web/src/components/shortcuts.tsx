@@ -1,21 +1,22 @@
 import { Kbd, Modal, Text } from '@mantine/core';
 import { useRestoreFocus } from './form-dialog.tsx';
+import { t } from '../texts/texts.ts';
 
 const shortcuts: readonly (readonly [keys: readonly string[], does: string])[] = [
-  [['?'], 'shows these keys'],
-  [['/'], 'goes to the search or the filter of the page'],
-  [['Tab'], 'goes to the next control; the first one skips the menu'],
-  [['Enter'], 'opens a row, sends a form'],
-  [['Space'], 'marks a row, turns a switch'],
-  [['↑', '↓'], 'go through a menu or a list of choices'],
-  [['Esc'], 'closes a dialog, a menu or the panel of an object'],
+  [['?'], t.components.showsTheseKeys],
+  [['/'], t.components.goesToTheSearchOrTheFilter],
+  [[t.components.tab], t.components.goesToTheNextControlTheFirst],
+  [[t.components.enter], t.components.opensARowSendsAForm],
+  [[t.components.space], t.components.marksARowTurnsASwitch],
+  [['↑', '↓'], t.components.goThroughAMenuOrAList],
+  [[t.components.esc], t.components.closesADialogAMenuOrThe],
 ];
 
 /** Lists the keys of the console. */
 export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   useRestoreFocus();
   return (
-    <Modal opened onClose={onClose} title="Keys">
+    <Modal opened onClose={onClose} title={t.components.keys}>
       <dl className="facts">
         {shortcuts.map(([keys, does]) => (
           <div key={does} style={{ display: 'contents' }}>

@@ -1,5 +1,6 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { type EditedSize, units } from '../bucket-settings/quota-size.ts';
+import { t } from '../texts/texts.ts';
 
 interface SizeFieldsProps {
   readonly label: string;
@@ -14,7 +15,7 @@ export function SizeFields({ label, focused = false, size, onChange }: SizeField
     <Group gap="xs" align="flex-end">
       <TextInput
         label={label}
-        description="Empty or 0: no quota."
+        description={t.components.emptyOr0NoQuota}
         type="number"
         min={0}
         step="any"
@@ -24,7 +25,7 @@ export function SizeFields({ label, focused = false, size, onChange }: SizeField
         onChange={(event) => onChange({ ...size, count: event.currentTarget.value })}
       />
       <Select
-        aria-label="Unit"
+        aria-label={t.components.unit}
         w={100}
         allowDeselect={false}
         data={[...units]}

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseContext } from './context-lines.ts';
+import { loadPageTexts } from '../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 describe('parseContext', () => {
   it('reads a key and a value from each line', () => {

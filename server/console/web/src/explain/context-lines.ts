@@ -1,3 +1,6 @@
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
+
 type ContextLines =
   | { readonly kind: 'read'; readonly values: Readonly<Record<string, readonly string[]>> }
   | { readonly kind: 'wrong'; readonly message: string };
@@ -9,7 +12,7 @@ export function parseContext(text: string): ContextLines {
     const trimmed = line.trim();
     if (trimmed === '') continue;
     const at = trimmed.indexOf('=');
-    if (at < 1) return { kind: 'wrong', message: `Write key=value, such as aws:SourceIp=192.0.2.7, not “${trimmed}”.` };
+    if (at < 1) return { kind: 'wrong', message: say(t.explain.writeKeyValueSuchAsAwsSourceip, { trimmed }) };
     (values[trimmed.slice(0, at).trim()] ??= []).push(trimmed.slice(at + 1).trim());
   }
   return { kind: 'read', values };

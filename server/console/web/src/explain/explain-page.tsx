@@ -9,12 +9,13 @@ import { parseContext } from './context-lines.ts';
 import { Verdict } from './verdict.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
+import { t } from '../texts/texts.ts';
 
 const exampleClaims = JSON.stringify({ sub: '…', policy: ['readonly'] }, null, 2);
 
 /** Explains a decision of the policies. */
 export function ExplainPage() {
-  useDocumentTitle('Explain · Coffer');
+  useDocumentTitle(t.explain.explainCoffer);
   const [search] = useSearchParams();
   const explain = useExplain();
   const [kind, setKind] = useState<ExplainWho['kind']>('name');
@@ -34,7 +35,7 @@ export function ExplainPage() {
     const keys = parseContext(context);
     if (keys.kind === 'wrong') return setProblem({ field: 'context', message: keys.message });
     const who = whoOf(kind, name, chosen, claims);
-    if (who === undefined) return setProblem({ field: 'claims', message: 'This is no JSON object.' });
+    if (who === undefined) return setProblem({ field: 'claims', message: t.explain.thisIsNoJsonObject });
     return explain.mutate({ who, action, resource, context: keys.values });
   }
 
@@ -43,30 +44,30 @@ export function ExplainPage() {
     <Stack gap="lg" maw={860}>
       <div>
         <Title order={1} mih={36}>
-          Explain
+          {t.common.explain}
         </Title>
         <Text size="sm" c="dimmed">
-          Who may do what, and why: the decision that the server would make now, and what each policy says to it.
+          {t.explain.whoMayDoWhatAndWhyThe}
         </Text>
       </div>
       <form onSubmit={submit}>
         <Stack gap="md">
           {providers.length > 0 && (
             <SegmentedControl
-              aria-label="Whom to ask about"
+              aria-label={t.explain.whomToAskAbout}
               styles={{ label: { whiteSpace: 'normal' } }}
               value={kind}
               onChange={(value) => setKind(value === 'claims' ? 'claims' : 'name')}
               data={[
-                { value: 'name', label: 'A user or an access key' },
-                { value: 'claims', label: 'A user with these claims' },
+                { value: 'name', label: t.explain.aUserOrAnAccessKey },
+                { value: 'claims', label: t.explain.aUserWithTheseClaims },
               ]}
             />
           )}
           {kind === 'name' ? (
             <TextInput
               {...text}
-              label="User or access key"
+              label={t.explain.userOrAccessKey}
               required
               withAsterisk={false}
               value={name}
@@ -75,7 +76,7 @@ export function ExplainPage() {
           ) : (
             <>
               <Select
-                label="Provider"
+                label={t.explain.provider}
                 data={providers.map(({ id, displayName }) => ({ value: id, label: displayName }))}
                 value={chosen}
                 onChange={(id) => setProvider(id ?? undefined)}
@@ -84,8 +85,8 @@ export function ExplainPage() {
               />
               <Textarea
                 {...text}
-                label="Claims"
-                description="The payload of a token, as JSON. The token itself is not needed."
+                label={t.explain.claims}
+                description={t.explain.thePayloadOfATokenAsJson}
                 autosize
                 minRows={4}
                 classNames={{ input: 'mono' }}
@@ -98,8 +99,8 @@ export function ExplainPage() {
           <Group grow align="flex-start">
             <TextInput
               {...text}
-              label="Action"
-              description="Such as s3:PutObject, s3:ListBucket, admin:ServerInfo."
+              label={t.explain.action}
+              description={t.explain.suchAsS3PutobjectS3ListbucketAdmin}
               required
               withAsterisk={false}
               value={action}
@@ -107,16 +108,16 @@ export function ExplainPage() {
             />
             <TextInput
               {...text}
-              label="Resource"
-              description="A bucket, or bucket/key; nothing for admin actions."
+              label={t.explain.resource}
+              description={t.explain.aBucketOrBucketKeyNothingFor}
               value={resource}
               onChange={(event) => setResource(event.currentTarget.value)}
             />
           </Group>
           <Textarea
             {...text}
-            label="Of the request (optional)"
-            description="Condition keys, one a line, such as aws:SourceIp=192.0.2.7 or s3:prefix=home/."
+            label={t.explain.ofTheRequestOptional}
+            description={t.explain.conditionKeysOneALineSuchAs}
             autosize
             minRows={1}
             classNames={{ input: 'mono' }}
@@ -127,7 +128,7 @@ export function ExplainPage() {
           <FormError error={explain.error} fields={['provider', 'claims', 'who']} />
           <Group>
             <Button type="submit" loading={explain.isPending}>
-              Explain
+              {t.common.explain}
             </Button>
           </Group>
         </Stack>

@@ -2,11 +2,13 @@ import { Alert, Badge, Group, Stack, Text, Title, Table } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconDoorOff, IconX } from '@tabler/icons-react';
 import type { DecisionAnswer, ExplainAnswer, ExplainedPolicy } from '../../../contract/explain-answers.ts';
 import { CopyButtonText } from '../components/copy-text.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function Verdict({ answer }: { readonly answer: ExplainAnswer }) {
   if (answer.kind === 'not-let-in') {
     return (
-      <Alert color="red" icon={<IconDoorOff size={18} />} title="They would not be let in" role="status">
+      <Alert color="red" icon={<IconDoorOff size={18} />} title={t.explain.theyWouldNotBeLetIn} role="status">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {answer.message}
         </Text>
@@ -23,14 +25,14 @@ function Decision({ decision }: { readonly decision: DecisionAnswer }) {
       <Alert
         color={allowed ? 'patina' : 'red'}
         icon={allowed ? <IconCheck size={18} /> : <IconX size={18} />}
-        title={`${decision.who}: ${allowed ? 'allowed' : 'denied'}`}
+        title={allowed ? say(t.explain.allowed, { who: decision.who }) : say(t.explain.denied, { who: decision.who })}
         role="status"
       >
         <Stack gap="xs">
           <Text size="sm">{capital(decision.reason)}.</Text>
           {decision.decidedBy.length > 0 && (
             <Group gap={6}>
-              <Text size="sm">Decided by</Text>
+              <Text size="sm">{t.explain.decidedBy}</Text>
               {decision.decidedBy.map(({ policy, statement }) => (
                 <Badge key={`${policy} ${statement}`} color={allowed ? 'patina' : 'red'}>
                   {policy} · {statement}
@@ -41,16 +43,15 @@ function Decision({ decision }: { readonly decision: DecisionAnswer }) {
         </Stack>
       </Alert>
       {decision.missing.length > 0 && (
-        <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title="Policies that do not exist">
+        <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title={t.explain.policiesThatDoNotExist}>
           <Text size="sm">
-            {decision.missing.join(', ')}: named for them, and nowhere defined, so they allow nothing. Create them, or
-            correct the name.
+            {say(t.explain.namedForThemAndNowhereDefinedSo, { missing: decision.missing.join(', ') })}
           </Text>
         </Alert>
       )}
       <Group justify="space-between">
-        <Title order={2}>Policies that were looked at</Title>
-        <CopyButtonText text={decision.text} label="Copy as text" />
+        <Title order={2}>{t.explain.policiesThatWereLookedAt}</Title>
+        <CopyButtonText text={decision.text} label={t.explain.copyAsText} />
       </Group>
       <ExplainedPolicies policies={decision.policies} />
     </Stack>
@@ -63,26 +64,31 @@ function capital(text: string): string {
 
 const sources: Readonly<Record<ExplainedPolicy['source'], string>> = {
   identity: '',
-  bucket: 'policy of the bucket',
-  boundary: 'narrows the credentials',
+  bucket: t.explain.policyOfTheBucket,
+  boundary: t.explain.narrowsTheCredentials,
 };
 
-const says = { allow: 'allows it', deny: 'denies it', none: 'says nothing to it' } as const;
+const says = { allow: t.explain.allowsIt, deny: t.explain.deniesIt, none: t.explain.saysNothingToIt } as const;
 const effectColors = { allow: 'patina', deny: 'red', none: 'gray' } as const;
 
 function ExplainedPolicies({ policies }: { readonly policies: readonly ExplainedPolicy[] }) {
-  if (policies.length === 0) return <Text size="sm">None: nothing is attached to them, so nothing is allowed.</Text>;
+  if (policies.length === 0) return <Text size="sm">{t.explain.noneNothingIsAttachedToThemSo}</Text>;
   return (
     <Stack gap="lg">
       {policies.map((policy) => (
-        <section key={`${policy.source} ${policy.policy}`} aria-label={`Policy ${policy.policy}`}>
+        <section
+          key={`${policy.source} ${policy.policy}`}
+          aria-label={say(t.explain.policy, { policy: policy.policy })}
+        >
           <Group gap="xs" mb="xs">
             <Title order={3} fz="md" className="mono">
               {policy.policy}
             </Title>
             <Badge color={effectColors[policy.effect]}>{says[policy.effect]}</Badge>
             <Text size="xs" c="dimmed">
-              {[sources[policy.source], ...policy.through.map((way) => `by ${way}`)].filter(Boolean).join(', ')}
+              {[sources[policy.source], ...policy.through.map((way) => say(t.explain.by, { way }))]
+                .filter(Boolean)
+                .join(', ')}
             </Text>
           </Group>
           <StatementTable policy={policy} />
@@ -98,9 +104,9 @@ function StatementTable({ policy }: { readonly policy: ExplainedPolicy }) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={140}>Statement</Table.Th>
-            <Table.Th w={90}>Effect</Table.Th>
-            <Table.Th>Does it apply?</Table.Th>
+            <Table.Th w={140}>{t.explain.statement}</Table.Th>
+            <Table.Th w={90}>{t.explain.effect}</Table.Th>
+            <Table.Th>{t.explain.doesItApply}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -112,7 +118,11 @@ function StatementTable({ policy }: { readonly policy: ExplainedPolicy }) {
               </Table.Td>
               <Table.Td>
                 <Text size="sm" fw={statement.applied ? 600 : 400} style={{ overflowWrap: 'anywhere' }}>
-                  {statement.applied ? 'Applies' : `No: ${statement.obstacle ?? 'it does not fit'}`}
+                  {statement.applied
+                    ? t.explain.applies
+                    : statement.obstacle === undefined
+                      ? t.explain.noItDoesNotFit
+                      : say(t.explain.no, { obstacle: statement.obstacle })}
                 </Text>
               </Table.Td>
             </Table.Tr>

@@ -10,6 +10,8 @@ import { policyUrl, userUrl } from '../components/urls.ts';
 import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
 import { UserPicker } from '../components/name-picker.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Dialog = 'policies' | 'members' | 'delete';
 
@@ -18,7 +20,7 @@ export function GroupPage() {
   const name = search.get('name') ?? '';
   const group = useGroup(name);
   return (
-    <Loaded name={name} query={group}>
+    <Loaded what={say(t.common.cannotBeShown, { name })} query={group}>
       {(found) => <Details key={name} group={found} />}
     </Loaded>
   );
@@ -31,15 +33,15 @@ function Details({ group }: { readonly group: GroupRow }) {
   const close = () => setDialog(undefined);
   return (
     <DetailPage
-      parent={{ name: 'Groups', to: '/groups' }}
+      parent={{ name: t.common.groups, to: '/groups' }}
       title={group.name}
       badge={<StatusBadge status={group.status} />}
       actions={<Actions group={group} open={setDialog} />}
     >
-      <Section title="Members" words="The policies of a disabled group apply to no member.">
+      <Section title={t.users.members} words={t.users.thePoliciesOfADisabledGroupApply}>
         <Names names={group.members} to={may('admin:GetUser') ? userUrl : undefined} />
       </Section>
-      <Section title="Attached policies">
+      <Section title={t.users.attachedPolicies}>
         <Names names={group.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
       </Section>
       {dialog === 'members' && <GroupMembersDialog group={group} onClose={close} />}
@@ -58,19 +60,19 @@ function Actions({ group, open }: { readonly group: GroupRow; readonly open: (di
     <>
       {may('admin:AddUserToGroup') && (
         <Button variant="default" onClick={() => open('members')}>
-          Members…
+          {t.users.membersDialog}
         </Button>
       )}
       {may('admin:AttachUserOrGroupPolicy') && (
         <Button variant="default" onClick={() => open('policies')}>
-          Policies…
+          {t.users.policies}
         </Button>
       )}
       <MoreMenu
         of={group}
         setStatus={setStatus}
         mayToggle={may('admin:EnableGroup')}
-        deleteLabel="Delete group…"
+        deleteLabel={t.users.deleteGroup}
         mayDelete={may('admin:AddUserToGroup')}
         onDelete={() => open('delete')}
       />
@@ -79,8 +81,8 @@ function Actions({ group, open }: { readonly group: GroupRow; readonly open: (di
 }
 
 function GroupMembersDialog({ group, onClose }: { readonly group: GroupRow; readonly onClose: () => void }) {
-  const title = `Members of ${group.name}`;
-  const saved = `The members of ${group.name} are saved.`;
+  const title = say(t.users.membersOf, { name: group.name });
+  const saved = say(t.users.theMembersOfAreSaved, { name: group.name });
   const set = useSetGroupMembers(group.name);
   return (
     <SetNamesDialog title={title} names={group.members} set={set} saved={saved} onClose={onClose}>
@@ -91,7 +93,7 @@ function GroupMembersDialog({ group, onClose }: { readonly group: GroupRow; read
 
 function GroupPoliciesDialog({ group, onClose }: { readonly group: GroupRow; readonly onClose: () => void }) {
   const set = useSetGroupPolicies(group.name);
-  return <SetPoliciesDialog holder={group} set={set} description="They apply to every member." onClose={onClose} />;
+  return <SetPoliciesDialog holder={group} set={set} description={t.users.theyApplyToEveryMember} onClose={onClose} />;
 }
 
 interface DeleteGroupDialogProps {
@@ -103,17 +105,15 @@ interface DeleteGroupDialogProps {
 function DeleteGroupDialog({ group: { name, members }, onClose, onDeleted }: DeleteGroupDialogProps) {
   return (
     <RemoveDialog
-      title={`Delete the group ${name}?`}
-      submit="Delete group"
+      title={say(t.users.deleteTheGroup, { name })}
+      submit={t.users.deleteGroupTitle}
       remove={useDeleteGroup()}
       what={name}
-      done={`${name} is deleted.`}
+      done={say(t.users.isDeleted, { name })}
       onDone={onDeleted}
       onClose={onClose}
     >
-      {members.length === 0
-        ? 'It has no members. The attachments of policies to it are removed.'
-        : 'A group with members is not deleted: remove them first.'}
+      {members.length === 0 ? t.users.itHasNoMembersTheAttachmentsOf : t.users.aGroupWithMembersIsNotDeleted}
     </RemoveDialog>
   );
 }

@@ -11,6 +11,8 @@ import { type Column, Names, RowName, RowTable, StatusBadge } from '../component
 import { groupUrl, policyUrl } from '../components/urls.ts';
 import { PolicyPicker, UserPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function GroupsPage() {
   const { may } = useRights();
@@ -20,20 +22,19 @@ export function GroupsPage() {
   const [creating, setCreating] = useState(false);
   return (
     <ListPage
-      title="Groups"
-      one="group"
+      title={t.common.groups}
       list={groups}
       search={search}
       actions={
         may('admin:AddUserToGroup') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-            Create group
+            {t.users.createGroup}
           </Button>
         )
       }
       empty={
-        <Empty icon={<IconUsersGroup size={34} stroke={1.3} />} title="No groups yet">
-          A group gives its policies to all of its members.
+        <Empty icon={<IconUsersGroup size={34} stroke={1.3} />} title={t.users.noGroupsYet}>
+          {t.users.aGroupGivesItsPoliciesToAll}
         </Empty>
       }
       dialogs={
@@ -50,19 +51,19 @@ export function GroupsPage() {
 function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
   const { may } = useRights();
   const columns: readonly Column<GroupRow>[] = [
-    { head: 'Name', cell: ({ name }) => <RowName name={name} icon={IconUsersGroup} to={groupUrl(name)} /> },
+    { head: t.common.name, cell: ({ name }) => <RowName name={name} icon={IconUsersGroup} to={groupUrl(name)} /> },
     {
-      head: 'Policies',
+      head: t.common.policies,
       cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
     },
     {
-      head: 'Members',
+      head: t.users.members,
       width: 110,
       align: 'right',
       wideOnly: true,
       cell: ({ members }) => <Text size="sm">{members.length}</Text>,
     },
-    { head: 'Status', width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: t.common.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
   return <RowTable rows={groups} rowKey={({ name }) => name} columns={columns} />;
 }
@@ -84,7 +85,7 @@ function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
       { name: name.trim(), members, policies },
       {
         onSuccess: (group) => {
-          notifyDone(`${group.name} is created.`);
+          notifyDone(say(t.users.isCreated, { name: group.name }));
           onCreated(group.name);
         },
       },
@@ -93,8 +94,8 @@ function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
 
   return (
     <FormDialog
-      title="Create a group"
-      submit="Create group"
+      title={t.users.createAGroup}
+      submit={t.users.createGroup}
       pending={create.isPending}
       error={create.error}
       fields={['name', 'policies']}
@@ -102,7 +103,7 @@ function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label="Name"
+        label={t.common.name}
         required
         withAsterisk={false}
         data-autofocus

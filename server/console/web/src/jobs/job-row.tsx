@@ -3,6 +3,9 @@ import { IconCheck, IconX } from '@tabler/icons-react';
 import type { TransferRow } from '../../../contract/transfer-answers.ts';
 import { useEndTransfer } from '../api/transfers.ts';
 import { NameText } from '../components/name-text.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
+import { formatCount } from '../text/format.ts';
 
 /** A copy or a move, which the server does. */
 export function JobRow({ job }: { readonly job: TransferRow }) {
@@ -16,15 +19,16 @@ export function JobRow({ job }: { readonly job: TransferRow }) {
         </Text>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-            {done.toLocaleString()}
-            {total === undefined ? '' : ` of ${total.toLocaleString()}`}
-            {failures > 0 ? `, ${failures} failed` : ''}
-            {state === 'stopped' ? ', stopped' : ''}
+            {[
+              total === undefined ? formatCount(done) : say(t.uploads.of, { done, total }),
+              ...(failures > 0 ? [say(t.uploads.failed, { failures })] : []),
+              ...(state === 'stopped' ? [t.uploads.stopped] : []),
+            ].join(', ')}
           </Text>
           {state === 'done' && failures === 0 && <IconCheck size={16} aria-hidden />}
           <ActionIcon
             size="sm"
-            aria-label={`${state === 'running' ? 'Stop' : 'Forget'}: ${title}`}
+            aria-label={state === 'running' ? say(t.uploads.stop, { title }) : say(t.uploads.forget, { title })}
             loading={end.isPending}
             onClick={() => end.mutate(id)}
           >
@@ -36,7 +40,7 @@ export function JobRow({ job }: { readonly job: TransferRow }) {
         <Progress
           size={3}
           value={total === undefined || total === 0 ? 0 : (100 * (done + failures)) / total}
-          aria-label={`Progress of ${title}`}
+          aria-label={say(t.uploads.progressOf, { title })}
         />
       )}
       {reason !== undefined && (

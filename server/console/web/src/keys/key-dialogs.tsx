@@ -4,21 +4,23 @@ import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const create = useApiMutation(() => admin('POST', 'kms/key/create', { query: { 'key-id': name } }), ['keys']);
   return (
     <FormDialog
-      title="Create key"
-      submit="Create key"
+      title={t.keys.createKey}
+      submit={t.keys.createKey}
       pending={create.isPending}
       error={create.error}
       onClose={onClose}
       onSubmit={() =>
         create.mutate(undefined, {
           onSuccess: () => {
-            notifyDone(`The key ${name} exists.`);
+            notifyDone(say(t.keys.theKeyExists, { name }));
             onClose();
           },
         })
@@ -38,28 +40,28 @@ export function ImportKeyDialog({ onClose }: { readonly onClose: () => void }) {
   );
   return (
     <FormDialog
-      title="Import key"
-      submit="Import key"
+      title={t.keys.importKey}
+      submit={t.keys.importKey}
       pending={add.isPending}
       error={add.error}
       onClose={onClose}
       onSubmit={() =>
         add.mutate(undefined, {
           onSuccess: () => {
-            notifyDone(`The key ${name} exists.`);
+            notifyDone(say(t.keys.theKeyExists, { name }));
             onClose();
           },
         })
       }
     >
-      <Text size="sm">For a key that data elsewhere is encrypted with. Whoever has it can read that data.</Text>
+      <Text size="sm">{t.keys.forAKeyThatDataElsewhereIs}</Text>
       <NameInput name={name} onName={setName} />
       <PasswordInput
-        label="Key"
-        description="32 bytes as base64"
+        label={t.keys.key}
+        description={t.keys.n32BytesAsBase64}
         value={bytes}
         onChange={(event) => setBytes(event.currentTarget.value)}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
+        visibilityToggleButtonProps={{ 'aria-label': t.keys.showTheKey }}
         autoComplete="off"
         required
       />
@@ -70,8 +72,8 @@ export function ImportKeyDialog({ onClose }: { readonly onClose: () => void }) {
 function NameInput({ name, onName }: { readonly name: string; readonly onName: (name: string) => void }) {
   return (
     <TextInput
-      label="Name"
-      description="1 to 80 of A-Z a-z 0-9 _ -"
+      label={t.common.name}
+      description={t.keys.n1To80OfAZA}
       value={name}
       onChange={(event) => onName(event.currentTarget.value)}
       data-autofocus

@@ -11,6 +11,8 @@ import { Empty, Failure, notifyDone, notifyFailure } from '../components/feedbac
 import { type Column, RowTable } from '../components/row-table.tsx';
 import { CreateKeyDialog, ImportKeyDialog } from './key-dialogs.tsx';
 import { RotateDialog, RotationProgress } from './rotation.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface KeyServiceStatus {
   readonly name: string;
@@ -40,9 +42,9 @@ export function KeysPage() {
   });
   if (status.error instanceof ApiError && status.error.code === 'KMSNotConfigured') {
     return (
-      <DetailPage title="Keys">
-        <Empty icon={<IconLock size={30} stroke={1.4} />} title="No key service">
-          {status.error.message} Objects are then encrypted, by default or as a client asks.
+      <DetailPage title={t.keys.keys}>
+        <Empty icon={<IconLock size={30} stroke={1.4} />} title={t.keys.noKeyService}>
+          {say(t.keys.objectsAreThenEncryptedByDefaultOr, { message: status.error.message })}
         </Empty>
       </DetailPage>
     );
@@ -51,25 +53,25 @@ export function KeysPage() {
   const several = status.data !== undefined && Object.keys(status.data.endpoints).length > 0;
   return (
     <DetailPage
-      title="Keys"
+      title={t.keys.keys}
       actions={
         several && (
           <>
             {may('admin:KMSImportKey') && (
               <Button variant="default" onClick={() => setImporting(true)}>
-                Import key
+                {t.keys.importKey}
               </Button>
             )}
             {may('admin:KMSCreateKey') && (
               <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-                Create key
+                {t.keys.createKey}
               </Button>
             )}
           </>
         )
       }
     >
-      <Loaded name="The key service" query={status}>
+      <Loaded what={t.keys.theKeyServiceCannotBeShown} query={status}>
         {(found) => <Service status={found} />}
       </Loaded>
       {may('admin:KMSRotateKey') && <RotationProgress />}
@@ -85,11 +87,11 @@ export function KeysPage() {
 function Service({ status }: { readonly status: KeyServiceStatus }) {
   const endpoints = Object.entries(status.endpoints);
   return (
-    <Section title="Key service">
+    <Section title={t.keys.keyService}>
       <Stack gap="sm">
         <Facts>
-          <Fact name="Kind">{endpoints.length === 0 ? 'One key of the server (SVC_KMS_SECRET_KEY)' : status.name}</Fact>
-          <Fact name="Default key" mono>
+          <Fact name={t.common.kind}>{endpoints.length === 0 ? t.keys.oneKeyOfTheServerSvcKms : status.name}</Fact>
+          <Fact name={t.keys.defaultKey} mono>
             {status['default-key-id']}
           </Fact>
         </Facts>
@@ -98,9 +100,9 @@ function Service({ status }: { readonly status: KeyServiceStatus }) {
             rows={endpoints}
             rowKey={([endpoint]) => endpoint}
             columns={[
-              { head: 'Endpoint', cell: ([endpoint]) => <span className="mono">{endpoint}</span> },
+              { head: t.keys.endpoint, cell: ([endpoint]) => <span className="mono">{endpoint}</span> },
               {
-                head: 'State',
+                head: t.common.state,
                 width: 110,
                 cell: ([, state]) => <Badge color={state === 'online' ? 'patina' : 'red'}>{state}</Badge>,
               },
@@ -140,20 +142,20 @@ function KeyList({ defaultKey, several }: KeyListProps) {
     test.mutate(name, {
       onSuccess: (answer) => {
         const problem = answer['encryption-error'] ?? answer['decryption-error'];
-        if (problem === undefined) notifyDone(`${name} encrypts and decrypts.`);
-        else notifyFailure(`${name} cannot be used`, new Error(problem));
+        if (problem === undefined) notifyDone(say(t.keys.encryptsAndDecrypts, { name }));
+        else notifyFailure(say(t.keys.cannotBeUsed, { name }), new Error(problem));
       },
-      onError: (error) => notifyFailure(`${name} was not tested`, error),
+      onError: (error) => notifyFailure(say(t.keys.wasNotTested, { name }), error),
     });
   }
 
   const columns: readonly Column<{ readonly name: string }>[] = [
     {
-      head: 'Key',
+      head: t.keys.key,
       cell: ({ name }) => (
         <Group gap={8}>
           <span className="mono">{name}</span>
-          {name === defaultKey && <Badge color="gray">default</Badge>}
+          {name === defaultKey && <Badge color="gray">{t.keys.default}</Badge>}
         </Group>
       ),
     },
@@ -161,7 +163,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       ? []
       : [
           {
-            head: 'Encrypts',
+            head: t.keys.encrypts,
             width: 220,
             cell: ({ name }: { readonly name: string }) => <UsageText usage={usage.data.keys[name]} />,
           },
@@ -173,13 +175,15 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       cell: ({ name }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={`Actions for ${name}`}>
+            <ActionIcon aria-label={say(t.common.actionsFor, { name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => check(name)}>Test</Menu.Item>
-            {several && may('admin:KMSRotateKey') && <Menu.Item onClick={() => setRotating(name)}>Rotate…</Menu.Item>}
+            <Menu.Item onClick={() => check(name)}>{t.keys.test}</Menu.Item>
+            {several && may('admin:KMSRotateKey') && (
+              <Menu.Item onClick={() => setRotating(name)}>{t.keys.rotate}</Menu.Item>
+            )}
           </Menu.Dropdown>
         </Menu>
       ),
@@ -187,7 +191,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
   ];
   return (
     <Section
-      title="Keys"
+      title={t.keys.keys}
       action={
         <Button
           variant="default"
@@ -195,13 +199,13 @@ function KeyList({ defaultKey, several }: KeyListProps) {
           loading={usage.isFetching}
           onClick={() => (counting ? void usage.refetch() : setCounting(true))}
         >
-          Count what they encrypt
+          {t.keys.countWhatTheyEncrypt}
         </Button>
       }
     >
       <Stack gap="sm">
-        {usage.isError && <Failure what="The usage cannot be counted" error={usage.error} />}
-        <Loaded name="The keys" query={keys}>
+        {usage.isError && <Failure what={t.keys.theUsageCannotBeCounted} error={usage.error} />}
+        <Loaded what={t.keys.theKeysCannotBeShown} query={keys}>
           {(rows) => <RowTable rows={rows} rowKey={({ name }) => name} columns={columns} />}
         </Loaded>
       </Stack>
@@ -213,14 +217,14 @@ function KeyList({ defaultKey, several }: KeyListProps) {
 function UsageText({ usage }: { readonly usage: KeyUsage | undefined }) {
   const { objects = 0, uploads = 0, buckets = [], backend = false } = usage ?? {};
   const parts = [
-    ...(objects > 0 ? [`${objects.toLocaleString()} objects`] : []),
-    ...(uploads > 0 ? [`${uploads.toLocaleString()} uploads`] : []),
-    ...(buckets.length > 0 ? [`default of ${buckets.join(', ')}`] : []),
-    ...(backend ? ['identities and settings'] : []),
+    ...(objects > 0 ? [say(t.keys.objects, { objects })] : []),
+    ...(uploads > 0 ? [say(t.keys.uploads, { uploads })] : []),
+    ...(buckets.length > 0 ? [say(t.keys.defaultOf, { buckets: buckets.join(', ') })] : []),
+    ...(backend ? [t.keys.identitiesAndSettings] : []),
   ];
   return (
     <Text size="sm" c={parts.length === 0 ? 'dimmed' : undefined}>
-      {parts.length === 0 ? 'nothing' : parts.join(', ')}
+      {parts.length === 0 ? t.keys.nothing : parts.join(', ')}
     </Text>
   );
 }

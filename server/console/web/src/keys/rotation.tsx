@@ -7,6 +7,8 @@ import { Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { formatTime } from '../text/format.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The progress of a rotation. Times are milliseconds since 1970. */
 interface Rotation {
@@ -33,18 +35,26 @@ export function RotationProgress() {
   if (found === undefined || found === null) return null;
   const { from, to, version, started, finished, looked, done, failed, failure } = found;
   return (
-    <Section title={finished === undefined ? 'Rotation in progress' : 'Last rotation'}>
+    <Section title={finished === undefined ? t.keys.rotationInProgress : t.keys.lastRotation}>
       <Stack gap={6} maw={560}>
-        {finished === undefined && <Progress value={100} animated aria-label="The rotation is in progress" />}
+        {finished === undefined && <Progress value={100} animated aria-label={t.keys.theRotationIsInProgress} />}
         <Text size="sm">
-          {from === to ? `${from}, new version${version === undefined ? '' : ` ${version}`}` : `${from} to ${to}`}:{' '}
-          {looked.toLocaleString()} objects were looked at, {done.toLocaleString()} got the new key,{' '}
-          {failed.toLocaleString()} failed.
+          {say(t.keys.objectsWereLookedAtGotTheNew, {
+            change:
+              from !== to
+                ? say(t.keys.to, { from, to })
+                : version === undefined
+                  ? say(t.keys.newVersion, { from })
+                  : say(t.keys.newVersionFromVersion, { from, version }),
+            looked,
+            done,
+            failed,
+          })}
         </Text>
         <Text size="xs" c="dimmed">
           {finished === undefined
-            ? `Since ${formatTime(new Date(started).toISOString())}`
-            : `Ended ${formatTime(new Date(finished).toISOString())}`}
+            ? say(t.keys.since, { time: formatTime(new Date(started).toISOString()) })
+            : say(t.keys.ended, { time: formatTime(new Date(finished).toISOString()) })}
         </Text>
         {failure !== undefined && (
           <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
@@ -71,28 +81,28 @@ export function RotateDialog({ name, onClose }: RotateDialogProps) {
   );
   return (
     <FormDialog
-      title={`Rotate ${name}`}
-      submit="Rotate"
+      title={say(t.keys.rotateName, { name })}
+      submit={t.keys.rotateTitle}
       pending={rotate.isPending}
       error={rotate.error}
       onClose={onClose}
       onSubmit={() =>
         rotate.mutate(undefined, {
           onSuccess: () => {
-            notifyDone('The rotation begins within some seconds.');
+            notifyDone(t.keys.theRotationBeginsWithinSomeSeconds);
             onClose();
           },
         })
       }
     >
-      <Text size="sm">The key gets a new version, which encrypts from now on. Earlier versions stay, to decrypt.</Text>
-      <Radio.Group label="Objects that are there" value={mode} onChange={setMode}>
+      <Text size="sm">{t.keys.theKeyGetsANewVersionWhich}</Text>
+      <Radio.Group label={t.keys.objectsThatAreThere} value={mode} onChange={setMode}>
         <Stack gap="xs" mt={6}>
-          <Radio value="reseal" label="Wrap their keys again; no body is read" />
-          <Radio value="rewrite" label="Encrypt their bodies again, under new keys" />
+          <Radio value="reseal" label={t.keys.wrapTheirKeysAgainNoBodyIs} />
+          <Radio value="rewrite" label={t.keys.encryptTheirBodiesAgainUnderNewKeys} />
         </Stack>
       </Radio.Group>
-      <NumberInput label="Objects a second" min={1} max={1_000_000} value={rate} onChange={setRate} required />
+      <NumberInput label={t.keys.objectsASecond} min={1} max={1_000_000} value={rate} onChange={setRate} required />
     </FormDialog>
   );
 }

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { copyAs, curlOf, shellQuoted } from './copy-as.ts';
+import { loadPageTexts } from '../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 describe('shellQuoted', () => {
   it.each([

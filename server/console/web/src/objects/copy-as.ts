@@ -1,3 +1,5 @@
+import { t } from '../texts/texts.ts';
+
 /** Forms of an object's address for other programs. */
 export interface CopyAs {
   readonly name: string;
@@ -8,7 +10,7 @@ export function copyAs(bucket: string, key: string, endpoint: string | undefined
   const url = `s3://${bucket}/${key}`;
   const at = endpoint === undefined ? '' : ` --endpoint-url ${shellQuoted(endpoint)}`;
   return [
-    { name: 'S3 address', text: url },
+    { name: t.objectDetails.s3Address, text: url },
     { name: 'coffer cat', text: `coffer cat ${shellQuoted(`ALIAS/${bucket}/${key}`)}` },
     { name: 'aws s3 cp', text: `aws s3 cp${at} ${shellQuoted(url)} .` },
   ];

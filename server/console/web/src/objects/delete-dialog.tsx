@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface DeleteDialogProps {
   readonly bucket: string;
@@ -20,13 +22,13 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
   const names = [...deletion.folders, ...deletion.keys];
   const title =
     names.length === 1
-      ? `Delete ${names[0]?.split('/').findLast((part) => part !== '')}?`
-      : `Delete ${names.length} entries?`;
+      ? say(t.objects.delete, { name: names[0]?.split('/').findLast((part) => part !== '') ?? '' })
+      : say(t.objects.deleteEntries, { names: names.length });
 
   function confirm(): void {
     remove.mutate(deletion, {
       onSuccess: (count) => {
-        notifyDone(`${count} ${count === 1 ? 'object is' : 'objects are'} deleted.`);
+        notifyDone(say(t.objects.objectsAreDeleted, { count }));
         onDeleted();
         onClose();
       },
@@ -42,10 +44,12 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
               {bucket}/{name}
             </List.Item>
           ))}
-          {names.length > namesShown && <List.Item>… and {names.length - namesShown} more</List.Item>}
+          {names.length > namesShown && (
+            <List.Item>{say(t.objects.andMore, { names: names.length - namesShown })}</List.Item>
+          )}
         </List>
         <Text size="sm">
-          {deletion.folders.length > 0 ? 'Folders go with everything in them. ' : ''}This cannot be undone.
+          {deletion.folders.length > 0 ? t.objects.foldersGoWithEverythingInThem : t.objects.thisCannotBeUndone}
         </Text>
         {remove.isError && (
           <Alert color="red" role="alert">
@@ -55,14 +59,14 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
         <Group justify="flex-end" gap="xs">
           {remove.isPending && (
             <Text size="sm" c="dimmed" aria-live="polite">
-              {deleted} deleted
+              {say(t.objects.deleted, { deleted })}
             </Text>
           )}
           <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
+            {t.common.cancel}
           </Button>
           <Button color="red" loading={remove.isPending} onClick={confirm}>
-            Delete
+            {t.objects.deleteTitle}
           </Button>
         </Group>
       </Stack>

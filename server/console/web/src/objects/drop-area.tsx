@@ -3,6 +3,8 @@ import { Group, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconUpload } from '@tabler/icons-react';
 import { keyOf, uploads } from '../uploads/uploads.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** Uploads files and folders that are dropped anywhere on the page. */
 export function DropArea({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) {
@@ -21,9 +23,9 @@ export function DropArea({ bucket, prefix }: { readonly bucket: string; readonly
       <Group justify="center" mih={220} gap="md" style={{ pointerEvents: 'none' }}>
         <IconUpload size={36} stroke={1.4} aria-hidden />
         <div>
-          <Text fw={600}>Drop to upload</Text>
+          <Text fw={600}>{t.objects.dropToUpload}</Text>
           <Text size="sm" c="dimmed">
-            into {bucket}/{prefix}
+            {say(t.objects.into, { bucket, prefix })}
           </Text>
         </div>
       </Group>

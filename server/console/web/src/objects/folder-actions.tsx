@@ -15,6 +15,8 @@ import { MoveDialog } from './move-dialog.tsx';
 import type { RowAction } from './row-menu.tsx';
 import { sizeOf, type Row } from './rows/rows.ts';
 import { ShareDialog } from './share-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface MarkedActionsProps {
   readonly bucket: string;
@@ -35,28 +37,28 @@ export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }:
   const reads = !past && may('s3:GetObject');
   const deletes = !past && may('s3:DeleteObject');
   return (
-    <Group gap="xs" role="toolbar" aria-label="Marked rows">
+    <Group gap="xs" role="toolbar" aria-label={t.objects.markedRows}>
       <Text size="sm" fw={550}>
-        {rows.length} marked
+        {say(t.objects.marked, { rows: rows.length })}
       </Text>
       {past && may('s3:GetObjectVersion') && may('s3:PutObject') && (
         <Button {...button} leftSection={<IconArrowBackUp size={14} />} onClick={() => onAction('rewind', rows)}>
-          Restore as they were…
+          {t.objects.restoreAsTheyWere}
         </Button>
       )}
       {reads && (
         <Button {...button} leftSection={<IconDownload size={14} />} onClick={() => onAction('archive', rows)}>
-          Download as zip
+          {t.objects.downloadAsZip}
         </Button>
       )}
       {reads && deletes && rights.writesSomewhere && (
         <Button {...button} leftSection={<IconFolderSymlink size={14} />} onClick={() => onAction('move', rows)}>
-          Move…
+          {t.objects.move}
         </Button>
       )}
       {reads && rights.writesSomewhere && (
         <Button {...button} leftSection={<IconCopy size={14} />} onClick={() => onAction('copy', rows)}>
-          Copy…
+          {t.objects.copy}
         </Button>
       )}
       {deletes && (
@@ -67,11 +69,11 @@ export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }:
           leftSection={<IconTrash size={14} />}
           onClick={() => onAction('delete', rows)}
         >
-          Delete…
+          {t.common.delete}
         </Button>
       )}
       <Button {...button} variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={onClear}>
-        Clear
+        {t.objects.clear}
       </Button>
     </Group>
   );
@@ -112,12 +114,12 @@ export function useRowActions({ bucket, prefix, at, onDone }: RowActionsOptions)
       const { objects, folders } = selectionOf(rows);
       const keys = objects.map(({ key }) => key);
       downloadArchive(bucket, { prefix, keys, folders }).catch((error: Error) => {
-        notifyFailure('The archive cannot be made', error);
+        notifyFailure(t.objects.theArchiveCannotBeMade, error);
       });
     } else if (action === 'restore' && first?.kind === 'version') {
       restoreVersion(bucket, first.version)
-        .then(() => notifyDone(`${first.key} is as it was then. The versions in between are kept.`))
-        .catch((error: Error) => notifyFailure('The version cannot be restored', error))
+        .then(() => notifyDone(say(t.objects.isAsItWasThenTheVersions, { key: first.key })))
+        .catch((error: Error) => notifyFailure(t.objects.theVersionCannotBeRestored, error))
         .finally(() => objectsChanged(bucket));
     } else setAsked({ action, rows });
   }
@@ -169,20 +171,22 @@ export function DeleteVersionDialog({ bucket, row, onClose }: DeleteVersionDialo
   const remove = useApiMutation(() => deleteVersion(bucket, version), []);
   return (
     <RemoveDialog
-      title={isMarker ? 'Remove the delete marker?' : 'Delete this version?'}
-      submit={isMarker ? 'Remove' : 'Delete version'}
+      title={isMarker ? t.objects.removeTheDeleteMarker : t.objects.deleteThisVersion}
+      submit={isMarker ? t.objects.remove : t.objects.deleteVersion}
       remove={remove}
       what={undefined}
-      done={isMarker ? `The delete marker of ${row.key} is removed.` : `The version of ${row.key} is deleted.`}
+      done={
+        isMarker
+          ? say(t.objects.theDeleteMarkerOfIsRemoved, { key: row.key })
+          : say(t.objects.theVersionOfIsDeleted, { key: row.key })
+      }
       onDone={() => {
         objectsChanged(bucket);
         onClose();
       }}
       onClose={onClose}
     >
-      {isMarker
-        ? 'The newest version before it is current again.'
-        : 'This version is removed for good. The other versions stay.'}
+      {isMarker ? t.objects.theNewestVersionBeforeItIsCurrent : t.objects.thisVersionIsRemovedForGoodThe}
     </RemoveDialog>
   );
 }

@@ -6,6 +6,7 @@ import { createFolder } from '../api/folders.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
+import { t } from '../texts/texts.ts';
 
 interface FolderDialogProps {
   readonly bucket: string;
@@ -21,8 +22,8 @@ export function FolderDialog({ bucket, prefix, onClose }: FolderDialogProps) {
   const create = useApiMutation(() => createFolder(bucket, folder), []);
   return (
     <FormDialog
-      title="Create a folder"
-      submit="Create folder"
+      title={t.objects.createAFolder}
+      submit={t.objects.createFolder}
       pending={create.isPending}
       error={create.error}
       onSubmit={() =>
@@ -37,8 +38,8 @@ export function FolderDialog({ bucket, prefix, onClose }: FolderDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label="Name"
-        description="S3 has no folders: this creates an empty object whose key ends in a slash."
+        label={t.common.name}
+        description={t.objects.s3HasNoFoldersThisCreatesAn}
         required
         withAsterisk={false}
         data-autofocus

@@ -5,6 +5,8 @@ import { useBuckets } from '../api/buckets.ts';
 import { useStartTransfer } from '../api/transfers.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import type { Selection } from '../jobs/selection.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface MoveDialogProps {
   readonly kind: 'rename' | 'move' | 'copy';
@@ -15,7 +17,7 @@ interface MoveDialogProps {
   readonly onClose: () => void;
 }
 
-const verbs = { rename: 'Rename', move: 'Move', copy: 'Copy' } as const;
+const verbs = { rename: t.objects.rename, move: t.objects.moveTitle, copy: t.objects.copyTitle } as const;
 
 /** Renames, moves or copies objects and folders. The server does it in the background; the progress is in the corner of the page. */
 export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }: MoveDialogProps) {
@@ -40,7 +42,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
     replace,
   };
   const problem = transferProblem(form);
-  const what = count === 1 ? oldName : `${count} entries`;
+  const what = count === 1 ? oldName : say(t.objects.entries, { count });
 
   function start(): void {
     setTried(true);
@@ -65,7 +67,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       {kind !== 'rename' && (
         <>
           <Autocomplete
-            label="Bucket"
+            label={t.common.bucket}
             data={buckets.map((one) => one.name)}
             value={target}
             onChange={setTarget}
@@ -73,8 +75,8 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
             withAsterisk={false}
           />
           <TextInput
-            label="Folder"
-            description="It ends in a slash. Empty is the top of the bucket."
+            label={t.objects.folder}
+            description={t.objects.itEndsInASlashEmptyIs}
             data-autofocus
             spellCheck={false}
             value={folder}
@@ -84,7 +86,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       )}
       {count === 1 && (
         <TextInput
-          label="Name"
+          label={t.common.name}
           data-autofocus={kind === 'rename' || undefined}
           spellCheck={false}
           value={name}
@@ -92,14 +94,13 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
         />
       )}
       <Checkbox
-        label="Replace objects that are there already"
+        label={t.objects.replaceObjectsThatAreThereAlready}
         checked={replace}
         onChange={(event) => setReplace(event.currentTarget.checked)}
       />
       {selection.folders.length > 0 && (
         <Text size="sm" c="dimmed">
-          Folders go with everything in them, object by object. The server goes on without this window, until you sign
-          out.
+          {t.objects.foldersGoWithEverythingInThemObject}
         </Text>
       )}
     </FormDialog>

@@ -17,6 +17,8 @@ import { arrangedRows, idOf, type Row, type Sort } from './rows/rows.ts';
 import { momentOf } from './rewind/current-at.ts';
 import { RewindBar } from './rewind/rewind-bar.tsx';
 import { DropArea } from './drop-area.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface ObjectBrowserProps {
   readonly bucket: string;
@@ -78,7 +80,7 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
         />
       )}
       {listing.error !== undefined && (
-        <Failure what="The next rows cannot be shown" error={listing.error} retry={() => listing.retry()} />
+        <Failure what={t.objects.theNextRowsCannotBeShown} error={listing.error} retry={() => listing.retry()} />
       )}
       {!past && rights.here('s3:PutObject') && <DropArea bucket={bucket} prefix={prefix} />}
       {dialogs}
@@ -139,8 +141,9 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
           ref={field}
           flex={1}
           maw={360}
-          aria-label={arranged ? 'Filter this folder' : 'Search names that begin with'}
-          placeholder={arranged ? 'Filter' : 'Names that begin with…'}
+          aria-label={arranged ? t.objects.filterThisFolder : t.objects.searchNamesThatBeginWith}
+          data-filter
+          placeholder={arranged ? t.common.filter : t.objects.namesThatBeginWith}
           leftSection={<IconSearch size={15} />}
           value={view.text}
           onChange={(event) => view.setText(event.currentTarget.value)}
@@ -148,7 +151,7 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
         {rights.bucket('s3:ListBucketVersions') && at === undefined && (
           <Switch
             size="xs"
-            label="Versions"
+            label={t.objects.versions}
             checked={versions}
             onChange={(event) => change('versions', event.currentTarget.checked ? '1' : undefined)}
           />
@@ -159,8 +162,9 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
         {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
       </Group>
       <Text size="sm" c="dimmed" role="status">
-        {rows.count.toLocaleString()}
-        {listing.complete ? '' : '+'} {rows.count === 1 ? 'entry' : 'entries'}
+        {listing.complete
+          ? say(t.objects.entries, { count: rows.count })
+          : say(t.objects.entriesCount, { count: rows.count })}
       </Text>
     </Group>
   );
@@ -212,14 +216,14 @@ function JumpTo({ prefix, from, onJump }: JumpToProps) {
       <Group gap={6} wrap="nowrap">
         <TextInput
           w={170}
-          aria-label="Jump to a name"
-          placeholder="Jump to…"
+          aria-label={t.objects.jumpToAName}
+          placeholder={t.objects.jumpTo}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         {from !== '' && (
           <Button size="compact-sm" variant="default" onClick={() => onJump(undefined)}>
-            From the beginning
+            {t.objects.fromTheBeginning}
           </Button>
         )}
       </Group>
@@ -238,15 +242,15 @@ function NothingHere({ filtered, versions, past, rights }: NothingHereProps) {
   if (filtered) {
     return (
       <Text size="sm" c="dimmed" role="status">
-        No name fits.
+        {t.objects.noNameFits}
       </Text>
     );
   }
   if (past) {
     return (
       <div className="rows">
-        <Empty icon={<IconHistory size={34} stroke={1.3} />} title="Nothing was in here then">
-          Choose another moment. What was replaced in a bucket without versions, and what a rule removed, is not shown.
+        <Empty icon={<IconHistory size={34} stroke={1.3} />} title={t.objects.nothingWasInHereThen}>
+          {t.objects.chooseAnotherMomentWhatWasReplacedIn}
         </Empty>
       </div>
     );
@@ -256,11 +260,9 @@ function NothingHere({ filtered, versions, past, rights }: NothingHereProps) {
     <div className="rows">
       <Empty
         icon={<IconFolderOpen size={34} stroke={1.3} />}
-        title={versions ? 'No versions in here' : 'Nothing in here'}
+        title={versions ? t.objects.noVersionsInHere : t.objects.nothingInHere}
       >
-        {writes
-          ? 'Drop files or folders anywhere on this page, or use Upload.'
-          : 'To add objects here you need the right s3:PutObject, which an administrator can give you.'}
+        {writes ? t.objects.dropFilesOrFoldersAnywhereOnThis : t.objects.toAddObjectsHereYouNeedThe}
       </Empty>
     </div>
   );
@@ -276,7 +278,7 @@ interface NotListedProps {
 function NotListed({ bucket, prefix, error, retry }: NotListedProps) {
   return (
     <Stack gap="md" maw={640}>
-      <Failure what="This folder cannot be listed" error={error} retry={retry} />
+      <Failure what={t.objects.thisFolderCannotBeListed} error={error} retry={retry} />
       {error instanceof ApiError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
     </Stack>
   );
@@ -297,8 +299,8 @@ function OpenByKey({ bucket, prefix }: Pick<NotListedProps, 'bucket' | 'prefix'>
       <Group align="flex-end" gap="xs">
         <TextInput
           flex={1}
-          label="Open an object by its key"
-          description="You may be allowed to read objects whose names you know."
+          label={t.objects.openAnObjectByItsKey}
+          description={t.objects.youMayBeAllowedToReadObjects}
           required
           withAsterisk={false}
           spellCheck={false}
@@ -307,7 +309,7 @@ function OpenByKey({ bucket, prefix }: Pick<NotListedProps, 'bucket' | 'prefix'>
           onChange={(event) => setKey(event.currentTarget.value)}
         />
         <Button type="submit" variant="default">
-          Open
+          {t.objects.open}
         </Button>
       </Group>
     </form>

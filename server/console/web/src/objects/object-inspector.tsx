@@ -19,6 +19,8 @@ import { ObjectProperties } from './object-properties.tsx';
 import { Preview } from './preview/preview.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 import { VersionList } from './version-list.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface ObjectInspectorProps {
   readonly bucket: string;
@@ -39,17 +41,17 @@ export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectIn
         onClose={onClose}
         size={460}
         title={<Name text={name} />}
-        closeButtonProps={{ 'aria-label': 'Close details' }}
+        closeButtonProps={{ 'aria-label': t.objectDetails.closeDetails }}
       >
         {details}
       </Drawer>
     );
   }
   return (
-    <aside className="inspector" aria-label={`Details of ${name}`}>
+    <aside className="inspector" aria-label={say(t.objectDetails.detailsOf, { name })}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="sm">
         <Name text={name} />
-        <CloseButton size="sm" aria-label="Close details" onClick={onClose} />
+        <CloseButton size="sm" aria-label={t.objectDetails.closeDetails} onClick={onClose} />
       </Group>
       {details}
     </aside>
@@ -84,11 +86,11 @@ function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
       <Stack gap="md">
         {isDeleted && listsVersions ? (
           <>
-            <Text size="sm">There is no current object with this key. Its versions, if it has any:</Text>
+            <Text size="sm">{t.objectDetails.thereIsNoCurrentObjectWithThis}</Text>
             {versions}
           </>
         ) : (
-          <Failure what="This object cannot be shown" error={object.error} retry={object.refetch} />
+          <Failure what={t.objectDetails.thisObjectCannotBeShown} error={object.error} retry={object.refetch} />
         )}
       </Stack>
     );
@@ -96,9 +98,9 @@ function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
   return (
     <Tabs value={tab} onChange={setTab} keepMounted={false}>
       <Tabs.List mb="md">
-        <Tabs.Tab value="details">Details</Tabs.Tab>
-        <Tabs.Tab value="properties">Properties</Tabs.Tab>
-        {listsVersions && <Tabs.Tab value="versions">Versions</Tabs.Tab>}
+        <Tabs.Tab value="details">{t.objectDetails.details}</Tabs.Tab>
+        <Tabs.Tab value="properties">{t.objectDetails.properties}</Tabs.Tab>
+        {listsVersions && <Tabs.Tab value="versions">{t.objectDetails.versions}</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="details">
         <Stack gap="md">
@@ -134,22 +136,22 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
           leftSection={<IconDownload size={16} />}
           onClick={() => {
             download(bucket, key).catch((error: Error) => {
-              notifyFailure('The object cannot be downloaded', error);
+              notifyFailure(t.objectDetails.theObjectCannotBeDownloaded, error);
             });
           }}
         >
-          Download
+          {t.common.download}
         </Button>
       )}
       {rights.may('s3:GetObject') && (
         <Button variant="default" leftSection={<IconShare size={16} />} onClick={() => setDialog('share')}>
-          Share…
+          {t.objectDetails.share}
         </Button>
       )}
       <Menu position="bottom-start">
         <Menu.Target>
           <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-            Copy as
+            {t.objectDetails.copyAs}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -159,13 +161,13 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
             </Menu.Item>
           ))}
           {rights.may('s3:GetObject') && (
-            <Menu.Item onClick={() => void copyCurl(bucket, key)}>curl, for an hour</Menu.Item>
+            <Menu.Item onClick={() => void copyCurl(bucket, key)}>{t.objectDetails.curlForAnHour}</Menu.Item>
           )}
         </Menu.Dropdown>
       </Menu>
       {rights.may('s3:DeleteObject') && (
         <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
-          Delete…
+          {t.common.delete}
         </Button>
       )}
       {dialog === 'delete' && (
@@ -185,57 +187,57 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
 async function copyCurl(bucket: string, key: string): Promise<void> {
   try {
     const { url } = await shareLink(bucket, { key, method: 'GET', seconds: '3600' });
-    await copy(curlOf(url, 'GET'), 'curl, for an hour');
+    await copy(curlOf(url, 'GET'), t.objectDetails.curlForAnHour);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    notifyFailure('No link can be made', error);
+    notifyFailure(t.objectDetails.noLinkCanBeMade, error);
   }
 }
 
 async function copy(text: string, name: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    notifyDone(`Copied: ${name}`);
+    notifyDone(say(t.objectDetails.copied, { name }));
   } catch {
-    notifyFailure('The browser does not let this page copy', new Error(text));
+    notifyFailure(t.objectDetails.theBrowserDoesNotLetThisPage, new Error(text));
   }
 }
 
 function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
   return (
     <Facts>
-      <Fact name="Key">
+      <Fact name={t.objectDetails.key}>
         <CopyText text={object.key} />
       </Fact>
-      <Fact name="Address">
+      <Fact name={t.common.address}>
         <CopyText text={`s3://${bucket}/${object.key}`} />
       </Fact>
-      <Fact name="Size">
+      <Fact name={t.common.size}>
         {formatBytes(object.size)}
         {object.size >= 1024 && (
           <Text span size="sm" c="dimmed">
             {' '}
-            · {object.size.toLocaleString()} bytes
+            {say(t.objectDetails.bytes, { size: object.size })}
           </Text>
         )}
       </Fact>
-      <Fact name="Modified">
+      <Fact name={t.objectDetails.modified}>
         <time dateTime={object.lastModified}>{formatExactTime(object.lastModified)}</time>
       </Fact>
-      <Fact name="Content type">{object.contentType}</Fact>
-      <Fact name="Encryption">
+      <Fact name={t.objectDetails.contentType}>{object.contentType}</Fact>
+      <Fact name={t.objectDetails.encryption}>
         {object.encryption === undefined ? (
-          'none'
+          t.common.none
         ) : (
           <Badge leftSection={<IconLock size={11} />}>{object.encryption.scheme}</Badge>
         )}
       </Fact>
       {object.encryption?.scheme === 'SSE-KMS' && (
-        <Fact name="Key name">
+        <Fact name={t.objectDetails.keyName}>
           <span className="mono">{object.encryption.keyName}</span>
         </Fact>
       )}
-      <Fact name="ETag">
+      <Fact name={t.objectDetails.etag}>
         <CopyText text={object.etag} />
       </Fact>
       {object.checksum !== undefined && (
@@ -243,8 +245,8 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
           <CopyText text={object.checksum.value} />
         </Fact>
       )}
-      <Fact name="Parts">{object.parts}</Fact>
-      <Fact name="Storage class">{object.storageClass}</Fact>
+      <Fact name={t.objectDetails.parts}>{object.parts}</Fact>
+      <Fact name={t.objectDetails.storageClass}>{object.storageClass}</Fact>
     </Facts>
   );
 }

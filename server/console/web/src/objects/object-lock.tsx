@@ -9,6 +9,7 @@ import { formatExactTime } from '../text/format.ts';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useBucketLock } from '../api/object-properties.ts';
 import { useBucketRights } from '../api/rights.ts';
+import { t } from '../texts/texts.ts';
 
 interface ObjectLockProps {
   readonly bucket: string;
@@ -24,7 +25,7 @@ export function ObjectLock({ bucket, objectKey, rights }: ObjectLockProps) {
   const lock = useLock(bucket, objectKey, shows && ofBucket.data !== null && ofBucket.data !== undefined);
   if (!shows || ofBucket.data === null || ofBucket.data === undefined) return null;
   return (
-    <Loaded name="The lock" query={lock}>
+    <Loaded what={t.objectDetails.theLockCannotBeShown} query={lock}>
       {(shown) => (
         <Stack gap="lg">
           <Retention {...{ bucket, objectKey, rights }} lock={shown} />
@@ -52,7 +53,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
       {
         onSuccess: () => {
           setEdited(undefined);
-          notifyDone('The retention is set.');
+          notifyDone(t.objectDetails.theRetentionIsSet);
         },
       },
     );
@@ -60,12 +61,12 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
 
   return (
     <Section
-      title="Retention"
+      title={t.objectDetails.retention}
       action={
         rights.may('s3:PutObjectRetention') &&
         edited === undefined && (
           <EditButton
-            label="Edit retention"
+            label={t.objectDetails.editRetention}
             onClick={() =>
               setEdited({ mode: lock.mode ?? 'GOVERNANCE', day: lock.until?.slice(0, 10) ?? '', bypass: false })
             }
@@ -76,14 +77,14 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
       {edited === undefined ? (
         lock.mode === undefined || lock.until === undefined ? (
           <Text size="sm" c="dimmed">
-            none
+            {t.common.none}
           </Text>
         ) : (
           <Facts>
-            <Fact name="Mode">
+            <Fact name={t.objectDetails.mode}>
               <Badge>{lock.mode}</Badge>
             </Fact>
-            <Fact name="Until">
+            <Fact name={t.objectDetails.until}>
               <time dateTime={lock.until}>{formatExactTime(lock.until)}</time>
             </Fact>
           </Facts>
@@ -92,8 +93,8 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
         <Stack gap="sm">
           <Select
             size="xs"
-            label="Mode"
-            description="A special right can end GOVERNANCE early. No user can end COMPLIANCE early."
+            label={t.objectDetails.mode}
+            description={t.objectDetails.aSpecialRightCanEndGovernanceEarly}
             data={['GOVERNANCE', 'COMPLIANCE']}
             allowDeselect={false}
             value={edited.mode}
@@ -102,7 +103,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
           <TextInput
             size="xs"
             type="date"
-            label="Until the end of"
+            label={t.objectDetails.untilTheEndOf}
             required
             withAsterisk={false}
             value={edited.day}
@@ -111,7 +112,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
           {lock.mode === 'GOVERNANCE' && rights.may('s3:BypassGovernanceRetention') && (
             <Checkbox
               size="xs"
-              label="Shorten it too, by the right s3:BypassGovernanceRetention"
+              label={t.objectDetails.shortenItTooByTheRightS3}
               checked={edited.bypass}
               onChange={(event) => setEdited({ ...edited, bypass: event.currentTarget.checked })}
             />
@@ -132,20 +133,20 @@ function LegalHold({ bucket, objectKey, rights, lock }: LockProps) {
   const set = useSetLegalHold(bucket, objectKey);
   if (!rights.may('s3:PutObjectLegalHold')) {
     return (
-      <Section title="Legal hold">
-        <Text size="sm">{lock.legalHold ? 'on' : 'off'}</Text>
+      <Section title={t.objectDetails.legalHold}>
+        <Text size="sm">{lock.legalHold ? t.objectDetails.on : t.objectDetails.off}</Text>
       </Section>
     );
   }
   return (
-    <Section title="Legal hold">
+    <Section title={t.objectDetails.legalHold}>
       <Switch
-        label="No user can delete this version while it is on"
+        label={t.objectDetails.noUserCanDeleteThisVersionWhile}
         checked={lock.legalHold}
         disabled={set.isPending}
         onChange={(event) =>
           set.mutate(event.currentTarget.checked, {
-            onError: (error) => notifyFailure('The legal hold stays as it is', error),
+            onError: (error) => notifyFailure(t.objectDetails.theLegalHoldStaysAsItIs, error),
           })
         }
       />

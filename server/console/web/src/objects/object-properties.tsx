@@ -12,6 +12,7 @@ import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { decodeWords } from '../text/encoded-words.ts';
 import { ObjectLock } from './object-lock.tsx';
 import { TagSection } from './tag-section.tsx';
+import { t } from '../texts/texts.ts';
 
 interface ObjectPropertiesProps {
   readonly bucket: string;
@@ -37,11 +38,11 @@ export function ObjectProperties({ bucket, object, rights }: ObjectPropertiesPro
 }
 
 const headerFields = [
-  ['contentType', 'Content type'],
-  ['contentEncoding', 'Content encoding'],
-  ['contentDisposition', 'Content disposition'],
-  ['contentLanguage', 'Content language'],
-  ['cacheControl', 'Cache control'],
+  ['contentType', t.objectDetails.contentType],
+  ['contentEncoding', t.objectDetails.contentEncoding],
+  ['contentDisposition', t.objectDetails.contentDisposition],
+  ['contentLanguage', t.objectDetails.contentLanguage],
+  ['cacheControl', t.objectDetails.cacheControl],
 ] as const;
 
 interface HeaderSectionProps {
@@ -70,7 +71,7 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
         onSuccess: () => {
           setEdited(undefined);
           objectsChanged(bucket);
-          notifyDone('The metadata are saved.');
+          notifyDone(t.objectDetails.theMetadataAreSaved);
         },
       },
     );
@@ -79,8 +80,8 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
   const shown = headerFields.filter(([field]) => object[field] !== undefined);
   return (
     <Section
-      title="Metadata"
-      action={mayEdit && edited === undefined && <EditButton label="Edit metadata" onClick={edit} />}
+      title={t.objectDetails.metadata}
+      action={mayEdit && edited === undefined && <EditButton label={t.objectDetails.editMetadata} onClick={edit} />}
     >
       {edited === undefined ? (
         <Stack gap="xs">
@@ -90,7 +91,7 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
                 {object[field]}
               </Fact>
             ))}
-            <Fact name="Expires">{object.expires}</Fact>
+            <Fact name={t.objectDetails.expires}>{object.expires}</Fact>
             {metadata.map(({ name, value }) => (
               <Fact key={name} name={name} mono>
                 {value}
@@ -99,7 +100,7 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
           </Facts>
           {shown.length + metadata.length === 0 && (
             <Text size="sm" c="dimmed">
-              none
+              {t.common.none}
             </Text>
           )}
         </Stack>
@@ -116,13 +117,13 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
             />
           ))}
           <PairEditor
-            one="metadata entry"
+            add={t.objectDetails.addAMetadataEntry}
             pairs={edited.metadata}
             onChange={(pairs) => setEdited({ ...edited, metadata: pairs })}
             max={50}
           />
           <Text size="xs" c="dimmed">
-            Saving copies the object onto itself. In a bucket with versions that is a new version.
+            {t.objectDetails.savingCopiesTheObjectOntoItselfIn}
           </Text>
           <FormError error={set.error} />
           <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />

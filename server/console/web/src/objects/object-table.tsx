@@ -16,6 +16,8 @@ import { TimeText } from '../components/row-table.tsx';
 import { folderUrl, nameIn } from '../components/urls.ts';
 import { formatBytes } from '../text/format.ts';
 import { idOf, modifiedOf, sizeOf, type Row, type Sort } from './rows/rows.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** Pixels. A million rows of this height fit into the largest element of Chromium, of 33 million pixels. */
 const rowHeight = 32;
@@ -68,25 +70,25 @@ export function ObjectTable(props: ObjectTableProps) {
   const every = known.length > 0 && known.every((row) => marked.has(idOf(row)));
   const head = { sort, onSort };
   return (
-    <div className="rows" role="table" aria-label="Objects" aria-rowcount={rows.count + 1}>
+    <div className="rows" role="table" aria-label={t.common.objects} aria-rowcount={rows.count + 1}>
       <div role="rowgroup" className="grid-head">
         <div role="row" className="grid-row" data-markable={markable || undefined} aria-rowindex={1}>
           {markable && (
             <span role="columnheader">
               <Checkbox
                 size="xs"
-                aria-label="Mark all rows"
+                aria-label={t.objects.markAllRows}
                 checked={every}
                 indeterminate={marked.size > 0 && !every}
                 onChange={() => onMark(allOf(rows), !every)}
               />
             </span>
           )}
-          <SortHead name="Name" by="name" {...head} />
-          <SortHead name="Size" by="size" right {...head} />
-          <SortHead name="Modified" by="modified" wideOnly {...head} />
+          <SortHead name={t.common.name} by="name" {...head} />
+          <SortHead name={t.common.size} by="size" right {...head} />
+          <SortHead name={t.objects.modified} by="modified" wideOnly {...head} />
           <span role="columnheader">
-            <VisuallyHidden>Actions</VisuallyHidden>
+            <VisuallyHidden>{t.common.actions}</VisuallyHidden>
           </span>
         </div>
       </div>
@@ -172,7 +174,7 @@ function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: Cells
         <span role="cell">
           <Checkbox
             size="xs"
-            aria-label={`Mark ${nameIn(prefix, row.key)}`}
+            aria-label={say(t.objects.mark, { name: nameIn(prefix, row.key) })}
             checked={marked}
             onChange={(event) => onMark(event.currentTarget.checked)}
           />
@@ -183,7 +185,7 @@ function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: Cells
       </span>
       <span role="cell" className="grid-right">
         {row.kind !== 'folder' && !(row.kind === 'version' && row.version.kind === 'marker') && (
-          <Text size="sm" span title={`${sizeOf(row)} bytes`}>
+          <Text size="sm" span title={say(t.objects.bytes, { size: sizeOf(row) })}>
             {formatBytes(sizeOf(row))}
           </Text>
         )}
@@ -219,10 +221,10 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
         <span>{name}</span>
         {marker && (
           <Badge size="sm" color="gray">
-            delete marker
+            {t.objects.deleteMarker}
           </Badge>
         )}
-        {row.version.isLatest && <Badge size="sm">current</Badge>}
+        {row.version.isLatest && <Badge size="sm">{t.objects.current}</Badge>}
       </Link>
     );
   }
@@ -231,8 +233,8 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
       <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
       <span>{name}</span>
       {row.object.encrypted && (
-        <Tooltip label="Encrypted at rest">
-          <IconLock size={13} className="row-icon" aria-label="Encrypted at rest" role="img" />
+        <Tooltip label={t.objects.encryptedAtRest}>
+          <IconLock size={13} className="row-icon" aria-label={t.objects.encryptedAtRest} role="img" />
         </Tooltip>
       )}
     </Link>

@@ -14,6 +14,8 @@ import { ObjectInspector } from './object-inspector.tsx';
 import { PathBar } from './path-bar.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** A folder of a bucket. If the URL names an object, its details are open. */
 export function ObjectsPage() {
@@ -42,9 +44,9 @@ export function ObjectsPage() {
             <EncryptionBadge encryption={details.data.encryption} />
           )}
           {looksOnly && (
-            <Tooltip label="To change objects here you need s3:PutObject or s3:DeleteObject. An administrator can give them to you.">
+            <Tooltip label={t.objects.toChangeObjectsHereYouNeedS3}>
               <Badge color="gray" tabIndex={0}>
-                look only
+                {t.objects.lookOnly}
               </Badge>
             </Tooltip>
           )}
@@ -52,7 +54,7 @@ export function ObjectsPage() {
         <FolderButtons bucket={bucket} prefix={prefix} rights={rights} past={search.has('at')} />
       </Group>
       {details.isError ? (
-        <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
+        <Failure what={say(t.objects.cannotBeShown, { bucket })} error={details.error} retry={details.refetch} />
       ) : (
         <div className="with-inspector">
           <ObjectBrowser
@@ -94,26 +96,26 @@ function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
   return (
     <Group gap="xs" wrap="nowrap">
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
-        Settings
+        {t.common.settings}
       </Button>
       {!past && rights.here('s3:PutObject') && (
         <>
           <Button variant="default" leftSection={<IconFolderPlus size={15} />} onClick={() => setDialog('folder')}>
-            Folder…
+            {t.objects.folderDialog}
           </Button>
           <Menu position="bottom-end">
             <Menu.Target>
-              <Button rightSection={<IconChevronDown size={15} />}>Upload</Button>
+              <Button rightSection={<IconChevronDown size={15} />}>{t.objects.upload}</Button>
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Item leftSection={<IconFile size={15} />} onClick={() => void upload('files')}>
-                Files…
+                {t.objects.files}
               </Menu.Item>
               <Menu.Item leftSection={<IconFolder size={15} />} onClick={() => void upload('folder')}>
-                A folder…
+                {t.objects.aFolder}
               </Menu.Item>
               <Menu.Item leftSection={<IconLink size={15} />} onClick={() => setDialog('request')}>
-                A link for an upload…
+                {t.objects.aLinkForAnUpload}
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>

@@ -4,6 +4,7 @@ import { Fragment, useState, type SubmitEvent } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { NameText } from '../components/name-text.tsx';
 import { folderUrl, objectUrl } from '../components/urls.ts';
+import { t } from '../texts/texts.ts';
 
 interface PathBarProps {
   readonly bucket: string;
@@ -22,8 +23,8 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
     steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || '(empty)', prefix: here });
   }
   return (
-    <nav className="crumbs" aria-label="Folder">
-      <Link to="/buckets">Buckets</Link>
+    <nav className="crumbs" aria-label={t.objects.folder}>
+      <Link to="/buckets">{t.common.buckets}</Link>
       {steps.map((step, index) => (
         <Fragment key={step.prefix}>
           <span className="slash" aria-hidden>
@@ -40,8 +41,8 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
           )}
         </Fragment>
       ))}
-      <Tooltip label="Type a path or key">
-        <ActionIcon size="sm" aria-label="Type a path or key" onClick={() => setTyping(true)}>
+      <Tooltip label={t.objects.typeAPathOrKey}>
+        <ActionIcon size="sm" aria-label={t.objects.typeAPathOrKey} onClick={() => setTyping(true)}>
           <IconPencil size={14} />
         </ActionIcon>
       </Tooltip>
@@ -66,8 +67,8 @@ function PathField({ bucket, prefix, onClose }: PathFieldProps) {
   return (
     <form onSubmit={submit} style={{ flex: 1, minWidth: 200 }}>
       <TextInput
-        aria-label="Path or key"
-        description="A folder ends in a slash. Enter opens it, Escape leaves it."
+        aria-label={t.objects.pathOrKey}
+        description={t.objects.aFolderEndsInASlashEnter}
         className="mono-input"
         autoFocus
         spellCheck={false}

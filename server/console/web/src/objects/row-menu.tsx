@@ -17,6 +17,8 @@ import { notifyFailure } from '../components/feedback.tsx';
 import { MenuNote } from '../components/menu-note.tsx';
 import { nameIn } from '../components/urls.ts';
 import type { Row } from './rows/rows.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export type RowAction =
   'rename' | 'move' | 'copy' | 'delete' | 'share' | 'restore' | 'delete-version' | 'archive' | 'rewind';
@@ -45,7 +47,7 @@ export function RowActions({ bucket, prefix, row, rights, past = false, onAction
         )}
       <Menu position="bottom-end" onOpen={() => setAsked(true)}>
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={`Actions for ${name}`}>
+          <ActionIcon size="sm" aria-label={say(t.common.actionsFor, { name })}>
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -88,27 +90,29 @@ type Item = readonly [action: RowAction, label: string, icon: typeof IconCopy, a
 type May = (action: ObjectAction) => boolean;
 
 function pastFolderItems(may: May): readonly Item[] {
-  return [['rewind', 'Restore as it was…', IconArrowBackUp, may('s3:GetObjectVersion') && may('s3:PutObject')]];
+  return [
+    ['rewind', t.objects.restoreAsItWasDialog, IconArrowBackUp, may('s3:GetObjectVersion') && may('s3:PutObject')],
+  ];
 }
 
 function itemsOf(row: Row, may: May, rights: FolderRights): readonly Item[] {
   if (row.kind === 'version') {
     const { kind, isLatest } = row.version;
     const restores = kind === 'version' && !isLatest && may('s3:GetObjectVersion') && may('s3:PutObject');
-    const removal = kind === 'marker' ? 'Remove the delete marker…' : 'Delete this version…';
+    const removal = kind === 'marker' ? t.objects.removeTheDeleteMarkerDialog : t.objects.deleteThisVersionDialog;
     return [
-      ['restore', 'Restore this version', IconArrowBackUp, restores],
+      ['restore', t.objects.restoreThisVersion, IconArrowBackUp, restores],
       ['delete-version', removal, IconTrash, may('s3:DeleteObjectVersion')],
     ];
   }
   const moves = may('s3:GetObject') && may('s3:DeleteObject');
   return [
-    ['archive', 'Download as zip', IconDownload, row.kind === 'folder' && may('s3:GetObject')],
-    ['share', 'Share…', IconShare, row.kind === 'object' && may('s3:GetObject')],
-    ['rename', 'Rename…', IconPencil, moves && rights.here('s3:PutObject')],
-    ['move', 'Move…', IconFolderSymlink, moves && rights.writesSomewhere],
-    ['copy', 'Copy…', IconCopy, may('s3:GetObject') && rights.writesSomewhere],
-    ['delete', 'Delete…', IconTrash, may('s3:DeleteObject')],
+    ['archive', t.objects.downloadAsZip, IconDownload, row.kind === 'folder' && may('s3:GetObject')],
+    ['share', t.objects.share, IconShare, row.kind === 'object' && may('s3:GetObject')],
+    ['rename', t.objects.renameDialog, IconPencil, moves && rights.here('s3:PutObject')],
+    ['move', t.objects.move, IconFolderSymlink, moves && rights.writesSomewhere],
+    ['copy', t.objects.copy, IconCopy, may('s3:GetObject') && rights.writesSomewhere],
+    ['delete', t.common.delete, IconTrash, may('s3:DeleteObject')],
   ];
 }
 
@@ -121,13 +125,13 @@ interface DownloadButtonProps {
 function DownloadButton({ bucket, row, name }: DownloadButtonProps) {
   const versionId = row.kind === 'version' ? row.version.versionId : undefined;
   return (
-    <Tooltip label="Download">
+    <Tooltip label={t.common.download}>
       <ActionIcon
         size="sm"
-        aria-label={`Download ${name}`}
+        aria-label={say(t.objects.download, { name })}
         onClick={() => {
           download(bucket, row.key, versionId).catch((error: Error) => {
-            notifyFailure(`${name} cannot be downloaded`, error);
+            notifyFailure(say(t.objects.cannotBeDownloaded, { name }), error);
           });
         }}
       >

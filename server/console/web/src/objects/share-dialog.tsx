@@ -10,6 +10,8 @@ import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
 import { formatExactTime } from '../text/format.ts';
 import { curlOf } from './copy-as.ts';
+import { rich, say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface ShareDialogProps {
   readonly bucket: string;
@@ -21,12 +23,12 @@ interface ShareDialogProps {
 }
 
 const lifetimes = [
-  { value: '900', label: '15 minutes' },
-  { value: '3600', label: '1 hour' },
-  { value: '43200', label: '12 hours' },
-  { value: '86400', label: '1 day' },
-  { value: '259200', label: '3 days' },
-  { value: '604800', label: '7 days' },
+  { value: '900', label: t.objectDetails.n15Minutes },
+  { value: '3600', label: t.objectDetails.n1Hour },
+  { value: '43200', label: t.objectDetails.n12Hours },
+  { value: '86400', label: t.objectDetails.n1Day },
+  { value: '259200', label: t.objectDetails.n3Days },
+  { value: '604800', label: t.objectDetails.n7Days },
 ];
 
 /** Makes a link with which anybody can download the object, or upload it, until the link expires. */
@@ -45,11 +47,16 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
     enabled: key !== '' && !(uploadOnly && key.endsWith('/')),
   });
   return (
-    <Modal opened onClose={onClose} title={`Share ${nameIn('', objectKey.split('/').at(-1) || objectKey)}`} size="lg">
+    <Modal
+      opened
+      onClose={onClose}
+      title={say(t.objectDetails.shareName, { name: nameIn('', objectKey.split('/').at(-1) || objectKey) })}
+      size="lg"
+    >
       <Stack gap="md">
         {uploadOnly ? (
           <TextInput
-            label="Key of the upload"
+            label={t.objectDetails.keyOfTheUpload}
             data-autofocus
             spellCheck={false}
             value={key}
@@ -59,18 +66,18 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
           versionId === undefined &&
           rights.may('s3:PutObject') && (
             <SegmentedControl
-              aria-label="What the link is for"
+              aria-label={t.objectDetails.whatTheLinkIsFor}
               value={method}
               onChange={(value) => setMethod(value === 'PUT' ? 'PUT' : 'GET')}
               data={[
-                { value: 'GET', label: 'To download' },
-                { value: 'PUT', label: 'To upload' },
+                { value: 'GET', label: t.objectDetails.toDownload },
+                { value: 'PUT', label: t.objectDetails.toUpload },
               ]}
             />
           )
         )}
         <Select
-          label="It works for"
+          label={t.objectDetails.itWorksFor}
           data={lifetimes}
           value={seconds}
           onChange={(value) => setSeconds(value ?? '3600')}
@@ -84,7 +91,7 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
         {share.isSuccess && <Link answer={share.data} method={method} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Close
+            {t.common.close}
           </Button>
         </Group>
       </Stack>
@@ -96,20 +103,20 @@ function Link({ answer, method }: { readonly answer: ShareAnswer; readonly metho
   return (
     <Stack gap="sm">
       <TextInput
-        label="Link"
+        label={t.objectDetails.link}
         readOnly
         className="mono-input"
         value={answer.url}
         onFocus={(event) => event.currentTarget.select()}
       />
       <Text size="sm" c="dimmed">
-        Who has the link needs no account. It ends on{' '}
-        <time dateTime={answer.expires}>{formatExactTime(answer.expires)}</time>, or with the credentials of your
-        session.
+        {rich(t.objectDetails.whoHasTheLinkNeedsNoAccount, {
+          expires: <time dateTime={answer.expires}>{formatExactTime(answer.expires)}</time>,
+        })}
       </Text>
       <Group gap="xs">
-        <CopyButtonText text={answer.url} label="Copy the link" />
-        <CopyButtonText text={curlOf(answer.url, method)} label="Copy as curl" />
+        <CopyButtonText text={answer.url} label={t.objectDetails.copyTheLink} />
+        <CopyButtonText text={curlOf(answer.url, method)} label={t.objectDetails.copyAsCurl} />
       </Group>
       <QrCode text={answer.url} />
     </Stack>
@@ -130,13 +137,18 @@ function QrCode({ text }: { readonly text: string }) {
   if (matrix === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        The link is too long for a QR code.
+        {t.objectDetails.theLinkIsTooLongForA}
       </Text>
     );
   }
   const path = matrix.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (
-    <svg className="qr" viewBox={`0 0 ${matrix.length} ${matrix.length}`} role="img" aria-label="QR code of the link">
+    <svg
+      className="qr"
+      viewBox={`0 0 ${matrix.length} ${matrix.length}`}
+      role="img"
+      aria-label={t.objectDetails.qrCodeOfTheLink}
+    >
       <rect width={matrix.length} height={matrix.length} fill="#fff" />
       <path d={path} fill="#000" shapeRendering="crispEdges" />
     </svg>

@@ -6,6 +6,7 @@ import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor } from '../components/pair-editor.tsx';
+import { t } from '../texts/texts.ts';
 
 interface TagSectionProps {
   readonly bucket: string;
@@ -26,7 +27,7 @@ export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
       {
         onSuccess: () => {
           setEdited(undefined);
-          notifyDone('The tags are saved.');
+          notifyDone(t.objectDetails.theTagsAreSaved);
         },
       },
     );
@@ -34,21 +35,30 @@ export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
 
   return (
     <Section
-      title="Tags"
+      title={t.objectDetails.tags}
       action={
         mayEdit &&
         edited === undefined && (
-          <EditButton label="Edit tags" onClick={() => setEdited(tags.data ?? [])} disabled={!tags.isSuccess} />
+          <EditButton
+            label={t.objectDetails.editTags}
+            onClick={() => setEdited(tags.data ?? [])}
+            disabled={!tags.isSuccess}
+          />
         )
       }
     >
       {edited === undefined ? (
-        <Loaded name="The tags" query={tags}>
+        <Loaded what={t.objectDetails.theTagsCannotBeShown} query={tags}>
           {(shown) => <Pairs pairs={shown} />}
         </Loaded>
       ) : (
         <Stack gap="sm">
-          <PairEditor one="tag" pairs={edited} onChange={setEdited} max={objectKey === undefined ? 50 : 10} />
+          <PairEditor
+            add={t.objectDetails.addATag}
+            pairs={edited}
+            onChange={setEdited}
+            max={objectKey === undefined ? 50 : 10}
+          />
           <FormError error={set.error} />
           <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />
         </Stack>
@@ -61,7 +71,7 @@ function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
   if (pairs.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        none
+        {t.common.none}
       </Text>
     );
   }

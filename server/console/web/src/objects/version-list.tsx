@@ -10,6 +10,8 @@ import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
 import { formatBytes, formatExactTime, formatTime } from '../text/format.ts';
 import { DeleteVersionDialog } from './folder-actions.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface VersionListProps {
   readonly bucket: string;
@@ -29,16 +31,17 @@ export function VersionList({ bucket, objectKey, rights }: VersionListProps) {
     getNextPageParam: ({ versions, next }) => (versions.at(-1)?.key === objectKey ? next : undefined),
   });
   if (list.isPending) return <LoadingRows />;
-  if (list.isError) return <Failure what="The versions cannot be shown" error={list.error} retry={list.refetch} />;
+  if (list.isError)
+    return <Failure what={t.objectDetails.theVersionsCannotBeShown} error={list.error} retry={list.refetch} />;
   const versions = list.data.pages.flatMap((page) => page.versions).filter(({ key }) => key === objectKey);
   return (
     <Stack gap="xs">
       {versions.length === 0 && (
         <Text size="sm" c="dimmed">
-          There is no version of this key.
+          {t.objectDetails.thereIsNoVersionOfThisKey}
         </Text>
       )}
-      <ul className="version-list" aria-label="Versions">
+      <ul className="version-list" aria-label={t.objectDetails.versions}>
         {versions.map((version, index) => (
           <Version
             key={version.versionId}
@@ -55,7 +58,7 @@ export function VersionList({ bucket, objectKey, rights }: VersionListProps) {
           loading={list.isFetchingNextPage}
           onClick={() => void list.fetchNextPage()}
         >
-          Older versions
+          {t.objectDetails.olderVersions}
         </Button>
       )}
       {deleting !== undefined && (
@@ -84,8 +87,8 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
 
   function restore(): void {
     restoreVersion(bucket, version)
-      .then(() => notifyDone(`${key} is as it was on ${time}. The versions in between are kept.`))
-      .catch((error: Error) => notifyFailure('The version cannot be restored', error))
+      .then(() => notifyDone(say(t.objectDetails.isAsItWasOnTheVersions, { key, time })))
+      .catch((error: Error) => notifyFailure(t.objectDetails.theVersionCannotBeRestored, error))
       .finally(() => objectsChanged(bucket));
   }
 
@@ -97,10 +100,10 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
             <Text size="sm" component="time" dateTime={lastModified} title={formatExactTime(lastModified)}>
               {time}
             </Text>
-            {isLatest && <Badge size="sm">current</Badge>}
+            {isLatest && <Badge size="sm">{t.objectDetails.current}</Badge>}
             {kind === 'marker' && (
               <Badge size="sm" color="gray">
-                delete marker
+                {t.objectDetails.deleteMarker}
               </Badge>
             )}
           </Group>
@@ -116,13 +119,13 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
         </Stack>
         <Group gap={2} wrap="nowrap">
           {kind === 'version' && rights.may('s3:GetObjectVersion') && (
-            <Tooltip label="Download">
+            <Tooltip label={t.common.download}>
               <ActionIcon
                 size="sm"
-                aria-label={`Download the version of ${time}`}
+                aria-label={say(t.objectDetails.downloadTheVersionOf, { time })}
                 onClick={() => {
                   download(bucket, key, versionId).catch((error: Error) => {
-                    notifyFailure('The version cannot be downloaded', error);
+                    notifyFailure(t.objectDetails.theVersionCannotBeDownloaded, error);
                   });
                 }}
               >
@@ -131,17 +134,21 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
             </Tooltip>
           )}
           {kind === 'version' && !isLatest && rights.may('s3:GetObjectVersion') && rights.may('s3:PutObject') && (
-            <Tooltip label="Make it the current version">
-              <ActionIcon size="sm" aria-label={`Restore the version of ${time}`} onClick={restore}>
+            <Tooltip label={t.objectDetails.makeItTheCurrentVersion}>
+              <ActionIcon size="sm" aria-label={say(t.objectDetails.restoreTheVersionOf, { time })} onClick={restore}>
                 <IconArrowBackUp size={15} />
               </ActionIcon>
             </Tooltip>
           )}
           {rights.may('s3:DeleteObjectVersion') && (
-            <Tooltip label="Delete…">
+            <Tooltip label={t.common.delete}>
               <ActionIcon
                 size="sm"
-                aria-label={`Delete the ${kind === 'marker' ? 'delete marker' : 'version'} of ${time}`}
+                aria-label={
+                  kind === 'marker'
+                    ? say(t.objectDetails.deleteTheDeleteMarkerOf, { time })
+                    : say(t.objectDetails.deleteTheVersionOf, { time })
+                }
                 onClick={onDelete}
               >
                 <IconTrash size={15} />
@@ -157,5 +164,7 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
 function difference(size: number, before: VersionRow | undefined): string {
   if (before === undefined || before.kind === 'marker' || before.size === size) return '';
   const change = formatBytes(Math.abs(size - before.size));
-  return size > before.size ? ` · ${change} more than before` : ` · ${change} less than before`;
+  return size > before.size
+    ? say(t.objectDetails.moreThanBefore, { change })
+    : say(t.objectDetails.lessThanBefore, { change });
 }

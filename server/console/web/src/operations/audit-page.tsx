@@ -12,6 +12,8 @@ import { RowTable, TimeText } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { StatusCode } from './requests-page.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 const none = { who: '', bucket: '', operation: '', decision: '', outcome: '' };
 
@@ -27,25 +29,24 @@ export function AuditPage() {
   const last = pages.at(-1);
   const since = last?.kind === 'found' ? last.since : undefined;
   return (
-    <DetailPage title="Audit log" width={1_180}>
+    <DetailPage title={t.operations.auditLog} width={1_180}>
       {last?.kind === 'no-file' ? (
-        <Empty icon={<IconFileOff size={30} stroke={1.4} />} title="No audit file">
-          Set SVC_AUDIT_FILE to the path of a file and restart the server. Each call is then a line there, and this page
-          searches it.
+        <Empty icon={<IconFileOff size={30} stroke={1.4} />} title={t.operations.noAuditFile}>
+          {t.operations.setSvcAuditFileToThePath}
         </Empty>
       ) : (
         <>
           <SearchFields search={search} onChange={setSearch} />
           {found.isPending && <LoadingRows />}
           {found.isError && (
-            <Failure what="The audit log cannot be searched" error={found.error} retry={found.refetch} />
+            <Failure what={t.operations.theAuditLogCannotBeSearched} error={found.error} retry={found.refetch} />
           )}
           {rows.length > 0 && <Rows rows={rows} open={setOpen} />}
           {found.isSuccess && (
             <Group gap="md">
               <Text size="sm" c="dimmed" role="status">
-                {rows.length === 0 ? 'Nothing was found' : `${rows.length} found`}
-                {since === undefined ? '.' : ` since ${formatTime(since)}.`}
+                {rows.length === 0 ? t.operations.nothingWasFound : say(t.operations.found, { rows: rows.length })}{' '}
+                {since !== undefined && say(t.operations.theSearchWentBackTo, { since: formatTime(since) })}
               </Text>
               {found.hasNextPage && (
                 <Button
@@ -54,7 +55,7 @@ export function AuditPage() {
                   loading={found.isFetchingNextPage}
                   onClick={() => void found.fetchNextPage()}
                 >
-                  Search further back
+                  {t.operations.searchFurtherBack}
                 </Button>
               )}
             </Group>
@@ -92,7 +93,7 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
   const choice = (name: 'decision' | 'outcome', label: string, data: { value: string; label: string }[]) => (
     <Select
       label={label}
-      placeholder="any"
+      placeholder={t.operations.any}
       data={data}
       value={search[name] === '' ? null : search[name]}
       onChange={(value) => onChange({ ...search, [name]: value ?? '' })}
@@ -102,16 +103,16 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
   );
   return (
     <Group gap="sm" align="flex-end">
-      {field('who', 'Person', 'name, access key, address')}
-      {field('bucket', 'Bucket', 'the whole name')}
-      {field('operation', 'Operation', 'PutObject, admin:…')}
-      {choice('decision', 'Decision', [
-        { value: 'allow', label: 'allowed' },
-        { value: 'deny', label: 'denied' },
+      {field('who', t.common.person, t.operations.nameAccessKeyAddress)}
+      {field('bucket', t.common.bucket, t.operations.theWholeName)}
+      {field('operation', t.operations.operation, 'PutObject, admin:…')}
+      {choice('decision', t.operations.decision, [
+        { value: 'allow', label: t.operations.allowed },
+        { value: 'deny', label: t.operations.denied },
       ])}
-      {choice('outcome', 'Result', [
-        { value: 'succeeded', label: 'succeeded' },
-        { value: 'failed', label: 'failed' },
+      {choice('outcome', t.operations.result, [
+        { value: 'succeeded', label: t.operations.succeeded },
+        { value: 'failed', label: t.operations.failed },
       ])}
     </Group>
   );
@@ -123,9 +124,9 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
       rows={rows}
       rowKey={({ id, time }) => `${id} ${time}`}
       columns={[
-        { head: 'Time', width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+        { head: t.operations.time, width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
         {
-          head: 'Call',
+          head: t.operations.call,
           cell: (row) => (
             <button type="button" className="row-name" onClick={() => open(row)}>
               <Stack gap={0} miw={0}>
@@ -142,14 +143,14 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
             </button>
           ),
         },
-        { head: 'Who', width: 190, cell: (row) => <Who row={row} /> },
+        { head: t.common.who, width: 190, cell: (row) => <Who row={row} /> },
         {
-          head: 'Decision',
+          head: t.operations.decision,
           width: 96,
           wideOnly: true,
           cell: ({ decisions }) => <Decision effects={decisions.map(({ effect }) => effect)} />,
         },
-        { head: 'Status', width: 74, cell: ({ status }) => <StatusCode status={status} /> },
+        { head: t.common.status, width: 74, cell: ({ status }) => <StatusCode status={status} /> },
       ]}
     />
   );
@@ -170,5 +171,9 @@ function Who({ row: { who, address } }: { readonly row: AuditRow }) {
 
 function Decision({ effects }: { readonly effects: readonly ('allow' | 'deny')[] }) {
   if (effects.length === 0) return null;
-  return effects.includes('deny') ? <Badge color="red">denied</Badge> : <Badge>allowed</Badge>;
+  return effects.includes('deny') ? (
+    <Badge color="red">{t.operations.denied}</Badge>
+  ) : (
+    <Badge>{t.operations.allowed}</Badge>
+  );
 }

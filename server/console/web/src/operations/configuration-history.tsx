@@ -8,6 +8,8 @@ import { Loaded } from '../components/detail-page.tsx';
 import { Empty, notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { RowTable, TimeText } from '../components/row-table.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The configuration as it was before a change. */
 interface Entry {
@@ -28,12 +30,11 @@ export function ConfigurationHistory() {
     ['configuration-history', 'configuration', 'providers', 'health'],
   );
   return (
-    <Loaded name="The history" query={history}>
+    <Loaded what={t.configuration.theHistoryCannotBeShown} query={history}>
       {(entries) =>
         entries.length === 0 ? (
-          <Empty icon={<IconHistory size={30} stroke={1.4} />} title="No changes yet">
-            Each change of an identity provider is kept here and can be undone. What the environment sets has no
-            history.
+          <Empty icon={<IconHistory size={30} stroke={1.4} />} title={t.configuration.noChangesYet}>
+            {t.configuration.eachChangeOfAnIdentityProviderIs}
           </Empty>
         ) : (
           <>
@@ -41,8 +42,8 @@ export function ConfigurationHistory() {
               rows={entries}
               rowKey={({ restoreId }) => restoreId}
               columns={[
-                { head: 'Time', width: 180, cell: ({ createTime }) => <TimeText at={createTime} /> },
-                { head: 'Configuration', cell: ({ data }) => <pre className="mono">{data}</pre> },
+                { head: t.configuration.time, width: 180, cell: ({ createTime }) => <TimeText at={createTime} /> },
+                { head: t.configuration.configuration, cell: ({ data }) => <pre className="mono">{data}</pre> },
                 {
                   head: undefined,
                   width: 110,
@@ -51,10 +52,10 @@ export function ConfigurationHistory() {
                     <Button
                       variant="default"
                       size="compact-sm"
-                      aria-label={`Restore the configuration of ${entry.createTime}`}
+                      aria-label={say(t.configuration.restoreTheConfigurationOf, { createTime: entry.createTime })}
                       onClick={() => setChosen(entry)}
                     >
-                      Restore…
+                      {t.configuration.restore}
                     </Button>
                   ),
                 },
@@ -62,8 +63,8 @@ export function ConfigurationHistory() {
             />
             {chosen !== undefined && (
               <FormDialog
-                title="Restore this configuration?"
-                submit="Restore"
+                title={t.configuration.restoreThisConfiguration}
+                submit={t.configuration.restoreTitle}
                 wide
                 pending={restore.isPending}
                 error={restore.error}
@@ -72,13 +73,13 @@ export function ConfigurationHistory() {
                   restore.mutate(chosen.restoreId, {
                     onSuccess: () => {
                       setChosen(undefined);
-                      notifyDone('The configuration was restored.');
+                      notifyDone(t.configuration.theConfigurationWasRestored);
                     },
                   })
                 }
               >
                 <Stack gap="xs">
-                  <Text size="sm">These lines replace the present ones. The present ones stay in the history.</Text>
+                  <Text size="sm">{t.configuration.theseLinesReplaceThePresentOnesThe}</Text>
                   <pre className="document">{chosen.data}</pre>
                 </Stack>
               </FormDialog>

@@ -9,6 +9,8 @@ import { CopyText } from '../components/copy-text.tsx';
 import { RowTable } from '../components/row-table.tsx';
 import { ConfigurationHistory } from './configuration-history.tsx';
 import { givenValues } from './given-values.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The help of `mc admin config`. */
 interface Help {
@@ -23,11 +25,11 @@ interface Help {
 /** The configuration by subsystem with its help, and its history: `mc admin config` in the browser. */
 export function ConfigurationPage() {
   return (
-    <DetailPage title="Configuration" width={1_080}>
+    <DetailPage title={t.configuration.configuration} width={1_080}>
       <Tabs defaultValue="subsystems" keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="subsystems">Subsystems</Tabs.Tab>
-          <Tabs.Tab value="history">History</Tabs.Tab>
+          <Tabs.Tab value="subsystems">{t.configuration.subsystems}</Tabs.Tab>
+          <Tabs.Tab value="history">{t.configuration.history}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="subsystems">
           <Subsystems />
@@ -49,12 +51,12 @@ function Subsystems() {
     staleTime: Infinity,
   });
   return (
-    <Loaded name="The configuration" query={help}>
+    <Loaded what={t.configuration.theConfigurationCannotBeShown} query={help}>
       {({ keysHelp }) => (
         <Stack gap="md">
           <TextInput
-            aria-label="Filter subsystems"
-            placeholder="Filter"
+            aria-label={t.configuration.filterSubsystems}
+            placeholder={t.common.filter}
             leftSection={<IconSearch size={15} />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
@@ -97,13 +99,13 @@ function Subsystem({ name }: { readonly name: string }) {
     },
   });
   return (
-    <Loaded name={name} query={subsystem}>
+    <Loaded what={say(t.common.cannotBeShown, { name })} query={subsystem}>
       {({ keys, given, text }) =>
         name.startsWith('identity_') && !name.endsWith('_tls') && !name.endsWith('_plugin') ? (
           <Stack gap="xs">
             <pre className="document">{text.trim()}</pre>
             <Anchor component={Link} to="/identity-providers" size="sm">
-              Change it on the page of the identity providers
+              {t.configuration.changeItOnThePageOfThe}
             </Anchor>
           </Stack>
         ) : (
@@ -112,7 +114,7 @@ function Subsystem({ name }: { readonly name: string }) {
             rowKey={({ key }) => key}
             columns={[
               {
-                head: 'Variable',
+                head: t.configuration.variable,
                 cell: ({ key, description }) => (
                   <Stack gap={0}>
                     <CopyText text={key} />
@@ -122,7 +124,7 @@ function Subsystem({ name }: { readonly name: string }) {
                   </Stack>
                 ),
               },
-              { head: 'Value', width: 280, cell: ({ key }) => <Value value={given.get(key)} /> },
+              { head: t.configuration.value, width: 280, cell: ({ key }) => <Value value={given.get(key)} /> },
             ]}
           />
         )
@@ -135,14 +137,14 @@ function Value({ value }: { readonly value: string | undefined }) {
   if (value === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        not set
+        {t.configuration.notSet}
       </Text>
     );
   }
   return (
     <Group gap={8}>
       <span className="mono">{value}</span>
-      <Badge color="gray">environment</Badge>
+      <Badge color="gray">{t.configuration.environment}</Badge>
     </Group>
   );
 }

@@ -6,27 +6,29 @@ import type { HealthAnswer } from '../../../contract/operations-answers.ts';
 import { call } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { Loaded } from '../components/detail-page.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Check = HealthAnswer['checks'][number];
 
 const states = {
-  good: { icon: IconCircleCheck, word: 'well' },
-  off: { icon: IconMinus, word: 'not configured' },
-  warning: { icon: IconAlertTriangle, word: 'warning' },
-  bad: { icon: IconCircleX, word: 'trouble' },
+  good: { icon: IconCircleCheck, word: t.operations.well },
+  off: { icon: IconMinus, word: t.operations.notConfigured },
+  warning: { icon: IconAlertTriangle, word: t.operations.warning },
+  bad: { icon: IconCircleX, word: t.operations.trouble },
 } as const;
 
 const parts: Readonly<Record<Check['part'], string>> = {
-  servers: 'Servers',
-  store: 'Store',
-  space: 'Space',
-  'key-service': 'Key service',
-  providers: 'Sign-in',
-  targets: 'Events',
-  replication: 'Replication',
-  tasks: 'Background work',
-  certificates: 'Certificates',
-  audit: 'Audit log',
+  servers: t.operations.servers,
+  store: t.operations.store,
+  space: t.operations.space,
+  'key-service': t.operations.keyService,
+  providers: t.operations.signIn,
+  targets: t.operations.events,
+  replication: t.operations.replication,
+  tasks: t.common.backgroundWork,
+  certificates: t.operations.certificates,
+  audit: t.operations.auditLog,
 };
 
 /** Answers "is it well?": one sentence, and one line for each part. */
@@ -37,9 +39,9 @@ export function HealthSection() {
     refetchInterval: 15_000,
   });
   return (
-    <Loaded name="The health" query={health}>
+    <Loaded what={t.operations.theHealthCannotBeShown} query={health}>
       {({ checks }) => (
-        <section aria-label="Health" className="health">
+        <section aria-label={t.operations.health} className="health">
           <Verdict checks={checks} />
           <ul>
             {checks.map((check) => (
@@ -59,10 +61,10 @@ function Verdict({ checks }: { readonly checks: readonly Check[] }) {
   const Icon = states[state].icon;
   const words =
     bad > 0
-      ? `${bad} ${bad === 1 ? 'part has' : 'parts have'} trouble.`
+      ? say(t.operations.partsHaveTrouble, { bad })
       : warnings > 0
-        ? `It works, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
-        : 'All is well.';
+        ? say(t.operations.itWorksWithWarnings, { warnings })
+        : t.operations.allIsWell;
   return (
     <p className="health-verdict" data-state={state} role="status">
       <Icon size={26} stroke={1.7} aria-hidden />

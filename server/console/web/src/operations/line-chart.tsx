@@ -2,6 +2,8 @@ import { Group, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type PointerEvent, useState } from 'react';
 import { areaPath, linePath, niceMax, type Plot } from './chart-paths.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export interface Series {
   readonly name: string;
@@ -100,8 +102,12 @@ function lastKnown(series: readonly Series[]): number {
 function summaryOf(title: string, series: readonly Series[], format: (value: number) => string): string {
   const parts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== undefined);
-    if (known.length === 0) return `${name}: nothing known`;
-    return `${name}: now ${format(known.at(-1) ?? 0)}, at most ${format(Math.max(...known))}`;
+    if (known.length === 0) return say(t.operations.nothingKnown, { name });
+    return say(t.operations.nowAtMost, {
+      name,
+      now: format(known.at(-1) ?? 0),
+      most: format(Math.max(...known)),
+    });
   });
   return `${title}. ${parts.join('. ')}.`;
 }

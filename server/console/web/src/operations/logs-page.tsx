@@ -6,6 +6,7 @@ import { Failure } from '../components/feedback.tsx';
 import { RowTable, TimeText } from '../components/row-table.tsx';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
+import { t } from '../texts/texts.ts';
 
 interface LogLine {
   readonly number: number;
@@ -33,7 +34,7 @@ export function LogsPage() {
   );
   return (
     <DetailPage
-      title="Logs"
+      title={t.operations.logs}
       width={1_180}
       actions={
         <Button
@@ -41,26 +42,26 @@ export function LogsPage() {
           onClick={() => setPaused(!paused)}
           leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
         >
-          {paused ? 'Go on' : 'Pause'}
+          {paused ? t.common.goOn : t.operations.pause}
         </Button>
       }
     >
       <Group gap="md">
         <TextInput
-          aria-label="Filter lines"
-          placeholder="Filter"
+          aria-label={t.operations.filterLines}
+          placeholder={t.common.filter}
           leftSection={<IconSearch size={15} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           w={280}
         />
         <Select
-          aria-label="Level"
+          aria-label={t.operations.level}
           data={[
-            { value: 'DEBUG', label: 'All levels' },
-            { value: 'INFO', label: 'Info and above' },
-            { value: 'WARN', label: 'Warnings and errors' },
-            { value: 'ERROR', label: 'Errors' },
+            { value: 'DEBUG', label: t.operations.allLevels },
+            { value: 'INFO', label: t.operations.infoAndAbove },
+            { value: 'WARN', label: t.operations.warningsAndErrors },
+            { value: 'ERROR', label: t.operations.errors },
           ]}
           value={level}
           onChange={(value) => setLevel(value ?? 'INFO')}
@@ -68,20 +69,20 @@ export function LogsPage() {
           w={200}
         />
       </Group>
-      {error !== undefined && <Failure what="The log cannot be shown" error={error} />}
+      {error !== undefined && <Failure what={t.operations.theLogCannotBeShown} error={error} />}
       {shown.length === 0 ? (
         <Text size="sm" c="dimmed" role="status">
-          No lines.
+          {t.operations.noLines}
         </Text>
       ) : (
         <RowTable
           rows={shown}
           rowKey={({ number }) => String(number)}
           columns={[
-            { head: 'Time', width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
-            { head: 'Level', width: 82, cell: (line) => <Level level={line.level} /> },
+            { head: t.operations.time, width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+            { head: t.operations.level, width: 82, cell: (line) => <Level level={line.level} /> },
             {
-              head: 'Message',
+              head: t.operations.message,
               cell: (line) => (
                 <button type="button" className="row-name" onClick={() => setOpen(line)}>
                   <Stack gap={0} miw={0}>
@@ -99,7 +100,7 @@ export function LogsPage() {
         />
       )}
       {open !== undefined && (
-        <DocumentDialog title="Line of the log" document={open} onClose={() => setOpen(undefined)} />
+        <DocumentDialog title={t.operations.lineOfTheLog} document={open} onClose={() => setOpen(undefined)} />
       )}
     </DetailPage>
   );

@@ -7,6 +7,8 @@ import { type Column, RowTable } from '../components/row-table.tsx';
 import { formatBytes } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/language.ts';
 
 /** A line of the trace. */
 interface TraceLine {
@@ -40,39 +42,47 @@ export function RequestsPage() {
   const shown = lines.filter((line) => wanted === '' || searchedOf(line).includes(wanted));
   return (
     <DetailPage
-      title="Requests"
+      title={t.operations.requests}
       width={1_180}
       actions={
         <>
           <Button variant="default" onClick={clear} disabled={lines.length === 0}>
-            Clear
+            {t.operations.clear}
           </Button>
           <Button
             variant="default"
             onClick={() => setPaused(!paused)}
             leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
           >
-            {paused ? 'Go on' : 'Pause'}
+            {paused ? t.common.goOn : t.operations.pause}
           </Button>
         </>
       }
     >
       <Group gap="md">
         <TextInput
-          aria-label="Filter requests"
-          placeholder="Operation, path, address, error"
+          aria-label={t.operations.filterRequests}
+          placeholder={t.operations.operationPathAddressError}
           leftSection={<IconSearch size={15} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           w={280}
         />
-        <Switch label="Errors alone" checked={errors} onChange={(event) => setErrors(event.currentTarget.checked)} />
-        <Switch label="Administration too" checked={own} onChange={(event) => setOwn(event.currentTarget.checked)} />
+        <Switch
+          label={t.operations.errorsAlone}
+          checked={errors}
+          onChange={(event) => setErrors(event.currentTarget.checked)}
+        />
+        <Switch
+          label={t.operations.administrationToo}
+          checked={own}
+          onChange={(event) => setOwn(event.currentTarget.checked)}
+        />
       </Group>
-      {error !== undefined && <Failure what="The requests cannot be shown" error={error} />}
+      {error !== undefined && <Failure what={t.operations.theRequestsCannotBeShown} error={error} />}
       {shown.length === 0 ? (
         <Text size="sm" c="dimmed" role="status">
-          {paused ? 'Paused.' : 'Waiting for requests to this server. They are recorded only while this page is open.'}
+          {paused ? t.operations.paused : t.operations.waitingForRequestsToThisServerThey}
         </Text>
       ) : (
         <RowTable rows={shown} rowKey={({ number }) => String(number)} columns={columnsOf(setOpen)} />
@@ -86,9 +96,13 @@ export function RequestsPage() {
 
 function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[] {
   return [
-    { head: 'Time', width: 104, cell: ({ time }) => <time dateTime={time}>{clock.format(new Date(time))}</time> },
     {
-      head: 'Request',
+      head: t.operations.time,
+      width: 104,
+      cell: ({ time }) => <time dateTime={time}>{clock.format(new Date(time))}</time>,
+    },
+    {
+      head: t.operations.request,
       cell: (line) => (
         <button type="button" className="row-name" onClick={() => open(line)}>
           <Stack gap={0} miw={0}>
@@ -108,13 +122,13 @@ function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[
       ),
     },
     {
-      head: 'Status',
+      head: t.common.status,
       width: 74,
       cell: ({ http }) => <StatusCode status={http?.response.statuscode} />,
     },
-    { head: 'Took', width: 90, align: 'right', cell: ({ dur }) => formatNs(dur) },
+    { head: t.operations.took, width: 90, align: 'right', cell: ({ dur }) => formatNs(dur) },
     {
-      head: 'In / out',
+      head: t.operations.inOut,
       width: 150,
       align: 'right',
       wideOnly: true,
@@ -122,7 +136,7 @@ function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[
         http === undefined ? '' : `${formatBytes(http.stats.inputbytes)} / ${formatBytes(http.stats.outputbytes)}`,
     },
     {
-      head: 'From',
+      head: t.operations.from,
       width: 140,
       wideOnly: true,
       cell: ({ http }) => <span className="mono">{http?.request.client}</span>,
@@ -140,7 +154,7 @@ function searchedOf({ funcname, path, error = '', http }: TraceLine): string {
   return `${funcname} ${path} ${error} ${http?.request.client ?? ''} ${http?.response.statuscode ?? ''}`.toLowerCase();
 }
 
-const clock = new Intl.DateTimeFormat(undefined, {
+const clock = new Intl.DateTimeFormat(locale, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',

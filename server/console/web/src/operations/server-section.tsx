@@ -7,6 +7,7 @@ import { useRights } from '../api/session.ts';
 import { Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { t } from '../texts/texts.ts';
 
 /** Restarts the server that answers. */
 export function ServerSection() {
@@ -18,17 +19,14 @@ export function ServerSection() {
   );
   if (!may('admin:ServiceRestart')) return null;
   return (
-    <Section
-      title="Server"
-      words="Certificates, identity providers and policies are read anew without a restart. Settings of the environment need one; on Kubernetes the operator restarts the pods when they change, one at a time."
-    >
+    <Section title={t.work.server} words={t.work.certificatesIdentityProvidersAndPoliciesAreRead}>
       <Button variant="default" leftSection={<IconRefresh size={15} />} onClick={() => setAsking(true)}>
-        Restart this server…
+        {t.work.restartThisServer}
       </Button>
       {asking && (
         <FormDialog
-          title="Restart this server?"
-          submit="Restart"
+          title={t.work.restartThisServerQuestion}
+          submit={t.work.restart}
           danger
           pending={restart.isPending}
           error={restart.error}
@@ -37,15 +35,12 @@ export function ServerSection() {
             restart.mutate(undefined, {
               onSuccess: () => {
                 setAsking(false);
-                notifyDone('The server restarts. This page goes on when it answers again.');
+                notifyDone(t.work.theServerRestartsThisPageGoesOn);
               },
             })
           }
         >
-          <Text size="sm">
-            Requests in flight are answered first. Clients then have no answer from this server for some seconds. You
-            stay signed in.
-          </Text>
+          <Text size="sm">{t.work.requestsInFlightAreAnsweredFirstClients}</Text>
         </FormDialog>
       )}
     </Section>

@@ -8,6 +8,9 @@ import { Section } from '../components/detail-page.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { RowTable } from '../components/row-table.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
+import { formatCount } from '../text/format.ts';
 
 interface Verification {
   readonly findings: readonly { readonly kind?: string; readonly [field: string]: unknown }[];
@@ -24,7 +27,7 @@ export function StoreSection() {
   const { may } = useRights();
   if (!may('admin:VerifyStore') && !may('admin:SnapshotStore') && !may('admin:SetReadOnly')) return null;
   return (
-    <Section title="Store">
+    <Section title={t.work.store}>
       <Stack gap="lg">
         {may('admin:SetReadOnly') && <ReadOnly />}
         {may('admin:VerifyStore') && <Verify />}
@@ -45,13 +48,13 @@ function ReadOnly() {
   );
   return (
     <Switch
-      label="Read-only"
-      description="Reads go on, and every change is refused, on all servers. For a copy or a move of the data."
+      label={t.work.readOnly}
+      description={t.work.readsGoOnAndEveryChangeIs}
       checked={state.data?.readOnly ?? false}
       disabled={!state.isSuccess || change.isPending}
       onChange={(event) =>
         change.mutate(event.currentTarget.checked, {
-          onError: (error) => notifyFailure('The store stays as it was', error),
+          onError: (error) => notifyFailure(t.work.theStoreStaysAsItWas, error),
         })
       }
     />
@@ -69,23 +72,25 @@ function Verify() {
     <Stack gap="xs" align="flex-start">
       <Group gap="md">
         <Button variant="default" loading={verify.isPending} onClick={() => verify.mutate()}>
-          Verify the store
+          {t.work.verifyTheStore}
         </Button>
         <Switch
-          label="Bodies too, which reads everything"
+          label={t.work.bodiesTooWhichReadsEverything}
           checked={bodies}
           onChange={(event) => setBodies(event.currentTarget.checked)}
         />
       </Group>
-      {verify.isError && <Failure what="The store was not verified" error={verify.error} />}
+      {verify.isError && <Failure what={t.work.theStoreWasNotVerified} error={verify.error} />}
       {data !== undefined && (
         <Text size="sm" role="status">
           {data.findings.length === 0
-            ? 'Nothing is wrong. '
-            : `${data.findings.length}${data.more ? '+' : ''} findings. `}
+            ? t.work.nothingIsWrong
+            : data.more
+              ? say(t.work.findings, { findings: data.findings.length })
+              : say(t.work.findingsFindings, { findings: data.findings.length })}{' '}
           {Object.entries(data.summary)
             .filter(([, value]) => typeof value === 'number' && value > 0)
-            .map(([name, value]) => `${name}: ${Number(value).toLocaleString()}`)
+            .map(([name, value]) => `${name}: ${formatCount(Number(value))}`)
             .join(', ')}
         </Text>
       )}
@@ -94,8 +99,8 @@ function Verify() {
           rows={data.findings.slice(0, 100)}
           rowKey={(finding) => JSON.stringify(finding)}
           columns={[
-            { head: 'Kind', width: 180, cell: ({ kind }) => kind },
-            { head: 'Finding', cell: (finding) => <span className="mono">{JSON.stringify(finding)}</span> },
+            { head: t.common.kind, width: 180, cell: ({ kind }) => kind },
+            { head: t.work.finding, cell: (finding) => <span className="mono">{JSON.stringify(finding)}</span> },
           ]}
         />
       )}
@@ -116,12 +121,12 @@ function TakeSnapshot() {
           setOpen(true);
         }}
       >
-        Take a snapshot…
+        {t.work.takeASnapshot}
       </Button>
       {open && (
         <FormDialog
-          title="Take a snapshot"
-          submit="Take the snapshot"
+          title={t.work.takeASnapshotTitle}
+          submit={t.work.takeTheSnapshot}
           pending={take.isPending}
           error={take.error}
           onClose={() => setOpen(false)}
@@ -129,15 +134,18 @@ function TakeSnapshot() {
             take.mutate(undefined, {
               onSuccess: ({ path }) => {
                 setOpen(false);
-                notifyDone(`The snapshot is in ${path}.`);
+                notifyDone(say(t.work.theSnapshotIsIn, { path }));
               },
             })
           }
         >
-          <Text size="sm">
-            Records and bodies as of one moment, below the data folder. Bodies are linked, not copied.
-          </Text>
-          <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} required />
+          <Text size="sm">{t.work.recordsAndBodiesAsOfOneMoment}</Text>
+          <TextInput
+            label={t.common.name}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            required
+          />
         </FormDialog>
       )}
     </div>

@@ -8,12 +8,14 @@ import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes } from '../text/format.ts';
 import { LineChart, type Series } from './line-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/language.ts';
 
 const spans = [
-  { value: '15', label: '15 min' },
-  { value: '60', label: '1 hour' },
-  { value: '360', label: '6 hours' },
-  { value: '1440', label: '1 day' },
+  { value: '15', label: t.operations.n15Min },
+  { value: '60', label: t.operations.n1Hour },
+  { value: '360', label: t.operations.n6Hours },
+  { value: '1440', label: t.operations.n1Day },
 ];
 
 /** The charts of requests, errors, latency and throughput of the last day, and of the usage of the last months. */
@@ -25,15 +27,15 @@ export function TrafficPage() {
   const servers = metrics.data?.servers ?? [];
   return (
     <DetailPage
-      title="Traffic"
+      title={t.operations.traffic}
       width={1_180}
       actions={
         may('admin:Prometheus') && (
           <>
             {servers.length > 1 && (
               <Select
-                aria-label="Server"
-                placeholder="All servers"
+                aria-label={t.operations.server}
+                placeholder={t.operations.allServers}
                 data={[...servers]}
                 value={server}
                 onChange={setServer}
@@ -41,13 +43,19 @@ export function TrafficPage() {
                 w={210}
               />
             )}
-            <SegmentedControl aria-label="Time" data={spans} value={minutes} onChange={setMinutes} size="xs" />
+            <SegmentedControl
+              aria-label={t.operations.time}
+              data={spans}
+              value={minutes}
+              onChange={setMinutes}
+              size="xs"
+            />
           </>
         )
       }
     >
       {may('admin:Prometheus') && (
-        <Loaded name="The traffic" query={metrics}>
+        <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics}>
           {(answer) => <Charts answer={answer} />}
         </Loaded>
       )}
@@ -80,7 +88,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
   if (!points.some(({ values }) => values !== undefined)) {
     return (
       <Text size="sm" c="dimmed" role="status">
-        Nothing was measured yet. The first values come within half a minute.
+        {t.operations.nothingWasMeasuredYetTheFirstValues}
       </Text>
     );
   }
@@ -89,40 +97,43 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
       <LineChart
         {...common}
-        title="Requests"
+        title={t.operations.requests}
         format={perSecond}
-        series={[line('S3 requests', 'first', ({ requests }) => requests)]}
+        series={[line(t.operations.s3Requests, 'first', ({ requests }) => requests)]}
       />
       <LineChart
         {...common}
-        title="Errors"
+        title={t.operations.errors}
         format={perSecond}
         series={[
-          line('refused (4xx)', 'second', ({ clientErrors }) => clientErrors),
-          line('failed (5xx)', 'bad', ({ serverErrors }) => serverErrors),
+          line(t.operations.refused4xx, 'second', ({ clientErrors }) => clientErrors),
+          line(t.operations.failed5xx, 'bad', ({ serverErrors }) => serverErrors),
         ]}
       />
       <LineChart
         {...common}
-        title="Time to the first byte"
+        title={t.operations.timeToTheFirstByte}
         format={formatMs}
-        series={[line('median', 'first', ({ median }) => median), line('99 of 100', 'second', ({ p99 }) => p99)]}
+        series={[
+          line('median', 'first', ({ median }) => median),
+          line(t.operations.n99Of100, 'second', ({ p99 }) => p99),
+        ]}
       />
       <LineChart
         {...common}
-        title="Throughput"
+        title={t.operations.throughput}
         format={(bytes) => `${formatBytes(bytes)}/s`}
         series={[line('sent', 'first', ({ sent }) => sent), line('received', 'second', ({ received }) => received)]}
       />
       <LineChart
         {...common}
-        title="Processors"
+        title={t.operations.processors}
         format={(cpus) => cpus.toFixed(2)}
         series={[line('busy', 'first', ({ cpus }) => cpus)]}
       />
       <LineChart
         {...common}
-        title="Memory"
+        title={t.operations.memory}
         format={(mib) => formatBytes(mib * 1_048_576)}
         series={[line('resident', 'first', ({ memoryMib }) => memoryMib)]}
       />
@@ -137,8 +148,8 @@ function Usage() {
     refetchInterval: 60_000,
   });
   return (
-    <Section title="Stored data" words="The last count of each day, for up to 90 days.">
-      <Loaded name="The usage" query={usage}>
+    <Section title={t.operations.storedData} words={t.operations.theLastCountOfEachDayFor}>
+      <Loaded what={t.operations.theUsageCannotBeShown} query={usage}>
         {({ days }) => (
           <Stack gap="md">
             <UsageChart days={days} />
@@ -149,7 +160,7 @@ function Usage() {
   );
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 function formatClock(ms: number): string {
   return clock.format(ms);

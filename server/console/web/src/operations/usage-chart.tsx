@@ -4,8 +4,9 @@ import { Link } from 'react-router';
 import type { UsageHistoryAnswer } from '../../../contract/operations-answers.ts';
 import { RowTable } from '../components/row-table.tsx';
 import { folderUrl } from '../components/urls.ts';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes, formatCount } from '../text/format.ts';
 import { LineChart } from './line-chart.tsx';
+import { t } from '../texts/texts.ts';
 
 type Days = UsageHistoryAnswer['days'];
 
@@ -16,7 +17,7 @@ export function UsageChart({ days }: { readonly days: Days }) {
   if (last === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        The objects were not counted yet.
+        {t.operations.theObjectsWereNotCountedYet}
       </Text>
     );
   }
@@ -31,8 +32,8 @@ export function UsageChart({ days }: { readonly days: Days }) {
   return (
     <Stack gap="md">
       <Select
-        aria-label="Bucket"
-        placeholder="All buckets"
+        aria-label={t.common.bucket}
+        placeholder={t.operations.allBuckets}
         data={last.buckets.map((one) => one.bucket)}
         value={bucket}
         onChange={setBucket}
@@ -41,7 +42,7 @@ export function UsageChart({ days }: { readonly days: Days }) {
         maw={320}
       />
       <LineChart
-        title={bucket ?? 'All buckets'}
+        title={bucket ?? t.operations.allBuckets}
         times={days.map(({ day }) => Date.parse(day))}
         series={[{ name: 'stored', color: 'first', values }]}
         format={formatBytes}
@@ -52,17 +53,23 @@ export function UsageChart({ days }: { readonly days: Days }) {
         rowKey={(row) => row.bucket}
         columns={[
           {
-            head: 'Largest buckets',
+            head: t.operations.largestBuckets,
             cell: (row) => (
               <Link className="row-name" to={folderUrl(row.bucket, '')}>
                 <span>{row.bucket}</span>
               </Link>
             ),
           },
-          { head: 'Objects', align: 'right', width: 120, wideOnly: true, cell: (row) => row.objects.toLocaleString() },
-          { head: 'Size', align: 'right', width: 110, cell: (row) => formatBytes(row.bytes) },
           {
-            head: 'In 30 days',
+            head: t.common.objects,
+            align: 'right',
+            width: 120,
+            wideOnly: true,
+            cell: (row) => formatCount(row.objects),
+          },
+          { head: t.common.size, align: 'right', width: 110, cell: (row) => formatBytes(row.bytes) },
+          {
+            head: t.operations.in30Days,
             align: 'right',
             width: 120,
             cell: ({ growth }) =>

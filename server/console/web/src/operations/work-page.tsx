@@ -12,12 +12,14 @@ import { RowTable, TimeText } from '../components/row-table.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
 import { StoreSection } from './store-section.tsx';
 import { ServerSection } from './server-section.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** Background work with pauses, care of the store, and restarts. */
 export function WorkPage() {
   const { may } = useRights();
   return (
-    <DetailPage title="Background work" width={1_080}>
+    <DetailPage title={t.common.backgroundWork} width={1_080}>
       {may('admin:ServerInfo') && <Tasks />}
       {may('admin:ScrubStatus') && <Scrub />}
       <StoreSection />
@@ -29,21 +31,21 @@ export function WorkPage() {
 type Task = WorkAnswer['tasks'][number];
 
 const names: Readonly<Record<string, string>> = {
-  batch: 'Run batch jobs',
-  credentials: 'Remove expired credentials',
-  digests: 'Seal digests of older servers',
-  keys: 'Change keys of objects',
-  inventory: 'Write inventories of buckets',
-  lifecycle: 'Apply lifecycle rules',
-  orphans: 'Remove bodies without an owner',
-  people: 'Ask whether external users still exist',
-  policies: 'Check the stored policies',
-  removals: 'Remove replaced bodies',
-  scrub: 'Look for damage',
-  segments: 'Compact packed bodies',
-  usage: 'Count objects and bytes',
-  sealing: 'Seal records',
-  sessions: 'Remove expired sessions',
+  batch: t.work.runBatchJobs,
+  credentials: t.work.removeExpiredCredentials,
+  digests: t.work.sealDigestsOfOlderServers,
+  keys: t.work.changeKeysOfObjects,
+  inventory: t.work.writeInventoriesOfBuckets,
+  lifecycle: t.work.applyLifecycleRules,
+  orphans: t.work.removeBodiesWithoutAnOwner,
+  people: t.work.askWhetherExternalUsersStillExist,
+  policies: t.work.checkTheStoredPolicies,
+  removals: t.work.removeReplacedBodies,
+  scrub: t.work.lookForDamage,
+  segments: t.work.compactPackedBodies,
+  usage: t.work.countObjectsAndBytes,
+  sealing: t.work.sealRecords,
+  sessions: t.work.removeExpiredSessions,
 };
 
 function Tasks() {
@@ -61,22 +63,22 @@ function Tasks() {
     pause.mutate(
       { task, minutes },
       {
-        onSuccess: () => notifyDone(minutes === 0 ? 'The work goes on.' : 'Paused for an hour.'),
-        onError: (error) => notifyFailure('Nothing was changed', error),
+        onSuccess: () => notifyDone(minutes === 0 ? t.work.theWorkGoesOn : t.work.pausedForAnHour),
+        onError: (error) => notifyFailure(t.work.nothingWasChanged, error),
       },
     );
   return (
-    <Section title="Tasks" words="A pause ends by itself after an hour. The work then goes on where it was.">
-      <Loaded name="The work" query={work}>
+    <Section title={t.work.tasks} words={t.work.aPauseEndsByItselfAfterAn}>
+      <Loaded what={t.work.theWorkCannotBeShown} query={work}>
         {({ tasks }) => (
           <RowTable
             rows={tasks}
             rowKey={({ task }) => task}
             columns={[
-              { head: 'Task', cell: (task) => <TaskName task={task} /> },
-              { head: 'State', width: 110, cell: (task) => <TaskState task={task} /> },
+              { head: t.work.task, cell: (task) => <TaskName task={task} /> },
+              { head: t.common.state, width: 110, cell: (task) => <TaskState task={task} /> },
               {
-                head: 'Last success',
+                head: t.work.lastSuccess,
                 width: 180,
                 wideOnly: true,
                 cell: ({ lastSuccess }) => (lastSuccess === undefined ? '–' : <TimeText at={lastSuccess} />),
@@ -105,12 +107,16 @@ function TaskName({ task: { task, failure, pausedUntil } }: { readonly task: Tas
       <Text size="sm">{names[task] ?? task}</Text>
       {failure !== undefined && (
         <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
-          {failure.error} ({failure.attempts} attempts since {formatTime(failure.since)})
+          {say(t.work.attemptsSince, {
+            error: failure.error,
+            attempts: failure.attempts,
+            since: formatTime(failure.since),
+          })}
         </Text>
       )}
       {pausedUntil !== undefined && (
         <Text size="xs" c="dimmed">
-          until {formatTime(pausedUntil)}
+          {say(t.work.until, { pausedUntil: formatTime(pausedUntil) })}
         </Text>
       )}
     </Stack>
@@ -118,8 +124,8 @@ function TaskName({ task: { task, failure, pausedUntil } }: { readonly task: Tas
 }
 
 function TaskState({ task: { failure, pausedUntil } }: { readonly task: Task }) {
-  if (pausedUntil !== undefined) return <Badge color="gray">paused</Badge>;
-  return failure === undefined ? <Badge>well</Badge> : <Badge color="red">fails</Badge>;
+  if (pausedUntil !== undefined) return <Badge color="gray">{t.work.paused}</Badge>;
+  return failure === undefined ? <Badge>{t.work.well}</Badge> : <Badge color="red">{t.work.fails}</Badge>;
 }
 
 function PauseButton({
@@ -135,11 +141,11 @@ function PauseButton({
     <Button
       variant="default"
       size="compact-sm"
-      aria-label={paused ? `Go on: ${name}` : `Pause: ${name}`}
+      aria-label={paused ? say(t.work.goOn, { name }) : say(t.work.pause, { name })}
       leftSection={paused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
       onClick={() => onSet(task.task, paused ? 0 : 60)}
     >
-      {paused ? 'Go on' : 'Pause'}
+      {paused ? t.common.goOn : t.work.pauseTitle}
     </Button>
   );
 }
@@ -163,14 +169,26 @@ function Scrub() {
     refetchInterval: 10_000,
   });
   return (
-    <Section title="Look for damage">
-      <Loaded name="The search for damage" query={scrub}>
+    <Section title={t.work.lookForDamage}>
+      <Loaded what={t.work.theSearchForDamageCannotBeShown} query={scrub}>
         {({ state, quarantined }) => (
           <Text size="sm">
             {state === undefined
-              ? 'No pass has begun yet.'
-              : `${state.finished === undefined ? 'In progress' : 'The last pass ended'}: ${state.objects.toLocaleString()} objects, ${formatBytes(state.bytes)} read, ${state.damaged} damaged, ${state.missing} missing.`}{' '}
-            {quarantined === 0 ? 'Nothing is quarantined.' : `${quarantined} objects are quarantined.`}
+              ? t.work.noPassHasBegunYet
+              : state.finished === undefined
+                ? say(t.work.inProgressObjectsReadDamagedMissing, {
+                    objects: state.objects,
+                    bytes: formatBytes(state.bytes),
+                    damaged: state.damaged,
+                    missing: state.missing,
+                  })
+                : say(t.work.theLastPassEndedObjectsReadDamaged, {
+                    objects: state.objects,
+                    bytes: formatBytes(state.bytes),
+                    damaged: state.damaged,
+                    missing: state.missing,
+                  })}{' '}
+            {quarantined === 0 ? t.work.nothingIsQuarantined : say(t.work.objectsAreQuarantined, { quarantined })}
           </Text>
         )}
       </Loaded>

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { describeAction, describeCondition, describeResource } from './describe-statement.ts';
+import { loadPageTexts } from '../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 describe('statements in words', () => {
   it.each([

@@ -7,6 +7,8 @@ import { fieldError, FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { policyUrl } from '../components/urls.ts';
 import { exampleDocument, PolicyEditor } from './policy-editor.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function NewPolicyPage() {
   const save = useSavePolicy();
@@ -20,7 +22,7 @@ export function NewPolicyPage() {
       { name: name.trim(), document, expects: null },
       {
         onSuccess: (policy) => {
-          notifyDone(`${policy.name} is saved.`);
+          notifyDone(say(t.policies.isSaved, { name: policy.name }));
           void navigate(policyUrl(policy.name));
         },
       },
@@ -29,10 +31,10 @@ export function NewPolicyPage() {
 
   return (
     <form onSubmit={submit}>
-      <DetailPage parent={{ name: 'Policies', to: '/policies' }} title="New policy">
+      <DetailPage parent={{ name: t.common.policies, to: '/policies' }} title={t.policies.newPolicy}>
         <TextInput
-          label="Name"
-          description="Without commas. The name of a built-in policy replaces that policy."
+          label={t.common.name}
+          description={t.policies.withoutCommasTheNameOfABuilt}
           required
           withAsterisk={false}
           autoFocus
@@ -49,10 +51,10 @@ export function NewPolicyPage() {
         <FormError error={save.error} fields={['name', 'policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
-            Save policy
+            {t.policies.savePolicy}
           </Button>
           <Button variant="default" onClick={() => void navigate('/policies')}>
-            Cancel
+            {t.common.cancel}
           </Button>
         </Group>
       </DetailPage>

@@ -8,6 +8,7 @@ import { Empty } from '../components/feedback.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { type Column, RowName, RowTable, TimeText } from '../components/row-table.tsx';
 import { policyUrl } from '../components/urls.ts';
+import { t } from '../texts/texts.ts';
 
 export function PoliciesPage() {
   const { may } = useRights();
@@ -15,20 +16,19 @@ export function PoliciesPage() {
   const policies = usePolicies(search.contains);
   return (
     <ListPage
-      title="Policies"
-      one="policy"
+      title={t.common.policies}
       list={policies}
       search={search}
       actions={
         may('admin:CreatePolicy') && (
           <Button component={Link} to="/policies/new" leftSection={<IconPlus size={16} />}>
-            Create policy
+            {t.policies.createPolicy}
           </Button>
         )
       }
       empty={
-        <Empty icon={<IconShieldCheck size={34} stroke={1.3} />} title="No policies">
-          A policy says what its users and groups may do.
+        <Empty icon={<IconShieldCheck size={34} stroke={1.3} />} title={t.policies.noPolicies}>
+          {t.policies.aPolicySaysWhatItsUsersAnd}
         </Empty>
       }
     >
@@ -41,16 +41,21 @@ function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }) 
   const { may } = useRights();
   const columns: readonly Column<PolicyRow>[] = [
     {
-      head: 'Name',
+      head: t.common.name,
       cell: ({ name, kind }) => (
         <RowName name={name} icon={IconShieldCheck} to={may('admin:GetPolicy') ? policyUrl(name) : undefined}>
           <KindBadge kind={kind} />
         </RowName>
       ),
     },
-    { head: 'Statements', width: 110, align: 'right', cell: ({ statements }) => <Text size="sm">{statements}</Text> },
     {
-      head: 'Changed',
+      head: t.policies.statements,
+      width: 110,
+      align: 'right',
+      cell: ({ statements }) => <Text size="sm">{statements}</Text>,
+    },
+    {
+      head: t.policies.changed,
       width: 190,
       wideOnly: true,
       cell: ({ updatedAt }) => updatedAt !== undefined && <TimeText at={updatedAt} />,
@@ -61,5 +66,5 @@ function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }) 
 
 export function KindBadge({ kind }: { readonly kind: PolicyRow['kind'] }) {
   if (kind === 'stored') return null;
-  return <Badge color="gray">{kind === 'built-in' ? 'built in' : 'replaces a built-in one'}</Badge>;
+  return <Badge color="gray">{kind === 'built-in' ? t.policies.builtIn : t.policies.replacesABuiltInOne}</Badge>;
 }

@@ -6,6 +6,7 @@ import { PolicyText } from './policy-text.tsx';
 import { Statements } from './statements.tsx';
 import { useCheckedDocument } from '../api/policies.ts';
 import { Section } from '../components/detail-page.tsx';
+import { t } from '../texts/texts.ts';
 
 interface PolicyEditorProps {
   readonly value: string;
@@ -17,7 +18,13 @@ interface PolicyEditorProps {
 }
 
 /** An editor of the JSON, with the content that the server parsed from it. */
-export function PolicyEditor({ value, onChange, label = 'Document', required = true, bucket }: PolicyEditorProps) {
+export function PolicyEditor({
+  value,
+  onChange,
+  label = t.policies.document,
+  required = true,
+  bucket,
+}: PolicyEditorProps) {
   const [settled] = useDebouncedValue(value, 300);
   const checked = useCheckedDocument(settled, bucket);
   const answerId = useId();
@@ -52,9 +59,9 @@ export function PolicyEditor({ value, onChange, label = 'Document', required = t
             </Alert>
           ))}
         {!empty && checked.isSuccess && (
-          <Section title="What it says">
+          <Section title={t.policies.whatItSays}>
             {checked.data.content.length === 0 ? (
-              <Text size="sm">Nothing.</Text>
+              <Text size="sm">{t.policies.nothing}</Text>
             ) : (
               <Statements statements={checked.data.content} />
             )}

@@ -8,19 +8,33 @@ import { useRights } from '../api/session.ts';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { groupUrl, userUrl } from '../components/urls.ts';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The names of the kinds of holders. */
 const holderKinds: Readonly<Record<PolicyHolder['kind'], string>> = {
-  user: 'User',
-  group: 'Group',
-  claim: 'Claim of a provider',
-  'ldap-user': 'LDAP user',
-  'ldap-group': 'LDAP group',
+  user: t.policies.user,
+  group: t.policies.group,
+  claim: t.policies.claimOfAProvider,
+  'ldap-user': t.policies.ldapUser,
+  'ldap-group': t.policies.ldapGroup,
 };
 
 function describeHolder(holder: PolicyHolder): string {
-  if (holder.kind === 'claim') return `the claim ${holder.claim}=${holder.value} of ${holder.provider}`;
-  return `the ${holderKinds[holder.kind].replace(/^(?=[UG])./, (letter) => letter.toLowerCase())} ${holder.name}`;
+  switch (holder.kind) {
+    case 'claim':
+      return say(t.policies.theClaimOf, { claim: holder.claim, value: holder.value, provider: holder.provider });
+    case 'user':
+      return say(t.policies.theUser, { name: holder.name });
+    case 'group':
+      return say(t.policies.theGroup, { name: holder.name });
+    case 'ldap-user':
+      return say(t.policies.theLdapUser, { name: holder.name });
+    case 'ldap-group':
+      return say(t.policies.theLdapGroup, { name: holder.name });
+    default:
+      return holder satisfies never;
+  }
 }
 
 /** The holders of a policy: users, groups, claims of a provider, names of a directory. */
@@ -31,19 +45,19 @@ export function Holders({ policy }: { readonly policy: PolicyAnswer }) {
     <Stack gap="sm" align="flex-start">
       {policy.holders.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None. Claims or roles of an identity provider may still name it.
+          {t.policies.noneClaimsOrRolesOfAnIdentity}
         </Text>
       ) : (
         <HolderTable policy={policy} />
       )}
       {policy.moreHolders && (
         <Text size="sm" c="dimmed">
-          And more than are shown here.
+          {t.policies.andMoreThanAreShownHere}
         </Text>
       )}
       {may('admin:AttachUserOrGroupPolicy') && (
         <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setAttaching(true)}>
-          Attach…
+          {t.policies.attach}
         </Button>
       )}
       {attaching && <AttachDialog policy={policy.name} onClose={() => setAttaching(false)} />}
@@ -57,8 +71,9 @@ function HolderTable({ policy }: { readonly policy: PolicyAnswer }) {
 
   function take(holder: PolicyHolder): void {
     detach.mutate(holder, {
-      onSuccess: () => notifyDone(`${policy.name} is detached from ${describeHolder(holder)}.`),
-      onError: (error) => notifyFailure(`${policy.name} stays attached`, error),
+      onSuccess: () =>
+        notifyDone(say(t.policies.isDetachedFrom, { name: policy.name, holder: describeHolder(holder) })),
+      onError: (error) => notifyFailure(say(t.policies.staysAttached, { name: policy.name }), error),
     });
   }
 
@@ -67,9 +82,9 @@ function HolderTable({ policy }: { readonly policy: PolicyAnswer }) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={180}>Kind</Table.Th>
-            <Table.Th>Who</Table.Th>
-            <Table.Th w={48} aria-label="Actions" />
+            <Table.Th w={180}>{t.common.kind}</Table.Th>
+            <Table.Th>{t.common.who}</Table.Th>
+            <Table.Th w={48} aria-label={t.common.actions} />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -81,11 +96,11 @@ function HolderTable({ policy }: { readonly policy: PolicyAnswer }) {
               </Table.Td>
               <Table.Td>
                 {may('admin:AttachUserOrGroupPolicy') && (
-                  <Tooltip label="Detach">
+                  <Tooltip label={t.policies.detach}>
                     <ActionIcon
                       size="sm"
                       className="row-actions"
-                      aria-label={`Detach from ${describeHolder(holder)}`}
+                      aria-label={say(t.policies.detachFrom, { holder: describeHolder(holder) })}
                       onClick={() => take(holder)}
                     >
                       <IconUnlink size={16} />
@@ -119,7 +134,9 @@ function Who({ holder }: { readonly holder: PolicyHolder }) {
   }
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-      {holder.kind === 'claim' ? `${holder.claim} = ${holder.value}, by ${holder.provider}` : holder.name}
+      {holder.kind === 'claim'
+        ? say(t.policies.by, { claim: holder.claim, value: holder.value, provider: holder.provider })
+        : holder.name}
     </Text>
   );
 }
@@ -130,10 +147,10 @@ interface AttachDialogProps {
 }
 
 const nameHints: Readonly<Record<Exclude<PolicyHolder['kind'], 'claim'>, string>> = {
-  user: 'The name of a user of this store.',
-  group: 'The name of a group of this store.',
-  'ldap-user': 'A name or a distinguished name; the directory must know it.',
-  'ldap-group': 'A distinguished name, such as cn=staff,dc=example,dc=org.',
+  user: t.policies.theNameOfAUserOfThis,
+  group: t.policies.theNameOfAGroupOfThis,
+  'ldap-user': t.policies.aNameOrADistinguishedNameThe,
+  'ldap-group': t.policies.aDistinguishedNameSuchAsCnStaff,
 };
 
 function AttachDialog({ policy, onClose }: AttachDialogProps) {
@@ -148,7 +165,7 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
     const holder: PolicyHolder = kind === 'claim' ? { kind, provider, claim, value } : { kind, name };
     attach.mutate(holder, {
       onSuccess: () => {
-        notifyDone(`${policy} is attached to ${describeHolder(holder)}.`);
+        notifyDone(say(t.policies.isAttachedTo, { policy, holder: describeHolder(holder) }));
         onClose();
       },
     });
@@ -157,8 +174,8 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
   const text = { required: true, withAsterisk: false, spellCheck: false, autoComplete: 'off' } as const;
   return (
     <FormDialog
-      title={`Attach ${policy}`}
-      submit="Attach"
+      title={say(t.policies.attachPolicy, { policy })}
+      submit={t.policies.attachTitle}
       pending={attach.isPending}
       error={attach.error}
       fields={['name', 'provider', 'claim', 'value']}
@@ -166,7 +183,7 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
       onClose={onClose}
     >
       <Select
-        label="To"
+        label={t.policies.to}
         data={Object.entries(holderKinds).map(([one, label]) => ({ value: one, label }))}
         value={kind}
         onChange={(chosen) => setKind(kindOf(chosen))}
@@ -176,24 +193,24 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
         <>
           <TextInput
             {...text}
-            label="Provider"
-            description="The name of its configuration, _ where it has none."
+            label={t.policies.provider}
+            description={t.policies.theNameOfItsConfigurationWhereIt}
             value={provider}
             onChange={(event) => setProvider(event.currentTarget.value)}
             error={fieldError(attach.error, 'provider')}
           />
           <TextInput
             {...text}
-            label="Claim"
-            description="Its name, or a path with / into claims, such as kubernetes.io/namespace."
+            label={t.policies.claim}
+            description={t.policies.itsNameOrAPathWithInto}
             value={claim}
             onChange={(event) => setClaim(event.currentTarget.value)}
             error={fieldError(attach.error, 'claim')}
           />
           <TextInput
             {...text}
-            label="Value"
-            description="* and ? are wild, such as system:serviceaccount:apps:*."
+            label={t.policies.value}
+            description={t.policies.andAreWildSuchAsSystemServiceaccount}
             value={value}
             onChange={(event) => setValue(event.currentTarget.value)}
             error={fieldError(attach.error, 'value')}
@@ -202,7 +219,7 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
       ) : (
         <TextInput
           {...text}
-          label="Name"
+          label={t.common.name}
           description={nameHints[kind]}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

@@ -14,13 +14,15 @@ import { notifyDone } from '../components/feedback.tsx';
 import { policyUrl } from '../components/urls.ts';
 import { PolicyEditor } from './policy-editor.tsx';
 import { formatExactTime, formatTime } from '../text/format.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function PolicyPage() {
   const [search] = useSearchParams();
   const name = search.get('name') ?? '';
   const policy = usePolicy(name);
   return (
-    <Loaded name={name} query={policy}>
+    <Loaded what={say(t.common.cannotBeShown, { name })} query={policy}>
       {(found) => <PolicyDetails key={name} policy={found} />}
     </Loaded>
   );
@@ -39,19 +41,19 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   }
   return (
     <DetailPage
-      parent={{ name: 'Policies', to: '/policies' }}
+      parent={{ name: t.common.policies, to: '/policies' }}
       title={policy.name}
       badge={<KindBadge kind={policy.kind} />}
       actions={
         <>
           {may('admin:CreatePolicy') && (
             <Button leftSection={<IconPencil size={16} />} onClick={() => edit(policy.document)}>
-              Edit
+              {t.common.edit}
             </Button>
           )}
           {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
             <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
-              Delete…
+              {t.common.delete}
             </Button>
           )}
         </>
@@ -59,20 +61,20 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
     >
       <Tabs defaultValue="says">
         <Tabs.List mb="md">
-          <Tabs.Tab value="says">What it says</Tabs.Tab>
-          <Tabs.Tab value="document">Document</Tabs.Tab>
-          <Tabs.Tab value="holders">Attached to ({policy.holders.length})</Tabs.Tab>
-          <Tabs.Tab value="earlier">Earlier versions ({policy.earlier.length})</Tabs.Tab>
+          <Tabs.Tab value="says">{t.policies.whatItSays}</Tabs.Tab>
+          <Tabs.Tab value="document">{t.policies.document}</Tabs.Tab>
+          <Tabs.Tab value="holders">{say(t.policies.attachedTo, { holders: policy.holders.length })}</Tabs.Tab>
+          <Tabs.Tab value="earlier">{say(t.policies.earlierVersions, { earlier: policy.earlier.length })}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="says">
           {policy.content.length === 0 ? (
-            <Text size="sm">It has no statement, so it allows nothing.</Text>
+            <Text size="sm">{t.policies.itHasNoStatementSoItAllows}</Text>
           ) : (
             <Statements statements={policy.content} />
           )}
         </Tabs.Panel>
         <Tabs.Panel value="document">
-          <Code block tabIndex={0} aria-label={`Document of ${policy.name}`}>
+          <Code block tabIndex={0} aria-label={say(t.policies.documentOf, { name: policy.name })}>
             {policy.document}
           </Code>
         </Tabs.Panel>
@@ -92,17 +94,15 @@ function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer
   const navigate = useNavigate();
   return (
     <RemoveDialog
-      title={`Delete the policy ${policy.name}?`}
-      submit="Delete policy"
+      title={say(t.policies.deleteThePolicy, { name: policy.name })}
+      submit={t.policies.deletePolicy}
       remove={useDeletePolicy()}
       what={policy.name}
-      done={`${policy.name} is deleted.`}
+      done={say(t.policies.isDeleted, { name: policy.name })}
       onDone={() => void navigate('/policies')}
       onClose={onClose}
     >
-      {policy.kind === 'replaced'
-        ? 'The built-in policy of this name replaces it everywhere. Earlier versions are deleted too.'
-        : 'A policy that is attached is not deleted. Earlier versions are deleted too.'}
+      {policy.kind === 'replaced' ? t.policies.theBuiltInPolicyOfThisName : t.policies.aPolicyThatIsAttachedIsNot}
     </RemoveDialog>
   );
 }
@@ -125,7 +125,7 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
       { name, document, expects },
       {
         onSuccess: () => {
-          notifyDone(`${name} is saved. It applies from the next request on.`);
+          notifyDone(say(t.policies.isSavedItAppliesFromTheNext, { name }));
           onDone();
         },
       },
@@ -134,16 +134,16 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
 
   return (
     <form onSubmit={submit}>
-      <DetailPage parent={{ name, to: policyUrl(name) }} title="Edit">
+      <DetailPage parent={{ name, to: policyUrl(name) }} title={t.common.edit}>
         <PolicyEditor value={document} onChange={setDocument} />
         {/* The editor shows the errors of the document. */}
         <FormError error={save.error} fields={['policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
-            Save policy
+            {t.policies.savePolicy}
           </Button>
           <Button variant="default" onClick={onDone}>
-            Cancel
+            {t.common.cancel}
           </Button>
         </Group>
       </DetailPage>
@@ -162,7 +162,7 @@ function EarlierVersions({ policy, onRestore }: EarlierVersionsProps) {
   if (policy.earlier.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        None: the policy was not changed since it was created. The last ten versions are kept.
+        {t.policies.noneThePolicyWasNotChangedSince}
       </Text>
     );
   }
@@ -178,12 +178,17 @@ function EarlierVersions({ policy, onRestore }: EarlierVersionsProps) {
           </Accordion.Control>
           <Accordion.Panel>
             <Stack gap="sm" align="flex-start">
-              <Code block w="100%" tabIndex={0} aria-label={`Document of ${formatTime(updatedAt)}`}>
+              <Code
+                block
+                w="100%"
+                tabIndex={0}
+                aria-label={say(t.policies.documentOfUpdatedAt, { updatedAt: formatTime(updatedAt) })}
+              >
                 {document}
               </Code>
               {onRestore !== undefined && (
                 <Button size="compact-sm" variant="default" onClick={() => onRestore(document)}>
-                  Edit from this version
+                  {t.policies.editFromThisVersion}
                 </Button>
               )}
             </Stack>

@@ -5,6 +5,7 @@ import type { PolicyNames } from '../../../contract/identity-answers.ts';
 import { useBuckets } from '../api/buckets.ts';
 import { call } from '../api/call.ts';
 import { completed, suggestions, typedAt } from './completion.ts';
+import { t } from '../texts/texts.ts';
 
 interface PolicyTextProps {
   readonly label: string;
@@ -61,7 +62,7 @@ export function PolicyText({ label, required, value, invalid, describedBy, onCha
       <Textarea
         ref={input}
         label={label}
-        description="JSON as IAM has it: Version, and a list of statements with Effect, Action and Resource. Ctrl+Space completes a name."
+        description={t.policies.jsonAsIamHasItVersionAnd}
         required={required}
         withAsterisk={false}
         autosize
@@ -82,9 +83,9 @@ export function PolicyText({ label, required, value, invalid, describedBy, onCha
         onKeyDown={onKey}
       />
       {shown.length > 0 && (
-        <Group gap={6} mt={6} role="group" aria-label="Names that begin so">
+        <Group gap={6} mt={6} role="group" aria-label={t.policies.namesThatBeginSo}>
           <Text size="xs" c="dimmed">
-            Complete:
+            {t.policies.complete}
           </Text>
           {shown.map((name) => (
             <Button key={name} size="compact-xs" variant="default" className="mono" onClick={() => choose(name)}>

@@ -2,6 +2,8 @@ import { Badge, Table, Text, Alert, Title } from '@mantine/core';
 import type { Patterns, Statement, PolicyInForce } from '../../../contract/answers.ts';
 import { describeAction, describeCondition, describePrincipal, describeResource } from './describe-statement.ts';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The statements of a policy with their actions, resources and conditions. */
 export function Statements({ statements }: { readonly statements: readonly Statement[] }) {
@@ -10,9 +12,9 @@ export function Statements({ statements }: { readonly statements: readonly State
       <Table layout="fixed">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={84}>Effect</Table.Th>
-            <Table.Th>Actions</Table.Th>
-            <Table.Th>On</Table.Th>
+            <Table.Th w={84}>{t.policies.effect}</Table.Th>
+            <Table.Th>{t.common.actions}</Table.Th>
+            <Table.Th>{t.policies.on}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -25,7 +27,9 @@ export function Statements({ statements }: { readonly statements: readonly State
                 <PatternList patterns={statement.actions} describe={describeAction} />
                 {statement.principals !== undefined && (
                   <Text size="xs" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
-                    by {statement.principals.map(describePrincipal).join(', ')}
+                    {say(t.policies.byPrincipals, {
+                      principals: statement.principals.map(describePrincipal).join(', '),
+                    })}
                   </Text>
                 )}
               </Table.Td>
@@ -35,7 +39,7 @@ export function Statements({ statements }: { readonly statements: readonly State
                 )}
                 {statement.conditions.map((condition) => (
                   <Text key={`${condition.operator} ${condition.key}`} size="xs" c="dimmed" mt={2}>
-                    if {describeCondition(condition)}
+                    {say(t.policies.if, { condition: describeCondition(condition) })}
                   </Text>
                 ))}
               </Table.Td>
@@ -57,7 +61,7 @@ function PatternList({ patterns: { kind, patterns }, describe }: PatternListProp
     <>
       {kind === 'all-but' && (
         <Text size="sm" fs="italic">
-          everything but
+          {t.policies.everythingBut}
         </Text>
       )}
       {patterns.map((pattern) => (
@@ -78,8 +82,7 @@ export function PolicyInForceView({ policy }: { readonly policy: PolicyInForce }
       </Title>
       {policy.statements === undefined ? (
         <Alert color="yellow" icon={<IconAlertTriangle size={18} />}>
-          No policy has this name, so it allows nothing. An administrator can create it, or correct the name at the
-          identity provider.
+          {t.policies.noPolicyHasThisNameSoIt}
         </Alert>
       ) : (
         <Statements statements={policy.statements} />

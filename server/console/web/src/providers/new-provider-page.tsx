@@ -9,6 +9,8 @@ import { LoadingRows } from '../components/list-page.tsx';
 import { providerUrl } from '../components/urls.ts';
 import { ProviderForm } from './provider-form.tsx';
 import { kindName } from './providers-page.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function NewProviderPage() {
   const [search] = useSearchParams();
@@ -19,22 +21,24 @@ export function NewProviderPage() {
   const [name, setName] = useState('');
   const kind = providers.data?.kinds.find((one) => one.type === type);
   if (providers.isPending) return <LoadingRows />;
-  if (providers.isError) return <Failure what="The form cannot be shown" error={providers.error} />;
+  if (providers.isError) return <Failure what={t.providers.theFormCannotBeShown} error={providers.error} />;
   if (kind === undefined)
-    return <Failure what="The form cannot be shown" error={new Error(`There is no type ${type}.`)} />;
+    return (
+      <Failure what={t.providers.theFormCannotBeShown} error={new Error(say(t.providers.thereIsNoType, { type }))} />
+    );
   // The only configuration of a type has no name.
   const id = kind.multiple ? name.trim() : '_';
   return (
     <DetailPage
-      parent={{ name: 'Identity providers', to: '/identity-providers' }}
-      title={`New ${kindName(type)} provider`}
+      parent={{ name: t.common.identityProviders, to: '/identity-providers' }}
+      title={say(t.providers.newProvider, { type: kindName(type) })}
       width={720}
     >
       <ProviderForm
         kind={kind}
         id={{ type, name: id === '' ? '_' : id }}
         known={{}}
-        submit="Add provider"
+        submit={t.providers.addProvider}
         pending={add.isPending}
         error={add.error}
         fields={['name']}
@@ -43,7 +47,7 @@ export function NewProviderPage() {
             { name: id, values },
             {
               onSuccess: () => {
-                notifyDone(`${id} is added and in effect.`);
+                notifyDone(say(t.providers.isAddedAndInEffect, { id }));
                 void navigate(providerUrl(type, id));
               },
             },
@@ -53,8 +57,8 @@ export function NewProviderPage() {
       >
         {kind.multiple && (
           <TextInput
-            label="Name"
-            description="Letters, digits, _ and -. It cannot be changed later."
+            label={t.common.name}
+            description={t.providers.lettersDigitsAndItCannotBeChanged}
             required
             withAsterisk={false}
             autoFocus

@@ -5,6 +5,8 @@ import { useTestProvider, type ProviderName } from '../api/providers.ts';
 import { FormError } from '../components/form-dialog.tsx';
 import { problemsByKey } from './problems-by-key.ts';
 import { ProviderSteps } from './provider-test.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -61,7 +63,7 @@ export function ProviderForm(props: ProviderFormProps) {
           rest.map(field)
         ) : (
           <Button variant="subtle" size="compact-sm" style={{ alignSelf: 'flex-start' }} onClick={() => setMore(true)}>
-            {rest.length} more settings
+            {say(t.providers.moreSettings, { rest: rest.length })}
           </Button>
         )}
         {problems.other !== undefined && <FormError error={problems.other} fields={fields} />}
@@ -73,11 +75,11 @@ export function ProviderForm(props: ProviderFormProps) {
           </Button>
           {kind.testable && (
             <Button variant="default" loading={test.isPending} onClick={() => test.mutate({ values: given })}>
-              Test
+              {t.providers.test}
             </Button>
           )}
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            {t.common.cancel}
           </Button>
         </Group>
       </Stack>
@@ -116,7 +118,7 @@ function KeyField({ field, value, error, onChange }: KeyFieldProps) {
       <Select
         {...shared}
         data={['on', 'off']}
-        placeholder="default"
+        placeholder={t.providers.default}
         clearable
         value={value === '' ? null : value}
         onChange={(chosen) => onChange(chosen ?? '')}

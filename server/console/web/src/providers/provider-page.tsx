@@ -18,6 +18,8 @@ import { ProviderForm } from './provider-form.tsx';
 import { shownName, State } from './providers-page.tsx';
 import { ProviderTestSection } from './provider-test.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function ProviderPage() {
   const [search] = useSearchParams();
@@ -25,9 +27,9 @@ export function ProviderPage() {
   const providers = useProviders();
   const provider = useProvider(id);
   return (
-    <Loaded name={id.name} query={provider}>
+    <Loaded what={say(t.common.cannotBeShown, { name: id.name })} query={provider}>
       {(found) => (
-        <Loaded name={id.name} query={providers}>
+        <Loaded what={say(t.common.cannotBeShown, { name: id.name })} query={providers}>
           {({ kinds }) => {
             const kind = kinds.find((one) => one.type === id.type);
             if (kind === undefined) return <LoadingRows />;
@@ -49,7 +51,7 @@ interface DetailsProps {
 
 function Details({ id, kind, provider }: DetailsProps) {
   const [editing, setEditing] = useState(false);
-  const parent = { name: 'Identity providers', to: '/identity-providers' };
+  const parent = { name: t.common.identityProviders, to: '/identity-providers' };
   const fixed = provider.origin === 'environment';
   if (editing) {
     return (
@@ -65,15 +67,15 @@ function Details({ id, kind, provider }: DetailsProps) {
       actions={!fixed && <Actions id={id} provider={provider} onEdit={() => setEditing(true)} />}
     >
       {fixed && (
-        <Alert color="gray" icon={<IconLock size={18} />} title="Read only">
-          Environment variables of the server set it: change them, and restart the server.
+        <Alert color="gray" icon={<IconLock size={18} />} title={t.providers.readOnly}>
+          {t.providers.environmentVariablesOfTheServerSetIt}
         </Alert>
       )}
       <State state={provider.state} />
       {kind.testable && <ProviderTestSection id={id} />}
-      <Section title="Settings" words="Settings that are not listed have their defaults.">
+      <Section title={t.common.settings} words={t.providers.settingsThatAreNotListedHaveTheir}>
         <Facts>
-          <Fact name="role ARN" mono>
+          <Fact name={t.providers.roleArn} mono>
             {provider.roleArn}
           </Fact>
           {Object.entries(provider.values).map(([key, value]) => (
@@ -103,8 +105,17 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
     enable.mutate(
       { ...id, enabled: !on },
       {
-        onSuccess: () => notifyDone(`${id.name} is switched ${on ? 'off' : 'on'}.`),
-        onError: (error) => notifyFailure(`${id.name} stays switched ${on ? 'on' : 'off'}`, error),
+        onSuccess: () =>
+          notifyDone(
+            on ? say(t.providers.isSwitchedOff, { name: id.name }) : say(t.providers.isSwitchedOn, { name: id.name }),
+          ),
+        onError: (error) =>
+          notifyFailure(
+            on
+              ? say(t.providers.staysSwitchedOn, { name: id.name })
+              : say(t.providers.staysSwitchedOff, { name: id.name }),
+            error,
+          ),
       },
     );
   }
@@ -112,7 +123,7 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
   return (
     <>
       <Button leftSection={<IconPencil size={16} />} onClick={onEdit}>
-        Edit
+        {t.common.edit}
       </Button>
       <Button
         variant="default"
@@ -120,10 +131,10 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
         leftSection={on ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
         onClick={toggle}
       >
-        {on ? 'Disable' : 'Enable'}
+        {on ? t.common.disable : t.common.enable}
       </Button>
       <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setRemoving(true)}>
-        Remove…
+        {t.providers.remove}
       </Button>
       {removing && (
         <RemoveProviderDialog
@@ -143,13 +154,13 @@ function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: 
       kind={kind}
       id={id}
       known={provider.values}
-      submit="Save"
+      submit={t.common.save}
       pending={save.isPending}
       error={save.error}
       onSubmit={(values) =>
         save.mutate(values, {
           onSuccess: () => {
-            notifyDone(`${id.name} is saved and in effect.`);
+            notifyDone(say(t.providers.isSavedAndInEffect, { name: id.name }));
             onDone();
           },
         })
@@ -168,15 +179,15 @@ interface RemoveProviderDialogProps {
 function RemoveProviderDialog({ id, onClose, onRemoved }: RemoveProviderDialogProps) {
   return (
     <RemoveDialog
-      title={`Remove the provider ${id.name}?`}
-      submit="Remove provider"
+      title={say(t.providers.removeTheProvider, { name: id.name })}
+      submit={t.providers.removeProvider}
       remove={useRemoveProvider()}
       what={id}
-      done={`${id.name} is removed.`}
+      done={say(t.providers.isRemoved, { name: id.name })}
       onDone={onRemoved}
       onClose={onClose}
     >
-      People cannot sign in by it any more, and its secrets are deleted. To keep it for later, disable it instead.
+      {t.providers.peopleCannotSignInByItAny}
     </RemoveDialog>
   );
 }

@@ -4,11 +4,11 @@ import { useTestProvider, type ProviderName } from '../api/providers.ts';
 import { FormError } from '../components/form-dialog.tsx';
 import { Section } from '../components/detail-page.tsx';
 import type { ProviderTest } from '../../../contract/provider-answers.ts';
+import { t } from '../texts/texts.ts';
 
 const words: Readonly<Record<string, string>> = {
-  openid:
-    'Goes the way of a sign-in as far as it goes without a person: certificates, discovery, keys, the client and its secret.',
-  ldap: 'Goes the way of a sign-in without the password: connection, lookup account, the person, their groups, what is attached to them.',
+  openid: t.providers.goesTheWayOfASignIn,
+  ldap: t.providers.goesTheWayOfASignInWithout,
 };
 
 /** Tests the saved configuration and changes nothing. */
@@ -23,14 +23,14 @@ export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
   }
 
   return (
-    <Section title="Test" words={words[id.type] ?? 'Goes the way of a sign-in.'}>
+    <Section title={t.providers.test} words={words[id.type] ?? t.providers.goesTheWayOfASignInTitle}>
       <Stack gap="sm">
         <form onSubmit={submit}>
           <Group gap="xs" align="flex-end">
             {id.type === 'ldap' && (
               <TextInput
-                label="Person"
-                description="A name as people type it, or a distinguished name. May be left out."
+                label={t.common.person}
+                description={t.providers.aNameAsPeopleTypeItOr}
                 autoComplete="off"
                 autoCapitalize="none"
                 spellCheck={false}
@@ -41,7 +41,7 @@ export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
               />
             )}
             <Button type="submit" variant="default" loading={test.isPending}>
-              Test now
+              {t.providers.testNow}
             </Button>
           </Group>
         </form>
@@ -57,7 +57,7 @@ const outcomeColors = { ok: 'patina', failed: 'red', unclear: 'yellow', skipped:
 /** The steps of a sign-in, up to the first that failed. */
 export function ProviderSteps({ steps }: ProviderTest) {
   return (
-    <div className="rows" role="status" aria-label="Result of the test">
+    <div className="rows" role="status" aria-label={t.providers.resultOfTheTest}>
       <Table>
         <Table.Tbody>
           {steps.map(({ step, outcome, message }) => (

@@ -8,17 +8,19 @@ import { Empty } from '../components/feedback.tsx';
 import { type Column, RowName, RowTable } from '../components/row-table.tsx';
 import { providerUrl } from '../components/urls.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function ProvidersPage() {
   const providers = useProviders();
   return (
-    <DetailPage title="Identity providers" width={1200}>
-      <Loaded name="The list of identity providers" query={providers}>
+    <DetailPage title={t.common.identityProviders} width={1200}>
+      <Loaded what={t.providers.theListOfIdentityProvidersCannotBe} query={providers}>
         {({ redirectUri, kinds }) => (
           <>
             <Group gap={6}>
               <Text size="sm" c="dimmed">
-                Redirect URI to register at an OpenID provider:
+                {t.providers.redirectUriToRegisterAtAnOpenid}
               </Text>
               <CopyText text={redirectUri} />
             </Group>
@@ -47,7 +49,7 @@ function Add({ kind }: { readonly kind: ProviderKind }) {
       to={`/identity-providers/new?${new URLSearchParams({ type: kind.type })}`}
       leftSection={<IconPlus size={16} />}
     >
-      Add {kindName(kind.type)} provider
+      {say(t.providers.addProviderType, { type: kindName(kind.type) })}
     </Button>
   );
 }
@@ -56,20 +58,20 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
   if (kind.configurations.length === 0) {
     return (
       <div className="rows">
-        <Empty icon={<IconFingerprint size={34} stroke={1.3} />} title="None yet">
-          With a provider, people sign in by the account that they have already. Policies are assigned there or here.
+        <Empty icon={<IconFingerprint size={34} stroke={1.3} />} title={t.providers.noneYet}>
+          {t.providers.withAProviderPeopleSignInBy}
         </Empty>
       </div>
     );
   }
   const columns: readonly Column<ProviderRow>[] = [
     {
-      head: 'Name',
+      head: t.common.name,
       width: 240,
       cell: ({ name }) => <RowName name={shownName(name)} icon={IconFingerprint} to={providerUrl(kind.type, name)} />,
     },
-    { head: 'State', cell: ({ state }) => <State state={state} /> },
-    { head: 'From', width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
+    { head: t.common.state, cell: ({ state }) => <State state={state} /> },
+    { head: t.providers.from, width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
   ];
   return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} />;
 }
@@ -77,20 +79,20 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
 export function State({ state }: { readonly state: ProviderState }) {
   switch (state.kind) {
     case 'ready':
-      return <Badge>ready</Badge>;
+      return <Badge>{t.providers.ready}</Badge>;
     case 'off':
-      return <Badge color="gray">switched off</Badge>;
+      return <Badge color="gray">{t.providers.switchedOff}</Badge>;
     case 'unknown':
       return (
         <Text size="sm" c="dimmed">
-          not checked before a sign-in
+          {t.providers.notCheckedBeforeASignIn}
         </Text>
       );
     case 'unavailable':
       return (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           <Badge color="red" mr={6}>
-            cannot be used
+            {t.providers.cannotBeUsed}
           </Badge>
           {state.reason}
         </Text>
@@ -104,13 +106,13 @@ function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {
   if (origin === 'stored') {
     return (
       <Text size="sm" c="dimmed">
-        this console or mc
+        {t.providers.thisConsoleOrMc}
       </Text>
     );
   }
   return (
-    <Tooltip label="Environment variables of the server set it. Change it there.">
-      <Badge color="gray">environment, read only</Badge>
+    <Tooltip label={t.providers.environmentVariablesOfTheServerSetItChange}>
+      <Badge color="gray">{t.providers.environmentReadOnly}</Badge>
     </Tooltip>
   );
 }

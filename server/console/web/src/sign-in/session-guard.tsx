@@ -5,6 +5,8 @@ import { type SubmitEvent, useEffect, useState } from 'react';
 import type { SessionAnswer } from '../../../contract/answers.ts';
 import { useDirectorySignIn, useSession, useSignIn, useSignOut } from '../api/session.ts';
 import { endOf } from './session-end.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface SessionGuardProps {
   /** The last session. The page stays as it is while its user signs in again, so that nothing that was typed is lost. */
@@ -28,11 +30,11 @@ export function SessionGuard({ session, ended }: SessionGuardProps) {
       withCloseButton={!over}
       closeOnEscape={!over}
       closeOnClickOutside={false}
-      title={over ? 'Your session has ended' : `Your session ends in ${seconds} s`}
+      title={over ? t.signIn.yourSessionHasEnded : say(t.signIn.yourSessionEndsInS, { seconds })}
       overlayProps={over ? { backgroundOpacity: 0.6, blur: 14 } : { backgroundOpacity: 0.35 }}
     >
       <Stack gap="md">
-        <Text size="sm">Sign in again as {session.name}. This page stays as it is, with all that you have typed.</Text>
+        <Text size="sm">{say(t.signIn.signInAgainAsThisPageStays, { name: session.name })}</Text>
         <Again session={session} />
       </Stack>
     </Modal>
@@ -83,9 +85,13 @@ function SecretAgain({ session }: { readonly session: SessionAnswer }) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         <PasswordInput
-          label={directory ? `Password of ${session.name}` : `Secret key of ${session.accessKey}`}
+          label={
+            directory
+              ? say(t.signIn.passwordOf, { name: session.name })
+              : say(t.signIn.secretKeyOf, { accessKey: session.accessKey })
+          }
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+          visibilityToggleButtonProps={{ 'aria-label': t.signIn.showWhatIsTyped }}
           value={secret}
           onChange={(event) => setSecret(event.currentTarget.value)}
           required
@@ -99,7 +105,7 @@ function SecretAgain({ session }: { readonly session: SessionAnswer }) {
         <Group justify="space-between">
           <LeaveLink />
           <Button type="submit" loading={isPending}>
-            Sign in
+            {t.signIn.signIn}
           </Button>
         </Group>
       </Stack>
@@ -111,7 +117,7 @@ function LeaveLink() {
   const signOut = useSignOut();
   return (
     <Anchor component="button" type="button" size="sm" onClick={() => signOut.mutate()}>
-      Sign in as another user
+      {t.signIn.signInAsAnotherUser}
     </Anchor>
   );
 }

@@ -1,6 +1,7 @@
 import { SegmentedControl, Anchor, TextInput, Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { useState, type ReactNode, type SubmitEvent } from 'react';
 import { useSignIn, useDirectorySignIn } from '../api/session.ts';
+import { t } from '../texts/texts.ts';
 
 type Way = 'directory' | 'keys';
 
@@ -10,13 +11,13 @@ export function NameForms() {
   return (
     <>
       <SegmentedControl
-        aria-label="Sign in by"
+        aria-label={t.signIn.signInBy}
         fullWidth
         value={way}
         onChange={(chosen) => setWay(chosen === 'keys' ? 'keys' : 'directory')}
         data={[
-          { value: 'directory', label: 'Directory' },
-          { value: 'keys', label: 'Keys' },
+          { value: 'directory', label: t.signIn.directory },
+          { value: 'keys', label: t.signIn.keys },
         ]}
       />
       {way === 'directory' ? <DirectoryForm /> : <KeysForm />}
@@ -29,19 +30,19 @@ export function KeysForm() {
   const [sessionToken, setSessionToken] = useState<string>();
   return (
     <SignInForm
-      nameLabel="Access key"
-      secretLabel="Secret key"
+      nameLabel={t.common.accessKey}
+      secretLabel={t.common.secretKey}
       pending={signIn.isPending}
       error={signIn.error}
       onSubmit={(accessKey, secretKey) => signIn.mutate({ accessKey, secretKey, sessionToken })}
     >
       {sessionToken === undefined ? (
         <Anchor component="button" type="button" size="xs" c="dimmed" ta="left" onClick={() => setSessionToken('')}>
-          My keys are temporary and have a session token
+          {t.signIn.myKeysAreTemporaryAndHaveA}
         </Anchor>
       ) : (
         <TextInput
-          label="Session token"
+          label={t.signIn.sessionToken}
           autoComplete="off"
           spellCheck={false}
           value={sessionToken}
@@ -56,8 +57,8 @@ function DirectoryForm() {
   const signIn = useDirectorySignIn();
   return (
     <SignInForm
-      nameLabel="Name"
-      secretLabel="Password"
+      nameLabel={t.common.name}
+      secretLabel={t.signIn.password}
       pending={signIn.isPending}
       error={signIn.error}
       onSubmit={(name, password) => signIn.mutate({ name, password })}
@@ -114,7 +115,7 @@ function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children
           </Alert>
         )}
         <Button type="submit" variant="default" loading={pending}>
-          Sign in
+          {t.signIn.signIn}
         </Button>
       </Stack>
     </form>

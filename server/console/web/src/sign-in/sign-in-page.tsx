@@ -8,9 +8,12 @@ import { useSession, useSignInOptions } from '../api/session.ts';
 import { ColorSchemeButton, Logo } from '../shell.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { KeysForm, NameForms } from './sign-in-forms.tsx';
+import { say } from '../texts/say.ts';
+import { LanguageSelect } from '../components/language-select.tsx';
+import { t } from '../texts/texts.ts';
 
 export function SignInPage() {
-  useDocumentTitle('Sign in · Coffer');
+  useDocumentTitle(t.signIn.signInCoffer);
   const session = useSession();
   const options = useSignInOptions();
   const [search] = useSearchParams();
@@ -24,13 +27,13 @@ export function SignInPage() {
         <Group gap="sm" mb="lg" justify="center">
           <Logo size={34} />
           <Title order={1} fz={24} lts="-0.02em">
-            Coffer
+            {t.shell.coffer}
           </Title>
         </Group>
         <Paper p="xl" radius="md" bg="var(--coffer-surface)">
           <Stack gap="md">
             {options.data?.notice !== undefined && (
-              <Alert color="red" icon={<IconAlertCircle size={18} />} title="You are not signed in" role="alert">
+              <Alert color="red" icon={<IconAlertCircle size={18} />} title={t.signIn.youAreNotSignedIn} role="alert">
                 <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
                   {options.data.notice}
                 </Text>
@@ -38,18 +41,19 @@ export function SignInPage() {
             )}
             {options.isPending && <Skeleton h={36} />}
             {options.isError && (
-              <Failure what="Ways to sign in cannot be loaded" error={options.error} retry={options.refetch} />
+              <Failure what={t.signIn.waysToSignInCannotBeLoaded} error={options.error} retry={options.refetch} />
             )}
             {providers.map((provider) => (
               <ProviderButton key={provider.id} provider={provider} to={to} />
             ))}
             {providers.length > 0 && (
-              <Divider label={directory ? 'or with a name and password' : 'or with an access key'} />
+              <Divider label={directory ? t.signIn.orWithANameAndPassword : t.signIn.orWithAnAccessKey} />
             )}
             {directory ? <NameForms /> : <KeysForm />}
           </Stack>
         </Paper>
         <Group justify="center" mt="md">
+          <LanguageSelect />
           <ColorSchemeButton />
         </Group>
       </Box>
@@ -70,7 +74,7 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
           {provider.displayName}
         </Button>
         <Text size="xs" c="dimmed" mt={6} style={{ overflowWrap: 'anywhere' }}>
-          Cannot be used now: {provider.reason}
+          {say(t.signIn.cannotBeUsedNow, { reason: provider.reason ?? '' })}
         </Text>
       </div>
     );

@@ -1,5 +1,6 @@
 import { Center, Text } from '@mantine/core';
 import { useEffect } from 'react';
+import { t } from '../texts/texts.ts';
 
 /** The end of a sign-in in a window of its own: it closes, and the window that opened it goes on. */
 export function SignedInPage() {
@@ -7,7 +8,7 @@ export function SignedInPage() {
   return (
     <Center h="100vh" p="md" component="main">
       <Text component="h1" size="lg">
-        You are signed in. Close this window.
+        {t.signIn.youAreSignedInCloseThisWindow}
       </Text>
     </Center>
   );

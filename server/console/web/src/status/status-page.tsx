@@ -12,15 +12,17 @@ import { HealthSection } from '../operations/health-section.tsx';
 import { LineChart } from '../operations/line-chart.tsx';
 import { perSecond, useMetrics } from '../operations/traffic-page.tsx';
 import { Link } from 'react-router';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function StatusPage() {
   const status = useStatus();
   const { may } = useRights();
   return (
-    <DetailPage title="Status">
+    <DetailPage title={t.common.status}>
       <HealthSection />
       {may('admin:Prometheus') && <LastHour />}
-      <Loaded name="The status" query={status}>
+      <Loaded what={t.operations.theStatusCannotBeShown} query={status}>
         {(found) => <Details status={found} />}
       </Loaded>
     </DetailPage>
@@ -39,22 +41,22 @@ function LastHour() {
   const valuesOf = (name: 'requests' | 'clientErrors' | 'serverErrors') => points.map(({ values }) => values?.[name]);
   return (
     <Section
-      title="The last hour"
+      title={t.operations.theLastHour}
       action={
         <Anchor component={Link} to="/traffic" size="sm">
-          Traffic
+          {t.operations.traffic}
         </Anchor>
       }
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <LineChart
           {...common}
-          title="Requests"
-          series={[{ name: 'S3 requests', color: 'first', values: valuesOf('requests') }]}
+          title={t.operations.requests}
+          series={[{ name: t.operations.s3Requests, color: 'first', values: valuesOf('requests') }]}
         />
         <LineChart
           {...common}
-          title="Errors"
+          title={t.operations.errors}
           series={[
             { name: 'refused', color: 'second', values: valuesOf('clientErrors') },
             { name: 'failed', color: 'bad', values: valuesOf('serverErrors') },
@@ -69,25 +71,25 @@ function Details({ status }: { readonly status: StatusAnswer }) {
   return (
     <>
       <Facts>
-        <Fact name="Version">{status.version}</Fact>
-        <Fact name="Licence">Apache-2.0</Fact>
-        <Fact name="Deployment">
+        <Fact name={t.operations.version}>{status.version}</Fact>
+        <Fact name={t.operations.licence}>Apache-2.0</Fact>
+        <Fact name={t.operations.deployment}>
           <CopyText text={status.deploymentId} />
         </Fact>
-        <Fact name="Region">{status.region}</Fact>
-        <Fact name="Data" mono>
+        <Fact name={t.common.region}>{status.region}</Fact>
+        <Fact name={t.operations.data} mono>
           {status.dataFolder}
         </Fact>
-        <Fact name="Buckets">{status.buckets}</Fact>
+        <Fact name={t.common.buckets}>{status.buckets}</Fact>
       </Facts>
       <Space space={status.space} />
-      <Section title={status.servers.length === 1 ? 'Server' : 'Servers'}>
+      <Section title={status.servers.length === 1 ? t.operations.server : t.operations.servers}>
         <Servers servers={status.servers} />
       </Section>
-      <Section title="Key service">
+      <Section title={t.operations.keyService}>
         <KeyService keyService={status.keyService} />
       </Section>
-      <Section title="Identity providers">
+      <Section title={t.common.identityProviders}>
         <Providers status={status} />
       </Section>
     </>
@@ -98,11 +100,11 @@ function Space({ space }: { readonly space: StatusAnswer['space'] }) {
   if (space === undefined) return null;
   const used = space.total === 0 ? 0 : (100 * (space.total - space.free)) / space.total;
   return (
-    <Section title="Space">
+    <Section title={t.operations.space}>
       <Stack gap={6} maw={420}>
-        <Progress value={used} color={used > 90 ? 'red' : 'patina'} aria-label="Space that is used" />
+        <Progress value={used} color={used > 90 ? 'red' : 'patina'} aria-label={t.operations.spaceThatIsUsed} />
         <Text size="sm">
-          {formatBytes(space.free)} free of {formatBytes(space.total)}
+          {say(t.operations.freeOf, { free: formatBytes(space.free), total: formatBytes(space.total) })}
         </Text>
       </Stack>
     </Section>
@@ -114,37 +116,37 @@ type Server = StatusAnswer['servers'][number];
 function Servers({ servers }: { readonly servers: readonly Server[] }) {
   const columns: readonly Column<Server>[] = [
     {
-      head: 'Address',
+      head: t.common.address,
       cell: ({ endpoint, here }) => (
         <Group gap={8}>
           <span className="mono">{endpoint}</span>
-          {here && servers.length > 1 && <Badge color="gray">this one</Badge>}
+          {here && servers.length > 1 && <Badge color="gray">{t.operations.thisOne}</Badge>}
         </Group>
       ),
     },
-    { head: 'Version', width: 140, cell: ({ version }) => version },
-    { head: 'Running since', width: 220, cell: ({ startedAt }) => formatTime(startedAt) },
+    { head: t.operations.version, width: 140, cell: ({ version }) => version },
+    { head: t.operations.runningSince, width: 220, cell: ({ startedAt }) => formatTime(startedAt) },
   ];
   return <RowTable rows={servers} rowKey={({ endpoint, startedAt }) => `${endpoint} ${startedAt}`} columns={columns} />;
 }
 
 function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyService'] }) {
-  if (keyService.kind === 'none') return <Text size="sm">None is configured: encryption is off.</Text>;
+  if (keyService.kind === 'none') return <Text size="sm">{t.operations.noneIsConfiguredEncryptionIsOff}</Text>;
   return (
     <Stack gap="sm">
       {keyService.kind === 'offline' && (
         <Alert color="red" icon={<IconAlertTriangle size={18} />}>
-          It does not answer, or does not have the default key. Encrypted objects cannot be read or written now.
+          {t.operations.itDoesNotAnswerOrDoesNot}
         </Alert>
       )}
       <Facts>
-        <Fact name="State">
+        <Fact name={t.common.state}>
           <Badge color={keyService.kind === 'online' ? 'patina' : 'red'}>{keyService.kind}</Badge>
         </Fact>
-        <Fact name="Default key" mono>
+        <Fact name={t.operations.defaultKey} mono>
           {keyService.defaultKey}
         </Fact>
-        <Fact name="Address" mono>
+        <Fact name={t.common.address} mono>
           {keyService.endpoints.join(', ')}
         </Fact>
       </Facts>
@@ -153,15 +155,19 @@ function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyServ
 }
 
 function Providers({ status: { providers, directory } }: { readonly status: StatusAnswer }) {
-  if (providers.length === 0 && !directory) return <Text size="sm">None: people sign in by access keys.</Text>;
+  if (providers.length === 0 && !directory) return <Text size="sm">{t.operations.nonePeopleSignInByAccessKeys}</Text>;
   return (
     <Facts>
       {providers.map(({ name, displayName, reason }) => (
         <Fact key={name} name={displayName}>
-          {reason === undefined ? <Badge>ready</Badge> : <Text size="sm">Cannot be used now: {reason}</Text>}
+          {reason === undefined ? (
+            <Badge>{t.operations.ready}</Badge>
+          ) : (
+            <Text size="sm">{say(t.operations.cannotBeUsedNow, { reason })}</Text>
+          )}
         </Fact>
       ))}
-      <Fact name="Directory">{directory ? 'LDAP is configured' : undefined}</Fact>
+      <Fact name={t.operations.directory}>{directory ? t.operations.ldapIsConfigured : undefined}</Fact>
     </Facts>
   );
 }

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { formatBytes, formatUntil } from './format.ts';
+import { loadFirstTexts } from '../texts/texts.ts';
+
+beforeAll(loadFirstTexts);
 
 describe('formatBytes', () => {
   it.each([

@@ -1,4 +1,15 @@
+import { locale } from '../texts/language.ts';
+import { t } from '../texts/texts.ts';
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0, useGrouping: false });
+const tenths = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  useGrouping: false,
+});
+const counts = new Intl.NumberFormat(locale);
 
 /** Formats a size with at most three digits, in binary units. */
 export function formatBytes(bytes: number): string {
@@ -8,12 +19,17 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  const text = unit === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1);
+  const text = unit === 0 || value >= 99.95 ? whole.format(value) : tenths.format(value);
   return `${text} ${units[unit] ?? ''}`;
 }
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+/** Formats a count with the separators of the language. */
+export function formatCount(count: number): string {
+  return counts.format(count);
+}
+
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
 
 export function formatTime(iso: string): string {
   return dateTime.format(new Date(iso));
@@ -23,18 +39,20 @@ export function formatExactTime(iso: string): string {
   return exact.format(new Date(iso));
 }
 
-const steps: readonly (readonly [name: string, ms: number])[] = [
+const steps = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
-];
+] as const;
+
+const relative = new Intl.RelativeTimeFormat(locale);
 
 /** Formats the time until a moment in its largest unit, for example `in 11 hours`; `now` if it is past. */
 export function formatUntil(iso: string, nowMs: number): string {
   const left = new Date(iso).getTime() - nowMs;
-  for (const [name, ms] of steps) {
+  for (const [unit, ms] of steps) {
     const count = Math.floor(left / ms);
-    if (count >= 1) return `in ${count} ${name}${count === 1 ? '' : 's'}`;
+    if (count >= 1) return relative.format(count, unit);
   }
-  return left > 0 ? 'in less than a minute' : 'now';
+  return left > 0 ? t.shell.inLessThanAMinute : t.shell.now;
 }

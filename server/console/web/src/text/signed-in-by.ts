@@ -1,12 +1,13 @@
 import type { SessionAnswer } from '../../../contract/answers.ts';
+import { t } from '../texts/texts.ts';
 
 /** Describes how the user signed in. */
 export function signedInBy({ signedInBy: by }: Pick<SessionAnswer, 'signedInBy'>): string {
   switch (by.kind) {
     case 'keys':
-      return 'access key';
+      return t.shell.accessKey;
     case 'directory':
-      return 'directory';
+      return t.shell.directory;
     case 'provider':
       return providerName(by.displayName);
     default:

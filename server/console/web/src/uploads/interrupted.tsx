@@ -8,6 +8,8 @@ import { isSameFile } from './part-plan.ts';
 import { abortUpload } from './send-file.ts';
 import { owner, uploads, useUploads } from './uploads.ts';
 import { uploadRecords, type UploadRecord } from './upload-records.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The uploads in parts that a reload of the page interrupted. A page may not open files again by itself: the user picks them. */
 export function useInterrupted(): readonly [readonly UploadRecord[], (record: UploadRecord) => void] {
@@ -31,8 +33,8 @@ export function Interrupted({ records, onGone }: InterruptedProps) {
     const file = await pickFile();
     if (file === undefined) return;
     if (!isSameFile(file, record)) {
-      const wanted = `It was ${record.name} of ${record.size.toLocaleString()} bytes, and unchanged since.`;
-      notifyFailure('This is another file', new Error(wanted));
+      const wanted = say(t.uploads.itWasOfBytesAndUnchangedSince, { name: record.name, size: record.size });
+      notifyFailure(t.uploads.thisIsAnotherFile, new Error(wanted));
       return;
     }
     const { bucket, key, replace, uploadId, partSize } = record;
@@ -48,7 +50,7 @@ export function Interrupted({ records, onGone }: InterruptedProps) {
   return (
     <Stack gap={8}>
       <Text size="sm" fw={550}>
-        Interrupted uploads
+        {t.uploads.interruptedUploads}
       </Text>
       {records.map((record) => (
         <Group key={record.uploadId} justify="space-between" wrap="nowrap" gap="xs">
@@ -57,9 +59,13 @@ export function Interrupted({ records, onGone }: InterruptedProps) {
           </Text>
           <Group gap={4} wrap="nowrap">
             <Button size="compact-xs" variant="light" onClick={() => void resume(record)}>
-              Pick the file to go on
+              {t.uploads.pickTheFileToGoOn}
             </Button>
-            <ActionIcon size="sm" aria-label={`Give up ${record.name}`} onClick={() => giveUp(record)}>
+            <ActionIcon
+              size="sm"
+              aria-label={say(t.uploads.giveUp, { name: record.name })}
+              onClick={() => giveUp(record)}
+            >
               <IconX size={14} />
             </ActionIcon>
           </Group>

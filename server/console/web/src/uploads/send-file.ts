@@ -4,6 +4,7 @@ import { xml, xmlDocument } from '../text/xml.ts';
 import { missingParts, multipartFrom, partSizeOf, type Part } from './part-plan.ts';
 import type { SendRequest } from './upload-queue.ts';
 import { uploadRecords } from './upload-records.ts';
+import { t } from '../texts/texts.ts';
 
 /** Parts of one file at the same time. Browsers open six connections to a host, and the pages need some of them. */
 const partsAtOnce = 3;
@@ -96,7 +97,7 @@ async function refuseTaken({ bucket, key, signal }: SendRequest): Promise<void> 
     if (error instanceof ApiError) return;
     throw error;
   }
-  throw new ApiError(412, 'PreconditionFailed', 'There is an object with this key already.');
+  throw new ApiError(412, 'PreconditionFailed', t.uploads.thereIsAnObjectWithThisKey);
 }
 
 /** Milliseconds before each further attempt to send a part. */

@@ -1,5 +1,6 @@
 import type { ApiError } from '../api/call.ts';
 import { renamedKey } from './part-plan.ts';
+import { t } from '../texts/texts.ts';
 
 export interface Upload {
   readonly id: number;
@@ -257,5 +258,5 @@ export function inOrder(uploads: readonly Upload[]): readonly Upload[] {
 function failureOf(error: unknown): Upload['state'] {
   const { code, message } = error as Partial<ApiError>;
   if (code === 'PreconditionFailed') return { kind: 'exists' };
-  return { kind: 'failed', message: message ?? 'The upload failed.' };
+  return { kind: 'failed', message: message ?? t.uploads.theUploadFailed };
 }

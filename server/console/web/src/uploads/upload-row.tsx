@@ -4,6 +4,8 @@ import { NameText } from '../components/name-text.tsx';
 import { formatBytes } from '../text/format.ts';
 import { isUnderWay, type Upload } from './upload-queue.ts';
 import { uploads } from './uploads.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function UploadRow({ upload }: { readonly upload: Upload }) {
   const { id, key, size, sent, state } = upload;
@@ -18,43 +20,49 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
         </Tooltip>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-            {state.kind === 'sending' ? `${formatBytes(sent)} of ${formatBytes(size)}` : label(upload)}
+            {state.kind === 'sending'
+              ? say(t.uploads.ofSentSize, { sent: formatBytes(sent), size: formatBytes(size) })
+              : label(upload)}
           </Text>
           {state.kind === 'done' && <IconCheck size={16} color="var(--mantine-color-patina-filled)" aria-hidden />}
           {isUnderWay(upload) && (
-            <ActionIcon size="sm" aria-label={`Pause ${key}`} onClick={() => uploads.pause(id)}>
+            <ActionIcon size="sm" aria-label={say(t.uploads.pause, { key })} onClick={() => uploads.pause(id)}>
               <IconPlayerPause size={14} />
             </ActionIcon>
           )}
           {state.kind === 'paused' && (
-            <ActionIcon size="sm" aria-label={`Resume ${key}`} onClick={() => uploads.resume(id)}>
+            <ActionIcon size="sm" aria-label={say(t.uploads.resume, { key })} onClick={() => uploads.resume(id)}>
               <IconPlayerPlay size={14} />
             </ActionIcon>
           )}
           {(isUnderWay(upload) || state.kind === 'paused') && (
-            <ActionIcon size="sm" aria-label={`Cancel ${key}`} onClick={() => uploads.cancel(id)}>
+            <ActionIcon size="sm" aria-label={say(t.uploads.cancel, { key })} onClick={() => uploads.cancel(id)}>
               <IconX size={14} />
             </ActionIcon>
           )}
           {(state.kind === 'failed' || state.kind === 'cancelled') && (
-            <ActionIcon size="sm" aria-label={`Retry ${key}`} onClick={() => uploads.retry(id, {})}>
+            <ActionIcon size="sm" aria-label={say(t.uploads.retry, { key })} onClick={() => uploads.retry(id, {})}>
               <IconRefresh size={14} />
             </ActionIcon>
           )}
           {state.kind === 'exists' && (
             <>
               <Button size="compact-xs" variant="light" onClick={() => uploads.retry(id, { replace: true })}>
-                Replace
+                {t.uploads.replace}
               </Button>
               <Button size="compact-xs" variant="default" onClick={() => uploads.rename(id)}>
-                Rename
+                {t.uploads.rename}
               </Button>
             </>
           )}
         </Group>
       </Group>
       {(state.kind === 'sending' || state.kind === 'paused') && (
-        <Progress size={3} value={size === 0 ? 100 : (100 * sent) / size} aria-label={`Progress of ${key}`} />
+        <Progress
+          size={3}
+          value={size === 0 ? 100 : (100 * sent) / size}
+          aria-label={say(t.uploads.progressOfKey, { key })}
+        />
       )}
       {state.kind === 'failed' && (
         <Text size="xs" c="red">
@@ -68,21 +76,21 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
 function label({ state, size, sent }: Upload): string {
   switch (state.kind) {
     case 'waiting':
-      return 'waiting';
+      return t.uploads.waiting;
     case 'sending':
       return '';
     case 'paused':
-      return `paused at ${formatBytes(sent)}`;
+      return say(t.uploads.pausedAt, { sent: formatBytes(sent) });
     case 'done':
       return formatBytes(size);
     case 'cancelled':
-      return 'cancelled';
+      return t.uploads.cancelled;
     case 'skipped':
-      return 'skipped';
+      return t.uploads.skipped;
     case 'exists':
-      return 'already there';
+      return t.uploads.alreadyThere;
     case 'failed':
-      return 'failed';
+      return t.uploads.failedWord;
     default:
       return state satisfies never;
   }

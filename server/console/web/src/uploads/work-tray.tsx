@@ -7,6 +7,8 @@ import { Interrupted, useInterrupted } from './interrupted.tsx';
 import { inOrder, isUnderWay, type Upload } from './upload-queue.ts';
 import { UploadRow } from './upload-row.tsx';
 import { uploads, useUploads } from './uploads.ts';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** Rows of the list. Those after it wait, or are done. */
 const rowsShown = 60;
@@ -24,32 +26,35 @@ export function WorkTray() {
   const paused = list.some(({ state }) => state.kind === 'paused');
   const shown = inOrder(list).slice(0, rowsShown);
   return (
-    <Paper className="tray" shadow="md" role="region" aria-label="Uploads">
+    <Paper className="tray" shadow="md" role="region" aria-label={t.uploads.uploads}>
       <Group justify="space-between" px="sm" py={8} wrap="nowrap">
         <Text size="sm" fw={600} role="status">
           {titleOf(list, left, working.length)}
         </Text>
         <Group gap={4} wrap="nowrap">
           {left > 0 && (
-            <Tooltip label="Pause all">
-              <ActionIcon aria-label="Pause all uploads" onClick={() => uploads.pauseAll()}>
+            <Tooltip label={t.uploads.pauseAll}>
+              <ActionIcon aria-label={t.uploads.pauseAllUploads} onClick={() => uploads.pauseAll()}>
                 <IconPlayerPause size={16} />
               </ActionIcon>
             </Tooltip>
           )}
           {left === 0 && paused && (
-            <Tooltip label="Go on">
-              <ActionIcon aria-label="Resume all uploads" onClick={() => uploads.resumeAll()}>
+            <Tooltip label={t.common.goOn}>
+              <ActionIcon aria-label={t.uploads.resumeAllUploads} onClick={() => uploads.resumeAll()}>
                 <IconPlayerPlay size={16} />
               </ActionIcon>
             </Tooltip>
           )}
-          <ActionIcon aria-label={open ? 'Fold uploads' : 'Unfold uploads'} onClick={() => setOpen(!open)}>
+          <ActionIcon
+            aria-label={open ? t.uploads.foldUploads : t.uploads.unfoldUploads}
+            onClick={() => setOpen(!open)}
+          >
             {open ? <IconChevronDown size={16} /> : <IconChevronUp size={16} />}
           </ActionIcon>
           {!busy && !paused && interrupted.length === 0 && (
             <ActionIcon
-              aria-label="Close uploads"
+              aria-label={t.uploads.closeUploads}
               onClick={() => {
                 uploads.clear();
                 for (const { id } of working) end.mutate(id);
@@ -61,7 +66,7 @@ export function WorkTray() {
         </Group>
       </Group>
       <Collapse expanded={open}>
-        <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, 'aria-label': 'List of uploads' }}>
+        <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, 'aria-label': t.uploads.listOfUploads }}>
           <Stack gap={10} px="sm" pb="sm">
             {interrupted.length > 0 && <Interrupted records={interrupted} onGone={gone} />}
             {working.map((job) => (
@@ -73,7 +78,7 @@ export function WorkTray() {
             ))}
             {list.length > shown.length && (
               <Text size="xs" c="dimmed">
-                … and {list.length - shown.length} more
+                {say(t.uploads.andMore, { list: list.length - shown.length })}
               </Text>
             )}
           </Stack>
@@ -89,24 +94,26 @@ function Decisions({ list }: { readonly list: readonly Upload[] }) {
   if (count < 2) return null;
   const button = { size: 'compact-xs', variant: 'light' } as const;
   return (
-    <Group gap={6} role="group" aria-label="Files whose names are taken">
-      <Text size="xs">{count} are there already:</Text>
+    <Group gap={6} role="group" aria-label={t.uploads.filesWhoseNamesAreTaken}>
+      <Text size="xs">{say(t.uploads.areThereAlready, { count })}</Text>
       <Button {...button} onClick={() => uploads.decideAll('replace')}>
-        Replace all
+        {t.uploads.replaceAll}
       </Button>
       <Button {...button} onClick={() => uploads.decideAll('skip')}>
-        Skip all
+        {t.uploads.skipAll}
       </Button>
       <Button {...button} onClick={() => uploads.decideAll('rename')}>
-        Rename all
+        {t.uploads.renameAll}
       </Button>
     </Group>
   );
 }
 
 function titleOf(list: readonly Upload[], left: number, jobCount: number): string {
-  if (left > 0) return `Uploading ${left} of ${list.length}`;
-  if (list.length === 0) return jobCount === 0 ? 'Uploads' : 'Copies and moves';
+  if (left > 0) return say(t.uploads.uploadingOf, { left, list: list.length });
+  if (list.length === 0) return jobCount === 0 ? t.uploads.uploads : t.uploads.copiesAndMoves;
   const done = list.filter(({ state }) => state.kind === 'done').length;
-  return done === list.length ? `${done} uploaded` : `${done} uploaded, ${list.length - done} not`;
+  return done === list.length
+    ? say(t.uploads.uploaded, { done })
+    : say(t.uploads.uploadedNot, { done, list: list.length - done });
 }

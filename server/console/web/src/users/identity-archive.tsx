@@ -6,6 +6,8 @@ import { useApiMutation } from '../api/queries.ts';
 import { useRights } from '../api/session.ts';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The report of an import in the form of MinIO. */
 interface ImportReport {
@@ -27,7 +29,7 @@ export function IdentityArchiveMenu() {
       <Menu position="bottom-end">
         <Menu.Target>
           <Button variant="default" leftSection={<IconDots size={16} />} loading={exported.isPending}>
-            All identities
+            {t.users.allIdentities}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -36,17 +38,17 @@ export function IdentityArchiveMenu() {
               leftSection={<IconDownload size={15} />}
               onClick={() =>
                 exported.mutate(undefined, {
-                  onSuccess: () => notifyDone('The archive is downloaded. It has secret keys: keep it safe.'),
-                  onError: (error) => notifyFailure('The identities cannot be exported', error),
+                  onSuccess: () => notifyDone(t.users.theArchiveIsDownloadedItHasSecret),
+                  onError: (error) => notifyFailure(t.users.theIdentitiesCannotBeExported, error),
                 })
               }
             >
-              Export as an archive
+              {t.users.exportAsAnArchive}
             </Menu.Item>
           )}
           {may('admin:ImportIAM') && (
             <Menu.Item leftSection={<IconUpload size={15} />} onClick={() => setImporting(true)}>
-              Import an archive…
+              {t.users.importAnArchive}
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -79,8 +81,8 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
 
   return (
     <FormDialog
-      title="Import identities"
-      submit={imported.isSuccess ? 'Close' : 'Import'}
+      title={t.users.importIdentities}
+      submit={imported.isSuccess ? t.common.close : t.users.import}
       pending={imported.isPending}
       error={imported.error}
       onSubmit={submit}
@@ -90,13 +92,10 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         <Report report={imported.data} />
       ) : (
         <>
-          <Text size="sm">
-            Users, groups, policies, access keys and their attachments of an archive of this store or of MinIO. What has
-            the same name is replaced.
-          </Text>
+          <Text size="sm">{t.users.usersGroupsPoliciesAccessKeysAndTheir}</Text>
           <FileInput
-            label="Archive"
-            placeholder="A zip file"
+            label={t.users.archive}
+            placeholder={t.users.aZipFile}
             accept=".zip,application/zip"
             required
             withAsterisk={false}
@@ -110,22 +109,24 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  policies: 'policies',
-  users: 'users',
-  groups: 'groups',
-  serviceAccounts: 'access keys',
-  userPolicies: 'attachments to users',
-  groupPolicies: 'attachments to groups',
-  stsPolicies: 'attachments to external users',
+  policies: t.users.policiesWord,
+  users: t.users.users,
+  groups: t.users.groups,
+  serviceAccounts: t.users.accessKeys,
+  userPolicies: t.users.attachmentsToUsers,
+  groupPolicies: t.users.attachmentsToGroups,
+  stsPolicies: t.users.attachmentsToExternalUsers,
 };
 
 function Report({ report: { added, reasons } }: { readonly report: ImportReport }) {
   const parts = Object.entries(added).map(([kind, names]) => `${names.length} ${kinds[kind] ?? kind}`);
   return (
     <Stack gap="sm" role="status">
-      <Text size="sm">{parts.length === 0 ? 'Nothing was imported.' : `Imported: ${parts.join(', ')}.`}</Text>
+      <Text size="sm">
+        {parts.length === 0 ? t.users.nothingWasImported : say(t.users.imported, { parts: parts.join(', ') })}
+      </Text>
       {reasons.length > 0 && (
-        <Alert color="yellow" title={`${reasons.length} not imported`}>
+        <Alert color="yellow" title={say(t.users.notImported, { reasons: reasons.length })}>
           <Group gap={4}>
             {reasons.slice(0, 20).map((reason) => (
               <Text size="sm" key={reason} style={{ overflowWrap: 'anywhere' }}>

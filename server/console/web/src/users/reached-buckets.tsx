@@ -8,6 +8,7 @@ import { LoadingRows, MoreRows } from '../components/list-page.tsx';
 import { reachColumns, reachSentence } from '../components/reach-cells.tsx';
 import { RowName, RowTable } from '../components/row-table.tsx';
 import { settingsUrl } from '../components/urls.ts';
+import { t } from '../texts/texts.ts';
 
 type Row = ReachedBuckets['buckets'][number];
 
@@ -16,24 +17,21 @@ export function ReachedBucketsSection({ name }: { readonly name: string }) {
   const reached = useReachedBuckets(name);
   const rows = reached.data ?? [];
   return (
-    <Section
-      title="Rights in buckets"
-      words="What the policies of the user, of the groups and of the buckets allow together."
-    >
+    <Section title={t.users.rightsInBuckets} words={t.users.whatThePoliciesOfTheUserOf}>
       {reached.isPending && <LoadingRows />}
       {reached.isLoadingError && (
-        <Failure what="The rights cannot be shown" error={reached.error} retry={reached.refetch} />
+        <Failure what={t.users.theRightsCannotBeShown} error={reached.error} retry={reached.refetch} />
       )}
       {reached.isSuccess && rows.length === 0 && (
         <Text size="sm" c="dimmed">
-          {reached.hasNextPage ? 'None in the first buckets.' : 'None in any bucket.'}
+          {reached.hasNextPage ? t.users.noneInTheFirstBuckets : t.users.noneInAnyBucket}
         </Text>
       )}
       {rows.length > 0 && (
         <RowTable
           rows={rows}
           rowKey={({ bucket }) => bucket}
-          columns={[{ head: 'Bucket', cell: (row) => <BucketCell row={row} /> }, ...reachColumns<Row>()]}
+          columns={[{ head: t.common.bucket, cell: (row) => <BucketCell row={row} /> }, ...reachColumns<Row>()]}
         />
       )}
       <MoreRows list={reached} shown={Math.max(1, rows.length)} />

@@ -5,6 +5,8 @@ import { useReplaceSecret } from '../api/users.ts';
 import { CredentialsDialog } from '../components/credentials-dialog.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 interface ReplaceSecretDialogProps {
   readonly name: string;
@@ -21,7 +23,7 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
     replace.mutate(secretKey, {
       onSuccess: (answer) => {
         if (answer.secretKey !== undefined) return;
-        notifyDone(`${name} has a new secret key.`);
+        notifyDone(say(t.users.hasANewSecretKey, { name }));
         onClose();
       },
     });
@@ -30,7 +32,7 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
   if (made !== undefined) {
     return (
       <CredentialsDialog
-        title={`New secret key of ${name}`}
+        title={say(t.users.newSecretKeyOf, { name })}
         credentials={{ accessKey: name, secretKey: made }}
         s3Url={s3Url}
         onClose={onClose}
@@ -39,8 +41,8 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
   }
   return (
     <FormDialog
-      title={`New secret key for ${name}`}
-      submit="Replace secret key"
+      title={say(t.users.newSecretKeyFor, { name })}
+      submit={t.users.replaceSecretKey}
       danger
       pending={replace.isPending}
       error={replace.error}
@@ -48,7 +50,7 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
       onSubmit={submit}
       onClose={onClose}
     >
-      <Text size="sm">The old secret key is refused from then on, and sessions that were begun with it end.</Text>
+      <Text size="sm">{t.users.theOldSecretKeyIsRefusedFrom}</Text>
       <SecretKeyChoice value={secretKey} onChange={setSecretKey} error={fieldError(replace.error, 'secretKey')} />
     </FormDialog>
   );
@@ -68,15 +70,15 @@ export function SecretKeyChoice({ value, onChange, error }: SecretKeyChoiceProps
   return (
     <>
       <Switch
-        label="Choose the secret key myself"
-        description="Otherwise the server makes one and shows it once."
+        label={t.users.chooseTheSecretKeyMyself}
+        description={t.users.otherwiseTheServerMakesOneAndShows}
         checked={value !== undefined}
         onChange={(event) => onChange(event.currentTarget.checked ? typed : undefined)}
       />
       {value !== undefined && (
         <PasswordInput
-          label="Secret key"
-          description="8 to 128 characters."
+          label={t.common.secretKey}
+          description={t.users.n8To128Characters}
           required
           withAsterisk={false}
           autoComplete="new-password"

@@ -9,6 +9,8 @@ import { Empty } from '../components/feedback.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 /** The sessions of this console. */
 export function SessionsPage() {
@@ -24,28 +26,26 @@ export function SessionsPage() {
   const end = useApiMutation((id: string) => call('DELETE', '/sessions', { query: { id } }), ['sessions']);
   return (
     <ListPage
-      title="Sessions"
-      one="session"
+      title={t.users.sessions}
       list={list}
       search={search}
       empty={
-        <Empty icon={<IconDeviceLaptop size={30} stroke={1.4} />} title="No sessions">
-          People who are signed in to this console are listed here.
+        <Empty icon={<IconDeviceLaptop size={30} stroke={1.4} />} title={t.users.noSessions}>
+          {t.users.peopleWhoAreSignedInToThis}
         </Empty>
       }
       dialogs={
         chosen !== undefined && (
           <RemoveDialog
-            title="End this session?"
-            submit="End the session"
+            title={t.users.endThisSession}
+            submit={t.users.endTheSession}
             remove={end}
             what={chosen.id}
-            done={`The session of ${chosen.name} has ended.`}
+            done={say(t.users.theSessionOfHasEnded, { name: chosen.name })}
             onDone={() => setChosen(undefined)}
             onClose={() => setChosen(undefined)}
           >
-            {chosen.name} has to sign in again. {chosen.own ? 'This is your own session. ' : ''}Access keys stay as they
-            are.
+            {say(chosen.own ? t.users.youHaveToSignInAgain : t.users.hasToSignInAgainAccessKeys, { name: chosen.name })}
           </RemoveDialog>
         )
       }
@@ -64,19 +64,19 @@ export function SessionsPage() {
 function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly Column<SessionRow>[] {
   return [
     {
-      head: 'Person',
+      head: t.common.person,
       cell: ({ name, own }) => (
         <Group gap={8}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {name}
           </Text>
-          {own && <Badge color="gray">this one</Badge>}
+          {own && <Badge color="gray">{t.users.thisOne}</Badge>}
         </Group>
       ),
     },
-    { head: 'Signed in by', width: 160, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
-    { head: 'Since', width: 180, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
-    { head: 'Ends', width: 180, cell: ({ expires }) => <TimeText at={expires} /> },
+    { head: t.users.signedInBy, width: 160, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
+    { head: t.users.since, width: 180, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
+    { head: t.users.ends, width: 180, cell: ({ expires }) => <TimeText at={expires} /> },
     ...(end === undefined
       ? []
       : [
@@ -88,10 +88,10 @@ function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly C
               <Button
                 variant="default"
                 size="compact-sm"
-                aria-label={`End the session of ${session.name}`}
+                aria-label={say(t.users.endTheSessionOf, { name: session.name })}
                 onClick={() => end(session)}
               >
-                End…
+                {t.users.end}
               </Button>
             ),
           },

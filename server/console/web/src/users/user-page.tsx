@@ -17,6 +17,8 @@ import { ReplaceSecretDialog } from './secret-key.tsx';
 import { GroupPicker } from '../components/name-picker.tsx';
 import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 type Dialog = 'policies' | 'groups' | 'secret' | 'delete';
 
@@ -25,7 +27,7 @@ export function UserPage() {
   const name = search.get('name') ?? '';
   const user = useUser(name);
   return (
-    <Loaded name={name} query={user}>
+    <Loaded what={say(t.common.cannotBeShown, { name })} query={user}>
       {(found) => <Details key={name} user={found} />}
     </Loaded>
   );
@@ -38,23 +40,23 @@ function Details({ user }: { readonly user: UserAnswer }) {
   const close = () => setDialog(undefined);
   return (
     <DetailPage
-      parent={{ name: 'Users', to: '/users' }}
+      parent={{ name: t.users.usersTitle, to: '/users' }}
       title={user.name}
       badge={<StatusBadge status={user.status} />}
       actions={<Actions user={user} open={setDialog} />}
     >
       <Facts>
-        <Fact name="Attached policies">
+        <Fact name={t.users.attachedPolicies}>
           <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
         </Fact>
-        <Fact name="Groups">
+        <Fact name={t.common.groups}>
           <Names names={user.groups} to={may('admin:GetGroup') ? groupUrl : undefined} />
         </Fact>
-        <Fact name="Changed">{formatTime(user.updatedAt)}</Fact>
+        <Fact name={t.users.changed}>{formatTime(user.updatedAt)}</Fact>
       </Facts>
-      <Section title="Policies in force" words="The attached policies, and those of the user’s enabled groups.">
+      <Section title={t.users.policiesInForce} words={t.users.theAttachedPoliciesAndThoseOfThe}>
         {user.inForce.length === 0 ? (
-          <Text size="sm">None, so nothing is allowed.</Text>
+          <Text size="sm">{t.users.noneSoNothingIsAllowed}</Text>
         ) : (
           <Stack gap="md">
             {user.inForce.map((policy) => (
@@ -66,13 +68,13 @@ function Details({ user }: { readonly user: UserAnswer }) {
       {may('admin:ExplainPolicy') && user.status === 'enabled' && <ReachedBucketsSection name={user.name} />}
       {user.accessKeys !== undefined && (
         <Section
-          title="Access keys"
-          words="For the user’s programs. They may do what the user may, unless a policy of the key restricts it."
+          title={t.common.accessKeys}
+          words={t.users.forTheUserProgramsTheyMayDo}
           action={may('admin:CreateServiceAccount') && <CreateAccessKeyButton owner={user.name} />}
         >
           {user.accessKeys.length === 0 ? (
             <Text size="sm" c="dimmed">
-              None.
+              {t.users.none}
             </Text>
           ) : (
             <AccessKeyTable keys={user.accessKeys} showOwner={false} />
@@ -96,24 +98,24 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
     <>
       {may('admin:ExplainPolicy') && (
         <Button component={Link} to={explainUrl(user.name)} variant="default" leftSection={<IconScale size={16} />}>
-          Explain
+          {t.common.explain}
         </Button>
       )}
       {may('admin:AttachUserOrGroupPolicy') && (
         <Button variant="default" onClick={() => open('policies')}>
-          Policies…
+          {t.users.policies}
         </Button>
       )}
       {may('admin:AddUserToGroup') && (
         <Button variant="default" onClick={() => open('groups')}>
-          Groups…
+          {t.users.groupsDialog}
         </Button>
       )}
       <MoreMenu
         of={user}
         setStatus={setStatus}
         mayToggle={may('admin:EnableUser')}
-        deleteLabel="Delete user…"
+        deleteLabel={t.users.deleteUser}
         mayDelete={may('admin:DeleteUser')}
         onDelete={() => open('delete')}
       >
@@ -122,7 +124,7 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
           leftSection={<IconKey size={15} />}
           onClick={() => open('secret')}
         >
-          New secret key…
+          {t.users.newSecretKey}
         </Menu.Item>
       </MoreMenu>
     </>
@@ -130,8 +132,8 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
 }
 
 function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
-  const title = `Groups of ${user.name}`;
-  const saved = `The groups of ${user.name} are saved.`;
+  const title = say(t.users.groupsOf, { name: user.name });
+  const saved = say(t.users.theGroupsOfAreSaved, { name: user.name });
   return (
     <SetNamesDialog title={title} names={user.groups} set={useSetUserGroups(user.name)} saved={saved} onClose={onClose}>
       {(value, onChange) => <GroupPicker value={value} onChange={onChange} />}
@@ -141,7 +143,7 @@ function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly 
 
 function UserPoliciesDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
   const set = useSetUserPolicies(user.name);
-  const description = 'The policies of the user’s groups apply too.';
+  const description = t.users.thePoliciesOfTheUserGroupsApply;
   return <SetPoliciesDialog holder={user} set={set} description={description} onClose={onClose} />;
 }
 
@@ -154,15 +156,15 @@ interface DeleteUserDialogProps {
 function DeleteUserDialog({ name, onClose, onDeleted }: DeleteUserDialogProps) {
   return (
     <RemoveDialog
-      title={`Delete the user ${name}?`}
-      submit="Delete user"
+      title={say(t.users.deleteTheUser, { name })}
+      submit={t.users.deleteUserTitle}
       remove={useDeleteUser()}
       what={name}
-      done={`${name} is deleted.`}
+      done={say(t.users.isDeleted, { name })}
       onDone={onDeleted}
       onClose={onClose}
     >
-      Access keys and sessions of the user go with them. To keep them for later, disable the user instead.
+      {t.users.accessKeysAndSessionsOfTheUser}
     </RemoveDialog>
   );
 }

@@ -13,6 +13,8 @@ import { GroupPicker, PolicyPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { IdentityArchiveMenu } from './identity-archive.tsx';
 import { SecretKeyChoice } from './secret-key.tsx';
+import { say } from '../texts/say.ts';
+import { t } from '../texts/texts.ts';
 
 export function UsersPage() {
   const { may } = useRights();
@@ -23,13 +25,12 @@ export function UsersPage() {
   const s3Url = useSession().data?.s3Url;
   const create = may('admin:CreateUser') && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      Create user
+      {t.users.createUser}
     </Button>
   );
   return (
     <ListPage
-      title="Users"
-      one="user"
+      title={t.users.usersTitle}
       list={users}
       search={search}
       actions={
@@ -39,8 +40,8 @@ export function UsersPage() {
         </>
       }
       empty={
-        <Empty icon={<IconUsers size={34} stroke={1.3} />} title="No users yet">
-          People who sign in by an identity provider need no user here. Users are for people and programs without one.
+        <Empty icon={<IconUsers size={34} stroke={1.3} />} title={t.users.noUsersYet}>
+          {t.users.peopleWhoSignInByAnIdentity}
         </Empty>
       }
       dialogs={
@@ -56,7 +57,7 @@ export function UsersPage() {
           )}
           {made?.secretKey !== undefined && (
             <CredentialsDialog
-              title={`${made.name} is created`}
+              title={say(t.users.isCreatedName, { name: made.name })}
               credentials={{ accessKey: made.name, secretKey: made.secretKey }}
               s3Url={s3Url}
               onClose={() => setMade(undefined)}
@@ -74,19 +75,19 @@ function UserTable({ users }: { readonly users: readonly UserRow[] }) {
   const { may } = useRights();
   const columns: readonly Column<UserRow>[] = [
     {
-      head: 'Name',
+      head: t.common.name,
       cell: ({ name }) => <RowName name={name} icon={IconUser} to={may('admin:GetUser') ? userUrl(name) : undefined} />,
     },
     {
-      head: 'Policies',
+      head: t.common.policies,
       cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
     },
     {
-      head: 'Groups',
+      head: t.common.groups,
       wideOnly: true,
       cell: ({ groups }) => <Names names={groups} to={may('admin:GetGroup') ? groupUrl : undefined} />,
     },
-    { head: 'Status', width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: t.common.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
   return <RowTable rows={users} rowKey={({ name }) => name} columns={columns} />;
 }
@@ -109,7 +110,7 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
       { name: name.trim(), secretKey, policies, groups },
       {
         onSuccess: (user) => {
-          notifyDone(`${user.name} is created.`);
+          notifyDone(say(t.users.isCreated, { name: user.name }));
           onCreated(user);
         },
       },
@@ -118,8 +119,8 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
 
   return (
     <FormDialog
-      title="Create a user"
-      submit="Create user"
+      title={t.users.createAUser}
+      submit={t.users.createUser}
       pending={create.isPending}
       error={create.error}
       fields={['name', 'secretKey', 'policies']}
@@ -127,8 +128,8 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label="Name"
-        description="It is the access key too: 3 to 128 letters, digits and signs."
+        label={t.common.name}
+        description={t.users.itIsTheAccessKeyToo3}
         required
         withAsterisk={false}
         data-autofocus
@@ -146,7 +147,7 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
           value={policies}
           onChange={setPolicies}
           error={fieldError(create.error, 'policies')}
-          description="Without a policy, the user may do nothing."
+          description={t.users.withoutAPolicyTheUserMayDo}
         />
       )}
       {may('admin:AddUserToGroup') && <GroupPicker value={groups} onChange={setGroups} />}

@@ -5,6 +5,8 @@ import { useLifecyclePreview } from '../../api/reach.ts';
 import { FormError } from '../../components/form-dialog.tsx';
 import { formatBytes } from '../../text/format.ts';
 import { lifecycleDocument, type Rule } from './lifecycle-rules.ts';
+import { listed, say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 interface PreviewProps {
   readonly bucket: string;
@@ -29,7 +31,7 @@ export function LifecyclePreviewBox({ bucket, rule, problem }: PreviewProps) {
           loading={preview.isPending}
           onClick={() => document !== undefined && preview.mutate(document)}
         >
-          What would it touch?
+          {t.lifecycle.whatWouldItTouch}
         </Button>
       </Group>
       {isCurrent && <FormError error={preview.error} />}
@@ -48,16 +50,16 @@ function Result({
   readonly preview: LifecyclePreview;
 }) {
   const notes = [
-    ...(complete ? [] : [`The first ${read.toLocaleString()} versions were read: there are more.`]),
-    ...(ignoresTags ? ['Tags were not read: objects with other tags are counted too.'] : []),
+    ...(complete ? [] : [say(t.lifecycle.theFirstVersionsWereReadThereAre, { read })]),
+    ...(ignoresTags ? [t.lifecycle.tagsWereNotReadObjectsWithOther] : []),
   ];
   return (
     <Stack gap={4}>
-      <Text size="sm">With the next run: {countsSentence(due)}.</Text>
-      <Text size="sm">Later, if nothing changes: {countsSentence(later)}.</Text>
+      <Text size="sm">{say(t.lifecycle.withTheNextRun, { due: countsSentence(due) })}</Text>
+      <Text size="sm">{say(t.lifecycle.laterIfNothingChanges, { later: countsSentence(later) })}</Text>
       {examples.length > 0 && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          For example {examples.map(({ key }) => key).join(', ')}
+          {say(t.lifecycle.forExample, { examples: examples.map(({ key }) => key).join(', ') })}
         </Text>
       )}
       {notes.map((note) => (
@@ -72,17 +74,11 @@ function Result({
 /** Describes counts, for example `2 objects and 1 old version, 3.1 MiB`. */
 export function countsSentence({ objects, versions, markers, uploads, bytes }: PreviewCounts): string {
   const parts = [
-    counted(objects, 'object'),
-    counted(versions, 'old version'),
-    counted(markers, 'delete marker'),
-    counted(uploads, 'unfinished upload'),
-  ].filter((part) => part !== undefined);
-  if (parts.length === 0) return 'nothing';
-  const listed = parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1) ?? ''}`;
-  return bytes === 0 ? listed : `${listed}, ${formatBytes(bytes)}`;
-}
-
-function counted(count: number, what: string): string | undefined {
-  if (count === 0) return undefined;
-  return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+    objects > 0 && say(t.lifecycle.objects, { objects }),
+    versions > 0 && say(t.lifecycle.oldVersions, { versions }),
+    markers > 0 && say(t.lifecycle.deleteMarkers, { markers }),
+    uploads > 0 && say(t.lifecycle.unfinishedUploads, { uploads }),
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return t.lifecycle.nothing;
+  return bytes === 0 ? listed(parts, 'and') : `${listed(parts, 'and')}, ${formatBytes(bytes)}`;
 }

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseLifecycle } from '../../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { describeRule, emptyRule, lifecycleDocument, ruleProblem } from './lifecycle-rules.ts';
+import { loadPageTexts } from '../../texts/texts.ts';
+
+beforeAll(loadPageTexts);
 
 const whole = {
   ...emptyRule,

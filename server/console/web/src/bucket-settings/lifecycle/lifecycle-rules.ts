@@ -1,4 +1,6 @@
 import { xml, xmlDocument } from '../../text/xml.ts';
+import { say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A rule as the editor has it. */
 export interface SimpleRule {
@@ -35,31 +37,51 @@ export const emptyRule: SimpleRule = { kind: 'simple', id: '', enabled: true, pr
 /** Describes a rule in sentences. */
 export function describeRule(rule: Rule): readonly string[] {
   if (rule.kind === 'other') {
-    return ['It has filters or actions that this page cannot edit. It is kept as it is; change it with an S3 client.'];
+    return [t.lifecycle.itHasFiltersOrActionsThatThis];
   }
   const { prefix, expireDays, noncurrentDays, keepVersions, abortDays, removeLoneMarkers } = rule;
   const { moveDays, moveTier, oldMoveDays, oldMoveTier } = rule;
-  const what = prefix === '' ? 'Objects' : `Objects whose keys begin with “${prefix}”`;
+  const all = prefix === '';
   const sentences = [];
   if (moveDays !== undefined && moveTier !== undefined) {
-    const when = moveDays === 0 ? 'as soon as they are stored' : `${days(moveDays)} after they were stored`;
-    sentences.push(`${what} move to the tier ${moveTier} ${when}.`);
+    if (moveDays === 0) {
+      sentences.push(
+        all
+          ? say(t.lifecycle.objectsMoveToTheTierAsSoon, { moveTier })
+          : say(t.lifecycle.objectsWhoseKeysBeginWithMoveTo, { prefix, moveTier }),
+      );
+    } else {
+      sentences.push(
+        all
+          ? say(t.lifecycle.objectsMoveToTheTierDaysAfter, { moveTier, moveDays })
+          : say(t.lifecycle.objectsWhoseKeysBeginWithMoveToPrefixMoveTierMoveDays, { prefix, moveTier, moveDays }),
+      );
+    }
   }
   if (oldMoveDays !== undefined && oldMoveTier !== undefined) {
-    sentences.push(`Old versions move to the tier ${oldMoveTier} ${days(oldMoveDays)} after they were replaced.`);
+    sentences.push(say(t.lifecycle.oldVersionsMoveToTheTierDays, { oldMoveTier, oldMoveDays }));
   }
-  if (expireDays !== undefined) sentences.push(`${what} are deleted ${days(expireDays)} after they were stored.`);
+  if (expireDays !== undefined) {
+    sentences.push(
+      all
+        ? say(t.lifecycle.objectsAreDeletedDaysAfterTheyWere, { expireDays })
+        : say(t.lifecycle.objectsWhoseKeysBeginWithAreDeleted, { prefix, expireDays }),
+    );
+  }
   if (noncurrentDays !== undefined) {
-    const kept = keepVersions === undefined ? '' : `, except the newest ${keepVersions} of each key`;
-    sentences.push(`Old versions are removed ${days(noncurrentDays)} after they were replaced${kept}.`);
+    sentences.push(
+      keepVersions === undefined
+        ? say(t.lifecycle.oldVersionsAreRemovedDaysAfterThey, { noncurrentDays })
+        : say(t.lifecycle.oldVersionsAreRemovedDaysAfterTheyNoncurrentDaysKeepVersions, {
+            noncurrentDays,
+            keepVersions,
+          }),
+    );
   }
-  if (removeLoneMarkers) sentences.push('Delete markers without any version before them are removed.');
-  if (abortDays !== undefined) sentences.push(`Unfinished uploads are removed ${days(abortDays)} after their start.`);
-  return sentences.length === 0 ? ['It does nothing.'] : sentences;
-}
-
-function days(count: number): string {
-  return count === 1 ? '1 day' : `${count} days`;
+  if (removeLoneMarkers) sentences.push(t.lifecycle.deleteMarkersWithoutAnyVersionBeforeThem);
+  if (abortDays !== undefined)
+    sentences.push(say(t.lifecycle.unfinishedUploadsAreRemovedDaysAfterTheir, { abortDays }));
+  return sentences.length === 0 ? [t.lifecycle.itDoesNothing] : sentences;
 }
 
 /** Returns the error of a rule; undefined if it can be saved. */
@@ -67,16 +89,16 @@ export function ruleProblem(rule: SimpleRule): string | undefined {
   const { expireDays, noncurrentDays, keepVersions, abortDays, removeLoneMarkers } = rule;
   const counts = [expireDays, noncurrentDays, keepVersions, abortDays].filter((count) => count !== undefined);
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
-    return 'Days and counts are whole numbers from 1 on.';
+    return t.lifecycle.daysAndCountsAreWholeNumbersFrom;
   const wrongMove = moveProblem(rule);
   if (wrongMove !== undefined) return wrongMove;
   if (expireDays !== undefined && removeLoneMarkers) {
-    return 'A rule cannot both expire objects and remove delete markers: make two rules.';
+    return t.lifecycle.aRuleCannotBothExpireObjectsAnd;
   }
-  if (keepVersions !== undefined && noncurrentDays === undefined) return 'Say after how many days old versions go.';
-  if (keepVersions !== undefined && keepVersions > 100) return 'At most 100 old versions can be kept.';
+  if (keepVersions !== undefined && noncurrentDays === undefined) return t.lifecycle.sayAfterHowManyDaysOldVersions;
+  if (keepVersions !== undefined && keepVersions > 100) return t.lifecycle.atMost100OldVersionsCanBe;
   const movesNothing = rule.moveDays === undefined && rule.oldMoveDays === undefined;
-  if (counts.length === 0 && !removeLoneMarkers && movesNothing) return 'Choose at least one thing that the rule does.';
+  if (counts.length === 0 && !removeLoneMarkers && movesNothing) return t.lifecycle.chooseAtLeastOneThingThatThe;
   return undefined;
 }
 
@@ -86,10 +108,10 @@ function moveProblem({ moveDays, moveTier, oldMoveDays, oldMoveTier, expireDays,
     [oldMoveDays, oldMoveTier, noncurrentDays],
   ] as const;
   for (const [after, tier, removal] of moves) {
-    if ((after === undefined) !== (tier === undefined)) return 'A move has both days and a tier.';
+    if ((after === undefined) !== (tier === undefined)) return t.lifecycle.aMoveHasBothDaysAndA;
     if (after === undefined) continue;
-    if (!Number.isInteger(after) || after < 0) return 'Days until a move are whole numbers from 0 on.';
-    if (removal !== undefined && removal <= after) return 'What moves to a tier is deleted later than it moves.';
+    if (!Number.isInteger(after) || after < 0) return t.lifecycle.daysUntilAMoveAreWholeNumbers;
+    if (removal !== undefined && removal <= after) return t.lifecycle.whatMovesToATierIsDeleted;
   }
   return undefined;
 }

@@ -7,6 +7,8 @@ import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from
 import { RuleDialog, RulesSection } from '../rules-section.tsx';
 import type { EditorProps } from '../setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
+import { say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 interface LifecycleSectionProps {
   readonly bucket: string;
@@ -19,12 +21,12 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
   const set = useSetLifecycle(bucket);
   return (
     <RulesSection<readonly Rule[], Rule>
-      title="Lifecycle"
-      words="What the server removes, or moves to tiers, by itself, once a day."
-      name="The lifecycle"
-      add="Add a rule"
-      none="No rules: all objects stay until a user deletes them."
-      saved="The lifecycle is saved."
+      title={t.lifecycle.lifecycle}
+      words={t.lifecycle.whatTheServerRemovesOrMovesTo}
+      what={t.lifecycle.theLifecycleCannotBeShown}
+      add={t.lifecycle.addARule}
+      none={t.lifecycle.noRulesAllObjectsStayUntilA}
+      saved={t.lifecycle.theLifecycleIsSaved}
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
@@ -52,7 +54,6 @@ interface RuleRowProps {
 }
 
 function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
-  const name = rule.id === '' ? 'rule' : `rule ${rule.id}`;
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
       <Stack gap={2}>
@@ -62,7 +63,7 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
               {rule.id}
             </Text>
           )}
-          {!rule.enabled && <Badge color="gray">off</Badge>}
+          {!rule.enabled && <Badge color="gray">{t.lifecycle.off}</Badge>}
         </Group>
         {describeRule(rule).map((sentence) => (
           <Text size="sm" key={sentence}>
@@ -73,11 +74,11 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
       {mayEdit && (
         <Group gap={2} wrap="nowrap">
           {rule.kind === 'simple' && (
-            <ActionIcon size="sm" aria-label={`Edit the ${name}`} onClick={onEdit}>
+            <ActionIcon size="sm" aria-label={say(t.lifecycle.editTheRule, { id: rule.id }).trim()} onClick={onEdit}>
               <IconPencil size={15} />
             </ActionIcon>
           )}
-          <ActionIcon size="sm" aria-label={`Remove the ${name}`} onClick={onRemove}>
+          <ActionIcon size="sm" aria-label={say(t.lifecycle.removeTheRule, { id: rule.id }).trim()} onClick={onRemove}>
             <IconTrash size={15} />
           </ActionIcon>
         </Group>
@@ -98,10 +99,10 @@ interface LifecycleDialogProps extends EditorProps<SimpleRule> {
 }
 
 const numbers = [
-  ['expireDays', 'Delete objects after', 'days'],
-  ['noncurrentDays', 'Remove old versions after', 'days'],
-  ['keepVersions', 'but keep the newest', 'old versions'],
-  ['abortDays', 'Remove unfinished uploads after', 'days'],
+  ['expireDays', t.lifecycle.deleteObjectsAfter, 'days'],
+  ['noncurrentDays', t.lifecycle.removeOldVersionsAfter, 'days'],
+  ['keepVersions', t.lifecycle.butKeepTheNewest, t.lifecycle.oldVersionsWord],
+  ['abortDays', t.lifecycle.removeUnfinishedUploadsAfter, 'days'],
 ] as const;
 
 function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProps) {
@@ -110,23 +111,23 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
 
   return (
     <RuleDialog
-      title={isNew ? 'Add a lifecycle rule' : 'Edit the lifecycle rule'}
-      submit="Save rule"
+      title={isNew ? t.lifecycle.addALifecycleRule : t.lifecycle.editTheLifecycleRule}
+      submit={t.lifecycle.saveRule}
       edited={edited}
       problem={problem}
       {...editor}
     >
       <TextInput
-        label="Name"
-        description="The server gives a name where you leave it empty."
+        label={t.common.name}
+        description={t.lifecycle.theServerGivesANameWhereYou}
         maxLength={255}
         data-autofocus
         value={edited.id}
         onChange={(event) => setEdited({ ...edited, id: event.currentTarget.value })}
       />
       <TextInput
-        label="Keys that begin with"
-        description="Empty: all keys of the bucket."
+        label={t.common.keysThatBeginWith}
+        description={t.lifecycle.emptyAllKeysOfTheBucket}
         spellCheck={false}
         value={edited.prefix}
         onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
@@ -152,12 +153,12 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
       ))}
       <TierFields rule={edited} onChange={setEdited} />
       <Checkbox
-        label="Remove delete markers without any version before them"
+        label={t.lifecycle.removeDeleteMarkersWithoutAnyVersionBefore}
         checked={edited.removeLoneMarkers}
         onChange={(event) => setEdited({ ...edited, removeLoneMarkers: event.currentTarget.checked })}
       />
       <Switch
-        label="The rule is on"
+        label={t.lifecycle.theRuleIsOn}
         checked={edited.enabled}
         onChange={(event) => setEdited({ ...edited, enabled: event.currentTarget.checked })}
       />

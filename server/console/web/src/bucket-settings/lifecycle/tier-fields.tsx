@@ -2,6 +2,7 @@ import { Autocomplete, Group, Text, TextInput } from '@mantine/core';
 import { useRights } from '../../api/session.ts';
 import { useTiers } from '../../operations/tiers/tier-queries.ts';
 import type { SimpleRule } from './lifecycle-rules.ts';
+import { t } from '../../texts/texts.ts';
 
 interface TierFieldsProps {
   readonly rule: SimpleRule;
@@ -9,8 +10,8 @@ interface TierFieldsProps {
 }
 
 const moves = [
-  ['moveDays', 'moveTier', 'Move objects after', 'to the tier'],
-  ['oldMoveDays', 'oldMoveTier', 'Move old versions after', 'to the tier'],
+  ['moveDays', 'moveTier', t.lifecycle.moveObjectsAfter, t.lifecycle.toTheTier],
+  ['oldMoveDays', 'oldMoveTier', t.lifecycle.moveOldVersionsAfter, t.lifecycle.toTheTier],
 ] as const;
 
 /** When a rule moves bodies to which tier. Tiers that the user may not list can be typed. */
@@ -29,7 +30,7 @@ export function TierFields({ rule, onChange }: TierFieldsProps) {
         min={0}
         rightSection={
           <Text size="xs" c="dimmed" pr="md">
-            days
+            {t.lifecycle.days}
           </Text>
         }
         rightSectionWidth={96}

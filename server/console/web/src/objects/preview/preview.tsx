@@ -8,6 +8,8 @@ import { formatBytes } from '../../text/format.ts';
 import { xml, xmlDocument } from '../../text/xml.ts';
 import { indentJson, parseCsv, previewKind } from './preview-kind.ts';
 import { selectedText, tableOf } from './select-answer.ts';
+import { say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Bytes of a text that the page reads. */
 const maxText = 256 * 1024;
@@ -30,7 +32,7 @@ export function Preview({ bucket, object }: PreviewProps) {
   if (broken) {
     return (
       <Text size="sm" c="dimmed">
-        The browser cannot show this file.
+        {t.objectDetails.theBrowserCannotShowThisFile}
       </Text>
     );
   }
@@ -44,7 +46,7 @@ export function Preview({ bucket, object }: PreviewProps) {
       return (
         <Image
           src={src}
-          alt={`Preview of ${object.key}`}
+          alt={say(t.objectDetails.previewOf, { key: object.key })}
           fit="contain"
           mah={260}
           radius="sm"
@@ -57,7 +59,7 @@ export function Preview({ bucket, object }: PreviewProps) {
     case 'video':
       return <video className="preview-media" controls preload="metadata" src={src} onError={onError} />;
     case 'pdf':
-      return <iframe className="preview-frame" title={`Preview of ${object.key}`} src={src} />;
+      return <iframe className="preview-frame" title={say(t.objectDetails.previewOf, { key: object.key })} src={src} />;
     default:
       return kind satisfies never;
   }
@@ -88,7 +90,10 @@ function TextPreview({ bucket, object, kind }: TextPreviewProps) {
   }
   return (
     <figure className="preview">
-      <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': `Preview of ${object.key}` }}>
+      <ScrollArea.Autosize
+        mah={300}
+        viewportProps={{ tabIndex: 0, 'aria-label': say(t.objectDetails.previewOf, { key: object.key }) }}
+      >
         {kind === 'csv' ? (
           <Cells table={parseCsv(text.data, maxRows)} />
         ) : (
@@ -97,7 +102,7 @@ function TextPreview({ bucket, object, kind }: TextPreviewProps) {
       </ScrollArea.Autosize>
       {cut && (
         <Text size="xs" c="dimmed" component="figcaption" p={6}>
-          The first {formatBytes(maxText)} of {formatBytes(object.size)}.
+          {say(t.objectDetails.theFirstOf, { maxText: formatBytes(maxText), size: formatBytes(object.size) })}
         </Text>
       )}
     </figure>
@@ -129,12 +134,15 @@ function ParquetPreview({ bucket, object }: PreviewProps) {
   }
   return (
     <figure className="preview">
-      <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': `Preview of ${object.key}` }}>
+      <ScrollArea.Autosize
+        mah={300}
+        viewportProps={{ tabIndex: 0, 'aria-label': say(t.objectDetails.previewOf, { key: object.key }) }}
+      >
         <Cells table={table.data} />
       </ScrollArea.Autosize>
       {table.data.length > maxRows && (
         <Text size="xs" c="dimmed" component="figcaption" p={6}>
-          The first {maxRows} rows.
+          {say(t.objectDetails.theFirstRows, { maxRows })}
         </Text>
       )}
     </figure>

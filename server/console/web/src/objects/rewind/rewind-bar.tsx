@@ -1,6 +1,7 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { IconHistory, IconX } from '@tabler/icons-react';
 import { localInput } from './current-at.ts';
+import { t } from '../../texts/texts.ts';
 
 interface RewindBarProps {
   /** Undefined: the folder as it is now. */
@@ -20,7 +21,7 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
         leftSection={<IconHistory size={14} />}
         onClick={() => onChange(new Date(Date.now() - hourMs))}
       >
-        Rewind
+        {t.objects.rewind}
       </Button>
     );
   }
@@ -30,7 +31,7 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
         type="datetime-local"
         step={1}
         size="xs"
-        aria-label="Show the folder as it was at"
+        aria-label={t.objects.showTheFolderAsItWasAt}
         // The browser keeps what is half typed: only a whole time changes the page.
         defaultValue={localInput(at)}
         max={localInput(new Date())}
@@ -40,7 +41,7 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
         }}
       />
       <Button size="compact-sm" variant="default" leftSection={<IconX size={14} />} onClick={() => onChange(undefined)}>
-        Back to now
+        {t.objects.backToNow}
       </Button>
     </Group>
   );

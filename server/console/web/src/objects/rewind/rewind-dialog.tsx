@@ -5,6 +5,8 @@ import { useRestoreFocus } from '../../components/form-dialog.tsx';
 import { formatExactTime } from '../../text/format.ts';
 import type { Row } from '../rows/rows.ts';
 import { nothingRestored, restoreAt, type Restored } from './restore-at.ts';
+import { say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 interface RewindDialogProps {
   readonly bucket: string;
@@ -47,16 +49,21 @@ export function RewindDialog({ bucket, rows, at, onDone, onClose }: RewindDialog
 
   const running = state.kind === 'runs';
   return (
-    <Modal opened onClose={close} title="Restore as it was" closeOnClickOutside={!running}>
+    <Modal opened onClose={close} title={t.objects.restoreAsItWas} closeOnClickOutside={!running}>
       <Stack gap="md">
         <Text size="sm">
-          {namesOf(rows)} as of {formatExactTime(at.toISOString())}. Each object gets a new version with the content of
-          then; the versions in between are kept. Objects that came later stay.
+          {say(t.objects.asOfEachObjectGetsANew, {
+            names: namesOf(rows),
+            time: formatExactTime(at.toISOString()),
+          })}
         </Text>
         {state.kind !== 'asks' && (
           <Text size="sm" role="status">
-            {done.restored.toLocaleString()} restored, {done.unchanged.toLocaleString()} still as they were,{' '}
-            {done.failed.toLocaleString()} failed.
+            {say(t.objects.restoredStillAsTheyWereFailed, {
+              restored: done.restored,
+              unchanged: done.unchanged,
+              failed: done.failed,
+            })}
           </Text>
         )}
         {state.kind === 'failed' && (
@@ -75,11 +82,11 @@ export function RewindDialog({ bucket, rows, at, onDone, onClose }: RewindDialog
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close} data-autofocus>
-            {state.kind === 'asks' ? 'Cancel' : running ? 'Stop' : 'Close'}
+            {state.kind === 'asks' ? t.common.cancel : running ? t.objects.stop : t.common.close}
           </Button>
           {(state.kind === 'asks' || running) && (
             <Button loading={running} onClick={() => void run()}>
-              Restore
+              {t.objects.restore}
             </Button>
           )}
         </Group>
@@ -90,5 +97,5 @@ export function RewindDialog({ bucket, rows, at, onDone, onClose }: RewindDialog
 
 function namesOf(rows: readonly Row[]): string {
   const [first] = rows;
-  return rows.length === 1 && first !== undefined ? first.key : `${rows.length} entries`;
+  return rows.length === 1 && first !== undefined ? first.key : say(t.objects.entriesRows, { rows: rows.length });
 }

@@ -1,3 +1,5 @@
+import { t } from '../../texts/texts.ts';
+
 /** A page of a list that the server returns from a cursor on. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
@@ -144,7 +146,7 @@ export class PageStore<Row> {
       this.#dropOld();
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      this.#error = error instanceof Error ? error : new Error('The rows cannot be shown.');
+      this.#error = error instanceof Error ? error : new Error(t.objects.theRowsCannotBeShown);
     } finally {
       this.#loading.delete(at);
       this.#changed();

@@ -1,6 +1,7 @@
 import type { ObjectRow } from '../../../../contract/answers.ts';
 import type { VersionRow } from '../../api/versions.ts';
 import { nameIn } from '../../components/urls.ts';
+import { locale } from '../../texts/language.ts';
 
 /** A row of a folder. */
 export type Row =
@@ -29,7 +30,7 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-const collator = new Intl.Collator(undefined, { numeric: true });
+const collator = new Intl.Collator(locale, { numeric: true });
 
 /** Filters and sorts the rows of a whole folder. Folders come first. */
 export function arrangedRows(rows: readonly Row[], prefix: string, contains: string, sort: Sort): readonly Row[] {

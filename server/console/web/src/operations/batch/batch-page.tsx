@@ -10,8 +10,10 @@ import { formatBytes, formatTime } from '../../text/format.ts';
 import { type BatchJobRow, useBatchJobs, useCancelJob, useDefinition } from './batch-queries.ts';
 import { type JobState, jobStates } from './job-state.ts';
 import { StartJobDialog } from './start-job-dialog.tsx';
+import { rich, say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
-const kinds = { expire: 'Remove objects', keyrotate: 'Change keys', replicate: 'Replicate' } as const;
+const kinds = { expire: t.batch.removeObjects, keyrotate: t.batch.changeKeys, replicate: t.batch.replicate } as const;
 
 /** Batch jobs with their progress. */
 export function BatchPage() {
@@ -20,17 +22,17 @@ export function BatchPage() {
   const [starting, setStarting] = useState(false);
   return (
     <DetailPage
-      title="Batch jobs"
+      title={t.batch.batchJobs}
       width={1_080}
       actions={
         may('admin:StartBatchJob') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setStarting(true)}>
-            Start job
+            {t.batch.startJob}
           </Button>
         )
       }
     >
-      <Loaded name="The batch jobs" query={jobs}>
+      <Loaded what={t.batch.theBatchJobsCannotBeShown} query={jobs}>
         {(rows) => (rows.length === 0 ? <NoJobs mayStart={may('admin:StartBatchJob')} /> : <Jobs jobs={rows} />)}
       </Loaded>
       {starting && <StartJobDialog onClose={() => setStarting(false)} />}
@@ -40,9 +42,10 @@ export function BatchPage() {
 
 function NoJobs({ mayStart }: { readonly mayStart: boolean }) {
   return (
-    <Empty icon={<IconStack2 size={30} stroke={1.4} />} title="No batch jobs">
-      A job removes the objects of a bucket that match its conditions, gives them another key, or copies them from or to
-      another server. {!mayStart && 'Starting one needs admin:StartBatchJob, which an administrator can allow.'}
+    <Empty icon={<IconStack2 size={30} stroke={1.4} />} title={t.batch.noBatchJobs}>
+      {rich(t.batch.aJobRemovesTheObjectsOfA, {
+        note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
+      })}
     </Empty>
   );
 }
@@ -56,10 +59,10 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
   const mayDescribe = may('admin:DescribeBatchJob');
   const mayCancel = may('admin:CancelBatchJob');
   const columns: readonly Column<BatchJobRow>[] = [
-    { head: 'Job', cell: (job) => <JobName job={job} /> },
-    { head: 'State', width: 110, cell: ({ id }) => <StateBadge state={states.get(id) ?? 'waits'} /> },
-    { head: 'Progress', cell: (job) => <Progress job={job} /> },
-    { head: 'Started', width: 170, wideOnly: true, cell: ({ started }) => <TimeText at={started} /> },
+    { head: t.batch.job, cell: (job) => <JobName job={job} /> },
+    { head: t.common.state, width: 110, cell: ({ id }) => <StateBadge state={states.get(id) ?? 'waits'} /> },
+    { head: t.batch.progress, cell: (job) => <Progress job={job} /> },
+    { head: t.batch.started, width: 170, wideOnly: true, cell: ({ started }) => <TimeText at={started} /> },
     ...(mayDescribe || mayCancel
       ? [
           {
@@ -70,15 +73,15 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
               job.ended === undefined && (
                 <Menu position="bottom-end">
                   <Menu.Target>
-                    <ActionIcon aria-label={`Actions for the job ${job.id}`}>
+                    <ActionIcon aria-label={say(t.batch.actionsForTheJob, { id: job.id })}>
                       <IconDots size={17} />
                     </ActionIcon>
                   </Menu.Target>
                   <Menu.Dropdown>
-                    {mayDescribe && <Menu.Item onClick={() => setShown(job)}>Show the definition</Menu.Item>}
+                    {mayDescribe && <Menu.Item onClick={() => setShown(job)}>{t.batch.showTheDefinition}</Menu.Item>}
                     {mayCancel && (
                       <Menu.Item color="red" onClick={() => setCancelled(job)}>
-                        Cancel…
+                        {t.batch.cancel}
                       </Menu.Item>
                     )}
                   </Menu.Dropdown>
@@ -94,15 +97,15 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
       {shown !== undefined && <DefinitionDialog job={shown} onClose={() => setShown(undefined)} />}
       {cancelled !== undefined && (
         <RemoveDialog
-          title="Cancel the job?"
-          submit="Cancel job"
+          title={t.batch.cancelTheJob}
+          submit={t.batch.cancelJob}
           remove={cancel}
           what={cancelled.id}
-          done="The job is cancelled."
+          done={t.batch.theJobIsCancelled}
           onDone={() => setCancelled(undefined)}
           onClose={() => setCancelled(undefined)}
         >
-          It ends after at most 1,000 versions more. What it has done stays done.
+          {t.batch.itEndsAfterAtMost1000}
         </RemoveDialog>
       )}
     </>
@@ -112,11 +115,9 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
 function JobName({ job: { id, type, bucket, user } }: { readonly job: BatchJobRow }) {
   return (
     <Stack gap={0} style={{ overflowWrap: 'anywhere' }}>
-      <Text size="sm">
-        {kinds[type]} in {bucket}
-      </Text>
+      <Text size="sm">{say(t.batch.in, { type: kinds[type], bucket })}</Text>
       <Text size="xs" c="dimmed">
-        by {user}
+        {say(t.batch.by, { user })}
       </Text>
       <Text size="xs" c="dimmed" className="mono">
         {id}
@@ -126,30 +127,30 @@ function JobName({ job: { id, type, bucket, user } }: { readonly job: BatchJobRo
 }
 
 function StateBadge({ state }: { readonly state: JobState }) {
-  if (state === 'waits') return <Badge color="gray">waits</Badge>;
-  if (state === 'runs') return <Badge>runs</Badge>;
-  return state === 'done' ? <Badge>done</Badge> : <Badge color="red">failures</Badge>;
+  if (state === 'waits') return <Badge color="gray">{t.batch.waits}</Badge>;
+  if (state === 'runs') return <Badge>{t.batch.runs}</Badge>;
+  return state === 'done' ? <Badge>{t.batch.done}</Badge> : <Badge color="red">{t.batch.failures}</Badge>;
 }
 
 function Progress({ job }: { readonly job: BatchJobRow }) {
   const { objects, deleteMarkers, bytes, failed, failure, lastKey, ended } = job;
   const counts = [
-    `${objects.toLocaleString()} versions`,
-    ...(deleteMarkers > 0 ? [`${deleteMarkers.toLocaleString()} delete markers`] : []),
+    say(t.batch.versions, { objects }),
+    ...(deleteMarkers > 0 ? [say(t.batch.deleteMarkers, { deleteMarkers })] : []),
     ...(bytes === undefined ? [] : [formatBytes(bytes)]),
-    ...(failed > 0 ? [`${failed.toLocaleString()} failed`] : []),
+    ...(failed > 0 ? [say(t.batch.failed, { failed })] : []),
   ];
   return (
     <Stack gap={0} style={{ overflowWrap: 'anywhere' }}>
       <Text size="sm">{counts.join(', ')}</Text>
       {ended === undefined && lastKey !== undefined && (
         <Text size="xs" c="dimmed">
-          done up to {lastKey}
+          {say(t.batch.doneUpTo, { lastKey })}
         </Text>
       )}
       {ended !== undefined && (
         <Text size="xs" c="dimmed">
-          ended {formatTime(ended)}
+          {say(t.batch.ended, { ended: formatTime(ended) })}
         </Text>
       )}
       {failure !== undefined && (
@@ -165,10 +166,10 @@ function DefinitionDialog({ job, onClose }: { readonly job: BatchJobRow; readonl
   useRestoreFocus();
   const definition = useDefinition(job.id);
   return (
-    <Modal opened onClose={onClose} title="Definition of the job" size="lg">
-      <Loaded name="The definition" query={definition}>
+    <Modal opened onClose={onClose} title={t.batch.definitionOfTheJob} size="lg">
+      <Loaded what={t.batch.theDefinitionCannotBeShown} query={definition}>
         {(text) => (
-          <pre className="document" tabIndex={0} aria-label="Definition">
+          <pre className="document" tabIndex={0} aria-label={t.batch.definition}>
             {text}
           </pre>
         )}

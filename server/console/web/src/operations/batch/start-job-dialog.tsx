@@ -4,6 +4,8 @@ import { notifyDone } from '../../components/feedback.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useStartJob } from './batch-queries.ts';
 import { type JobTemplate, jobTemplates } from './job-templates.ts';
+import { rich } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The server refuses a longer definition. */
 const maxCharacters = 65_536;
@@ -29,52 +31,45 @@ export function StartJobDialog({ onClose }: { readonly onClose: () => void }) {
 
   return (
     <FormDialog
-      title="Start a batch job"
-      submit="Start job"
+      title={t.batch.startABatchJob}
+      submit={t.batch.startJob}
       wide
       pending={start.isPending}
-      error={tooLong ? new Error('The file is longer than a definition may be: 64 KiB.') : start.error}
+      error={tooLong ? new Error(t.batch.theFileIsLongerThanADefinition) : start.error}
       onClose={onClose}
       onSubmit={() =>
         start.mutate(definition, {
           onSuccess: () => {
-            notifyDone('The job is started.');
+            notifyDone(t.batch.theJobIsStarted);
             onClose();
           },
         })
       }
     >
-      <Text size="sm">
-        A job walks a bucket once, and removes, changes or copies the versions that match. What it removes is gone for
-        good, with all versions.
-      </Text>
+      <Text size="sm">{t.batch.aJobWalksABucketOnceAnd}</Text>
       <Group justify="space-between">
         <SegmentedControl
-          aria-label="Kind of job"
+          aria-label={t.batch.kindOfJob}
           size="xs"
           value={kind}
           onChange={(value) => choose(value)}
           data={[
-            { value: 'expire', label: 'Remove objects' },
-            { value: 'keyrotate', label: 'Change keys' },
-            { value: 'replicate', label: 'Replicate' },
+            { value: 'expire', label: t.batch.removeObjects },
+            { value: 'keyrotate', label: t.batch.changeKeys },
+            { value: 'replicate', label: t.batch.replicate },
           ]}
         />
         <FileButton accept=".yaml,.yml,text/yaml,application/yaml" onChange={(file) => void read(file)}>
           {(props) => (
             <Button {...props} variant="default" size="compact-sm">
-              Read a file
+              {t.batch.readAFile}
             </Button>
           )}
         </FileButton>
       </Group>
       <Textarea
-        label="Definition"
-        description={
-          <>
-            YAML, as of <span className="mono">mc batch generate</span>
-          </>
-        }
+        label={t.batch.definition}
+        description={rich(t.batch.yamlAsOf, { command: <span className="mono">mc batch generate</span> })}
         value={definition}
         onChange={(event) => setDefinition(event.currentTarget.value)}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}

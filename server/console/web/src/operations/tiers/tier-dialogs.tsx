@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { notifyDone } from '../../components/feedback.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { type NewTier, type Tier, useAddTier, useEditTier } from './tier-queries.ts';
+import { say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 const noCompletion = { spellCheck: false, autoCapitalize: 'none', autoComplete: 'off' } as const;
 
@@ -34,8 +36,8 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
   const needed = (name: TextField) => ({ ...field(name), required: true, withAsterisk: false });
   return (
     <FormDialog
-      title="Add a tier"
-      submit="Add tier"
+      title={t.tiers.addATier}
+      submit={t.tiers.addTier}
       wide
       pending={add.isPending}
       error={add.error}
@@ -45,7 +47,7 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
           { ...form, name: form.name.toUpperCase(), endpoint: form.endpoint.trim().replace(/\/$/, '') },
           {
             onSuccess: () => {
-              notifyDone('The tier is added. Lifecycle rules can move bodies to it.');
+              notifyDone(t.tiers.theTierIsAddedLifecycleRulesCan);
               onClose();
             },
           },
@@ -54,44 +56,44 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <Group grow align="flex-start">
         <TextInput
-          label="Name"
-          description="In capital letters; the storage class of what is there"
+          label={t.common.name}
+          description={t.tiers.inCapitalLettersTheStorageClassOf}
           placeholder="COLD"
           data-autofocus
           {...needed('name')}
         />
         <Select
-          label="Kind"
-          description="Both speak S3"
+          label={t.common.kind}
+          description={t.tiers.bothSpeakS3}
           allowDeselect={false}
           value={form.kind}
           onChange={(kind) => kind !== null && setForm({ ...form, kind })}
           data={[
             { value: 's3', label: 'S3' },
-            { value: 'minio', label: 'Coffer or MinIO' },
+            { value: 'minio', label: t.tiers.cofferOrMinio },
           ]}
         />
       </Group>
       <TextInput
-        label="Address"
-        description={form.kind === 's3' ? 'Empty for AWS' : undefined}
+        label={t.common.address}
+        description={form.kind === 's3' ? t.tiers.emptyForAws : undefined}
         placeholder="https://cold.example.com"
         {...(form.kind === 's3' ? field('endpoint') : needed('endpoint'))}
       />
       <Group grow align="flex-start">
-        <TextInput label="Bucket there" description="It must exist" {...needed('bucket')} />
-        <TextInput label="Prefix" description="Each server needs one of its own" {...field('prefix')} />
+        <TextInput label={t.tiers.bucketThere} description={t.tiers.itMustExist} {...needed('bucket')} />
+        <TextInput label={t.tiers.prefix} description={t.tiers.eachServerNeedsOneOfItsOwn} {...field('prefix')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label="Region" placeholder="us-east-1" {...field('region')} />
-        <TextInput label="Storage class" placeholder="the default" {...field('storageClass')} />
+        <TextInput label={t.common.region} placeholder="us-east-1" {...field('region')} />
+        <TextInput label={t.tiers.storageClass} placeholder={t.tiers.theDefault} {...field('storageClass')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label="Access key" {...needed('accessKey')} />
+        <TextInput label={t.common.accessKey} {...needed('accessKey')} />
         <SecretInput {...needed('secretKey')} />
       </Group>
       <Checkbox
-        label="Take a bucket that has objects below the prefix"
+        label={t.tiers.takeABucketThatHasObjectsBelow}
         checked={form.force}
         onChange={(event) => setForm({ ...form, force: event.currentTarget.checked })}
       />
@@ -106,8 +108,8 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
   const [secretKey, setSecretKey] = useState('');
   return (
     <FormDialog
-      title={`New keys of the tier ${tier.name}`}
-      submit="Change keys"
+      title={say(t.tiers.newKeysOfTheTier, { name: tier.name })}
+      submit={t.tiers.changeKeys}
       pending={edit.isPending}
       error={edit.error}
       onClose={onClose}
@@ -116,16 +118,16 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
           { name: tier.name, accessKey, secretKey },
           {
             onSuccess: () => {
-              notifyDone(`The tier ${tier.name} has new keys.`);
+              notifyDone(say(t.tiers.theTierHasNewKeys, { name: tier.name }));
               onClose();
             },
           },
         )
       }
     >
-      <Text size="sm">The server tries them before it takes them.</Text>
+      <Text size="sm">{t.tiers.theServerTriesThemBeforeItTakes}</Text>
       <TextInput
-        label="Access key"
+        label={t.common.accessKey}
         required
         withAsterisk={false}
         {...noCompletion}
@@ -146,8 +148,8 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
 function SecretInput(props: Parameters<typeof PasswordInput>[0]) {
   return (
     <PasswordInput
-      label="Secret key"
-      visibilityToggleButtonProps={{ 'aria-label': 'Show the secret key' }}
+      label={t.common.secretKey}
+      visibilityToggleButtonProps={{ 'aria-label': t.tiers.showTheSecretKey }}
       {...props}
     />
   );

@@ -9,6 +9,8 @@ import { type Column, RowTable } from '../../components/row-table.tsx';
 import { formatBytes } from '../../text/format.ts';
 import { AddTierDialog, TierKeysDialog } from './tier-dialogs.tsx';
 import { type Tier, useCheckTier, useRemoveTier, useTiers } from './tier-queries.ts';
+import { rich, say } from '../../texts/say.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The buckets of other servers to which lifecycle rules move bodies. */
 export function TiersPage() {
@@ -17,17 +19,17 @@ export function TiersPage() {
   const [adding, setAdding] = useState(false);
   return (
     <DetailPage
-      title="Tiers"
+      title={t.tiers.tiers}
       width={1_080}
       actions={
         may('admin:SetTier') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-            Add tier
+            {t.tiers.addTier}
           </Button>
         )
       }
     >
-      <Loaded name="The tiers" query={tiers}>
+      <Loaded what={t.tiers.theTiersCannotBeShown} query={tiers}>
         {(rows) => (rows.length === 0 ? <NoTiers mayAdd={may('admin:SetTier')} /> : <Tiers tiers={rows} />)}
       </Loaded>
       {adding && <AddTierDialog onClose={() => setAdding(false)} />}
@@ -37,9 +39,8 @@ export function TiersPage() {
 
 function NoTiers({ mayAdd }: { readonly mayAdd: boolean }) {
   return (
-    <Empty icon={<IconSnowflake size={30} stroke={1.4} />} title="No tiers">
-      A tier is a bucket of another server. Lifecycle rules move the bodies of objects there; the objects are read as
-      before. {!mayAdd && 'Adding one needs admin:SetTier, which an administrator can allow.'}
+    <Empty icon={<IconSnowflake size={30} stroke={1.4} />} title={t.tiers.noTiers}>
+      {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
     </Empty>
   );
 }
@@ -53,19 +54,19 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
 
   function tryCalls(name: string): void {
     check.mutate(name, {
-      onSuccess: () => notifyDone(`The tier ${name} takes all calls.`),
-      onError: (error) => notifyFailure(`The tier ${name} cannot be used`, error),
+      onSuccess: () => notifyDone(say(t.tiers.theTierTakesAllCalls, { name })),
+      onError: (error) => notifyFailure(say(t.tiers.theTierCannotBeUsed, { name }), error),
     });
   }
 
   const columns: readonly Column<Tier>[] = [
-    { head: 'Tier', cell: (tier) => <TierName tier={tier} /> },
+    { head: t.tiers.tier, cell: (tier) => <TierName tier={tier} /> },
     {
-      head: 'Stored',
+      head: t.tiers.stored,
       width: 190,
       cell: ({ stored }) => (
         <Text size="sm">
-          {formatBytes(stored.totalSize)} in {stored.numVersions.toLocaleString()} versions
+          {say(t.tiers.inVersions, { totalSize: formatBytes(stored.totalSize), numVersions: stored.numVersions })}
         </Text>
       ),
     },
@@ -76,16 +77,16 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
       cell: (tier) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={`Actions for ${tier.name}`}>
+            <ActionIcon aria-label={say(t.common.actionsFor, { name: tier.name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => tryCalls(tier.name)}>Check</Menu.Item>
-            {may('admin:SetTier') && <Menu.Item onClick={() => setEdited(tier)}>Change keys…</Menu.Item>}
+            <Menu.Item onClick={() => tryCalls(tier.name)}>{t.tiers.check}</Menu.Item>
+            {may('admin:SetTier') && <Menu.Item onClick={() => setEdited(tier)}>{t.tiers.changeKeysDialog}</Menu.Item>}
             {may('admin:SetTier') && (
               <Menu.Item color="red" onClick={() => setRemoved(tier)}>
-                Remove…
+                {t.tiers.remove}
               </Menu.Item>
             )}
           </Menu.Dropdown>
@@ -97,21 +98,20 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
     <Stack gap="sm">
       <RowTable rows={tiers} rowKey={({ name }) => name} columns={columns} />
       <Text size="xs" c="dimmed">
-        The numbers are those of the last count of objects and bytes.
+        {t.tiers.theNumbersAreThoseOfTheLast}
       </Text>
       {edited !== undefined && <TierKeysDialog tier={edited} onClose={() => setEdited(undefined)} />}
       {removed !== undefined && (
         <RemoveDialog
-          title={`Remove the tier ${removed.name}?`}
-          submit="Remove tier"
+          title={say(t.tiers.removeTheTier, { name: removed.name })}
+          submit={t.tiers.removeTier}
           remove={remove}
           what={removed.name}
-          done={`The tier ${removed.name} is removed.`}
+          done={say(t.tiers.theTierIsRemoved, { name: removed.name })}
           onDone={() => setRemoved(undefined)}
           onClose={() => setRemoved(undefined)}
         >
-          The server refuses while a lifecycle rule names the tier or a body is there. The bucket of the other server
-          stays.
+          {t.tiers.theServerRefusesWhileALifecycleRule}
         </RemoveDialog>
       )}
     </Stack>

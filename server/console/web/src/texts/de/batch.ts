@@ -1,0 +1,48 @@
+import type { batch as source } from '../en/batch.ts';
+import type { Translated } from '../translated.ts';
+
+export const batch: Translated<typeof source> = {
+  removeObjects: 'Objekte entfernen',
+  changeKeys: 'Schlüssel wechseln',
+  replicate: 'Replizieren',
+  batchJobs: 'Batch-Jobs',
+  startJob: 'Job starten',
+  theBatchJobsCannotBeShown: 'Die Batch-Jobs können nicht angezeigt werden',
+  noBatchJobs: 'Keine Batch-Jobs',
+  startingOneNeedsAdminStartbatchjobWhichAn:
+    'Zum Starten brauchen Sie admin:StartBatchJob; ein Administrator kann es erlauben.',
+  aJobRemovesTheObjectsOfA:
+    'Ein Job entfernt die Objekte eines Buckets, auf die seine Bedingungen zutreffen, gibt ihnen einen anderen Schlüssel oder kopiert sie von oder zu einem anderen Server. {note}',
+  job: 'Job',
+  progress: 'Fortschritt',
+  started: 'Gestartet',
+  actionsForTheJob: 'Aktionen für den Job {id}',
+  showTheDefinition: 'Definition anzeigen',
+  cancel: 'Abbrechen…',
+  cancelTheJob: 'Den Job abbrechen?',
+  cancelJob: 'Job abbrechen',
+  theJobIsCancelled: 'Der Job ist abgebrochen.',
+  itEndsAfterAtMost1000: 'Er endet nach höchstens 1.000 weiteren Versionen. Was er getan hat, bleibt.',
+  in: '{type} in {bucket}',
+  by: 'von {user}',
+  waits: 'wartet',
+  runs: 'läuft',
+  done: 'fertig',
+  failures: 'Fehler',
+  versions: { one: '{objects} Version', other: '{objects} Versionen' },
+  deleteMarkers: { one: '{deleteMarkers} Löschmarkierung', other: '{deleteMarkers} Löschmarkierungen' },
+  failed: '{failed} fehlgeschlagen',
+  doneUpTo: 'erledigt bis {lastKey}',
+  ended: 'beendet {ended}',
+  definitionOfTheJob: 'Definition des Jobs',
+  theDefinitionCannotBeShown: 'Die Definition kann nicht angezeigt werden',
+  definition: 'Definition',
+  startABatchJob: 'Einen Batch-Job starten',
+  theFileIsLongerThanADefinition: 'Die Datei ist länger, als eine Definition sein darf: 64 KiB.',
+  theJobIsStarted: 'Der Job ist gestartet.',
+  aJobWalksABucketOnceAnd:
+    'Ein Job geht einmal durch einen Bucket und entfernt, ändert oder kopiert die Versionen, die passen. Was er entfernt, ist endgültig weg, mit allen Versionen.',
+  kindOfJob: 'Art des Jobs',
+  readAFile: 'Eine Datei lesen',
+  yamlAsOf: 'YAML wie von {command}',
+};

@@ -1,0 +1,78 @@
+import type { work as source } from '../en/work.ts';
+import type { Translated } from '../translated.ts';
+
+export const work: Translated<typeof source> = {
+  server: 'Server',
+  certificatesIdentityProvidersAndPoliciesAreRead:
+    'Zertifikate, Identitätsanbieter und Richtlinien werden ohne Neustart neu gelesen. Einstellungen der Umgebung brauchen einen; auf Kubernetes startet der Operator die Pods bei einer Änderung neu, einen nach dem anderen.',
+  restartThisServer: 'Diesen Server neu starten…',
+  restartThisServerQuestion: 'Diesen Server neu starten?',
+  restart: 'Neu starten',
+  theServerRestartsThisPageGoesOn: 'Der Server startet neu. Diese Seite geht weiter, sobald er wieder antwortet.',
+  requestsInFlightAreAnsweredFirstClients:
+    'Laufende Anfragen werden zuerst beantwortet. Danach antwortet dieser Server einige Sekunden lang nicht. Sie bleiben angemeldet.',
+  store: 'Speicher',
+  readOnly: 'Nur lesen',
+  readsGoOnAndEveryChangeIs:
+    'Lesen geht weiter, und jede Änderung wird abgelehnt, auf allen Servern. Für eine Kopie oder einen Umzug der Daten.',
+  theStoreStaysAsItWas: 'Der Speicher bleibt, wie er war',
+  verifyTheStore: 'Den Speicher prüfen',
+  bodiesTooWhichReadsEverything: 'Auch die Inhalte; das liest alles',
+  theStoreWasNotVerified: 'Der Speicher wurde nicht geprüft',
+  nothingIsWrong: 'Alles ist in Ordnung.',
+  findings: '{findings}+ Befunde.',
+  findingsFindings: { one: '{findings} Befund.', other: '{findings} Befunde.' },
+  finding: 'Befund',
+  takeASnapshot: 'Einen Snapshot anlegen…',
+  takeASnapshotTitle: 'Einen Snapshot anlegen',
+  takeTheSnapshot: 'Snapshot anlegen',
+  theSnapshotIsIn: 'Der Snapshot liegt in {path}.',
+  recordsAndBodiesAsOfOneMoment:
+    'Einträge und Inhalte eines einzigen Zeitpunkts, unterhalb des Datenordners. Inhalte werden verlinkt, nicht kopiert.',
+  runBatchJobs: 'Batch-Jobs ausführen',
+  removeExpiredCredentials: 'Abgelaufene Anmeldedaten entfernen',
+  sealDigestsOfOlderServers: 'Prüfsummen älterer Server versiegeln',
+  changeKeysOfObjects: 'Schlüssel von Objekten wechseln',
+  writeInventoriesOfBuckets: 'Inventare von Buckets schreiben',
+  applyLifecycleRules: 'Lebenszyklusregeln anwenden',
+  removeBodiesWithoutAnOwner: 'Inhalte ohne Eigentümer entfernen',
+  askWhetherExternalUsersStillExist: 'Fragen, ob es externe Benutzer noch gibt',
+  checkTheStoredPolicies: 'Die gespeicherten Richtlinien prüfen',
+  removeReplacedBodies: 'Ersetzte Inhalte entfernen',
+  lookForDamage: 'Nach Schäden suchen',
+  compactPackedBodies: 'Gepackte Inhalte verdichten',
+  countObjectsAndBytes: 'Objekte und Bytes zählen',
+  sealRecords: 'Einträge versiegeln',
+  removeExpiredSessions: 'Abgelaufene Sitzungen entfernen',
+  theWorkGoesOn: 'Die Arbeit geht weiter.',
+  pausedForAnHour: 'Für eine Stunde angehalten.',
+  nothingWasChanged: 'Es wurde nichts geändert',
+  tasks: 'Aufgaben',
+  aPauseEndsByItselfAfterAn:
+    'Eine Pause endet nach einer Stunde von selbst. Die Arbeit geht dann dort weiter, wo sie war.',
+  theWorkCannotBeShown: 'Die Arbeit kann nicht angezeigt werden',
+  task: 'Aufgabe',
+  lastSuccess: 'Letzter Erfolg',
+  attemptsSince: {
+    one: '{error} ({attempts} Versuch seit {since})',
+    other: '{error} ({attempts} Versuche seit {since})',
+  },
+  until: 'bis {pausedUntil}',
+  paused: 'angehalten',
+  well: 'gut',
+  fails: 'schlägt fehl',
+  goOn: 'Fortsetzen: {name}',
+  pause: 'Anhalten: {name}',
+  pauseTitle: 'Anhalten',
+  theSearchForDamageCannotBeShown: 'Die Suche nach Schäden kann nicht angezeigt werden',
+  noPassHasBegunYet: 'Noch hat kein Durchlauf begonnen.',
+  inProgressObjectsReadDamagedMissing:
+    'Läuft: {objects} Objekte, {bytes} gelesen, {damaged} beschädigt, {missing} fehlen.',
+  theLastPassEndedObjectsReadDamaged:
+    'Der letzte Durchlauf ist beendet: {objects} Objekte, {bytes} gelesen, {damaged} beschädigt, {missing} fehlen.',
+  nothingIsQuarantined: 'Nichts ist in Quarantäne.',
+  objectsAreQuarantined: {
+    one: '{quarantined} Objekt ist in Quarantäne.',
+    other: '{quarantined} Objekte sind in Quarantäne.',
+  },
+};

@@ -1,0 +1,23 @@
+export const configuration = {
+  theHistoryCannotBeShown: 'The history cannot be shown',
+  noChangesYet: 'No changes yet',
+  eachChangeOfAnIdentityProviderIs:
+    'Each change of an identity provider is kept here and can be undone. What the environment sets has no history.',
+  time: 'Time',
+  configuration: 'Configuration',
+  restoreTheConfigurationOf: 'Restore the configuration of {createTime}',
+  restore: 'Restore…',
+  restoreThisConfiguration: 'Restore this configuration?',
+  restoreTitle: 'Restore',
+  theConfigurationWasRestored: 'The configuration was restored.',
+  theseLinesReplaceThePresentOnesThe: 'These lines replace the present ones. The present ones stay in the history.',
+  subsystems: 'Subsystems',
+  history: 'History',
+  theConfigurationCannotBeShown: 'The configuration cannot be shown',
+  filterSubsystems: 'Filter subsystems',
+  changeItOnThePageOfThe: 'Change it on the page of the identity providers',
+  variable: 'Variable',
+  value: 'Value',
+  notSet: 'not set',
+  environment: 'environment',
+} as const;

@@ -1,0 +1,10 @@
+/** The forms of a text with a count, one for each plural category that the language has. */
+export type Forms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+
+/** What another language gives for the texts of a part: the same names, and forms where the English text has forms. */
+export type Translated<Part> = {
+  readonly [Name in keyof Part]: Part[Name] extends string ? string : Forms;
+};
+
+/** A translation of a catalogue: the texts of all its parts. */
+export type Translation<Catalogue> = { readonly [Part in keyof Catalogue]: Translated<Catalogue[Part]> };
