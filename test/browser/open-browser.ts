@@ -42,13 +42,13 @@ const folder = mkdtemp(join(tmpdir(), 'coffer-browser-'));
 /** A person with a browser profile of their own. */
 export async function newVisitor(
   browser: Browser,
-  options: { readonly colorScheme?: 'light' | 'dark' } = {},
+  options: { readonly colorScheme?: 'light' | 'dark'; readonly locale?: string } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     colorScheme: options.colorScheme ?? 'light',
     acceptDownloads: true,
-    locale: 'en-GB',
+    locale: options.locale ?? 'en-GB',
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();

@@ -25,7 +25,7 @@ export function GrowthChart({ bucket }: { readonly bucket: string }) {
           <LineChart
             title={t.bucketSettings.growth}
             times={days.map(({ day }) => Date.parse(day))}
-            series={[{ name: 'stored', color: 'first', values: days.map(({ bytes }) => bytes) }]}
+            series={[{ name: t.bucketSettings.stored, color: 'first', values: days.map(({ bytes }) => bytes) }]}
             format={formatBytes}
             formatTime={(ms) => new Date(ms).toISOString().slice(0, 10)}
           />

@@ -133,7 +133,10 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
                 aria-label={t.bucketSettings.unit}
                 w={120}
                 allowDeselect={false}
-                data={['days', 'years']}
+                data={[
+                  { value: 'days', label: t.bucketSettings.days },
+                  { value: 'years', label: t.bucketSettings.years },
+                ]}
                 value={edited.unit}
                 onChange={(unit) => setEdited({ ...edited, unit: unit ?? 'days' })}
               />

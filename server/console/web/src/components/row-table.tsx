@@ -127,5 +127,5 @@ export function TimeText({ at }: { readonly at: string }) {
 const statusColors = { enabled: 'patina', disabled: 'gray', expired: 'yellow' } as const;
 
 export function StatusBadge({ status }: { readonly status: keyof typeof statusColors }) {
-  return <Badge color={statusColors[status]}>{status}</Badge>;
+  return <Badge color={statusColors[status]}>{t.components[status]}</Badge>;
 }

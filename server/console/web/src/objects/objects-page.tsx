@@ -94,7 +94,7 @@ function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
   }
 
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap="xs">
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
         {t.common.settings}
       </Button>

@@ -83,7 +83,9 @@ function HealthRow({ check: { part, state, words } }: { readonly check: Check })
       <Icon size={18} stroke={1.8} aria-hidden />
       <VisuallyHidden>{word}</VisuallyHidden>
       <span className="health-part">{to === undefined ? parts[part] : <Link to={to}>{parts[part]}</Link>}</span>
-      <span className="health-words">{words}</span>
+      <span className="health-words" lang="en">
+        {words}
+      </span>
     </li>
   );
 }

@@ -44,7 +44,7 @@ export function UsageChart({ days }: { readonly days: Days }) {
       <LineChart
         title={bucket ?? t.operations.allBuckets}
         times={days.map(({ day }) => Date.parse(day))}
-        series={[{ name: 'stored', color: 'first', values }]}
+        series={[{ name: t.operations.storedWord, color: 'first', values }]}
         format={formatBytes}
         formatTime={(ms) => new Date(ms).toISOString().slice(0, 10)}
       />

@@ -58,8 +58,8 @@ function LastHour() {
           {...common}
           title={t.operations.errors}
           series={[
-            { name: 'refused', color: 'second', values: valuesOf('clientErrors') },
-            { name: 'failed', color: 'bad', values: valuesOf('serverErrors') },
+            { name: t.operations.refused, color: 'second', values: valuesOf('clientErrors') },
+            { name: t.operations.failed, color: 'bad', values: valuesOf('serverErrors') },
           ]}
         />
       </SimpleGrid>

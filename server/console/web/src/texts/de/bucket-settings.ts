@@ -201,4 +201,6 @@ export const bucketSettings: Translated<typeof source> = {
   host: 'Host',
   protocol: 'Protokoll',
   thatOfTheRequest: 'Das der Anfrage',
+  days: 'Tage',
+  years: 'Jahre',
 };

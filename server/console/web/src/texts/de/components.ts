@@ -63,4 +63,7 @@ export const components: Translated<typeof source> = {
   keys: 'Tasten',
   emptyOr0NoQuota: 'Leer oder 0: kein Kontingent.',
   unit: 'Einheit',
+  enabled: 'aktiviert',
+  disabled: 'deaktiviert',
+  expired: 'abgelaufen',
 };

@@ -111,4 +111,6 @@ export const operations: Translated<typeof source> = {
   cannotBeUsedNow: 'Zurzeit nicht verfügbar: {reason}',
   directory: 'Verzeichnis',
   ldapIsConfigured: 'LDAP ist eingerichtet',
+  storedWord: 'gespeichert',
+  refused: 'abgelehnt',
 };

@@ -192,4 +192,6 @@ export const bucketSettings = {
   host: 'Host',
   protocol: 'Protocol',
   thatOfTheRequest: 'That of the request',
+  days: 'days',
+  years: 'years',
 } as const;

@@ -60,4 +60,7 @@ export const components = {
   keys: 'Keys',
   emptyOr0NoQuota: 'Empty or 0: no quota.',
   unit: 'Unit',
+  enabled: 'enabled',
+  disabled: 'disabled',
+  expired: 'expired',
 } as const;

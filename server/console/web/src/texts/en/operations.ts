@@ -108,4 +108,6 @@ export const operations = {
   cannotBeUsedNow: 'Cannot be used now: {reason}',
   directory: 'Directory',
   ldapIsConfigured: 'LDAP is configured',
+  storedWord: 'stored',
+  refused: 'refused',
 } as const;

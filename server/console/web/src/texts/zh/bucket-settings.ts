@@ -184,4 +184,6 @@ export const bucketSettings: Translated<typeof source> = {
   host: '主机',
   protocol: '协议',
   thatOfTheRequest: '与请求相同',
+  days: '天',
+  years: '年',
 };

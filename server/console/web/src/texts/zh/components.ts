@@ -63,4 +63,7 @@ export const components: Translated<typeof source> = {
   keys: '快捷键',
   emptyOr0NoQuota: '留空或 0：无配额。',
   unit: '单位',
+  enabled: '启用',
+  disabled: '停用',
+  expired: '已过期',
 };

@@ -109,4 +109,6 @@ export const operations: Translated<typeof source> = {
   cannotBeUsedNow: '目前无法使用：{reason}',
   directory: '目录',
   ldapIsConfigured: '已配置 LDAP',
+  storedWord: '已存储',
+  refused: '被拒绝',
 };
