@@ -16,7 +16,7 @@ import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { KeyAdministration } from './keys.ts';
 import type { ProfileKind, Support } from './support.ts';
-import type { ExportedBuckets, ImportingBuckets } from './bucket-archive.ts';
+import type { ExportedBuckets, ImportingBuckets } from './bucket-documents.ts';
 
 /** The dependencies of the admin API. */
 export interface AdminServices {
