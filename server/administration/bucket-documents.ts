@@ -20,7 +20,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
  * The fields of a bucket record that are no settings of the bucket: among them who pays for requests, which changes nothing. A new setting
  * needs a file here.
  */
-type NoSetting = 'created' | 'location' | 'deleting' | 'replication' | 'charges';
+type NoSetting = 'created' | 'location' | 'changed' | 'deleting' | 'replication' | 'charges';
 
 /**
  * The files of a bucket in a MinIO archive (`mc admin cluster bucket export`), in a folder with the bucket's name, by the field of the

@@ -36,7 +36,8 @@ export function changeBucket(
   return commitChange(context, async () => {
     const stored = await getBucket(context.records, bucket);
     const { deleting: _deleting, ...record } = stored.record;
-    const put = [{ key: recordKeys.bucket(bucket), value: encodeBucket(change(record)) }];
+    const changed = { ...change(record), changed: context.clock() };
+    const put = [{ key: recordKeys.bucket(bucket), value: encodeBucket(changed) }];
     return { batch: { expect: guardBucket(bucket, stored).expect, put }, result: undefined };
   });
 }

@@ -15,6 +15,8 @@ import { decodeRecord, encodeRecord, parseRecord, recordKeys } from './record-fo
 export interface BucketRecord {
   readonly created: number;
   readonly location: string;
+  /** The time of the last change of a setting, in milliseconds since 1970; absent before the first one, and in older buckets. */
+  readonly changed?: number;
   readonly encryption?: BucketEncryption;
   /** The policy as it was put: JSON text, valid when it was taken. */
   readonly policy?: string;
