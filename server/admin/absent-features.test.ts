@@ -15,7 +15,8 @@ describe('what Coffer does not have', () => {
     ['GET', 'pools/list'],
     ['POST', 'pools/decommission?pool=a'],
     ['POST', 'rebalance/start'],
-    ['PUT', 'site-replication/add'],
+    ['PUT', 'site-replication/peer/iam-item'],
+    ['POST', 'site-replication/netperf'],
     ['POST', 'force-unlock?paths=a'],
     ['POST', 'speedtest/net'],
     ['POST', 'speedtest/site'],
@@ -24,10 +25,6 @@ describe('what Coffer does not have', () => {
     const { status, value } = await admin.call('root', method, call);
     expect({ status, value }).toMatchObject({ status: 501, value: { Code: 'NotImplemented' } });
     expect((value as { Message: string }).Message).toMatch(/^Coffer /);
-  });
-
-  it.each([['site-replication/info', { enabled: false }]])('is said to be none: %s', async (call, value) => {
-    expect(await admin.call('root', 'GET', call)).toMatchObject({ status: 200, value });
   });
 
   it('is answered to no caller without the right', async () => {

@@ -1,21 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { adminPath, json, type Route } from './call.ts';
-
-/** Calls about features that this server does not have. It answers with an empty state. */
-const empty: readonly Route[] = [
-  {
-    method: 'GET',
-    path: adminPath('site-replication/info'),
-    action: 'admin:SiteReplicationInfo',
-    serve: () => Promise.resolve(json({ enabled: false, name: '', sites: null, serviceAccountAccessKey: '' })),
-  },
-  {
-    method: 'GET',
-    path: adminPath('site-replication/status'),
-    action: 'admin:SiteReplicationInfo',
-    serve: () => Promise.resolve(json({ enabled: false, sites: null })),
-  },
-];
+import { adminPath, type Route } from './call.ts';
 
 /** MinIO calls that Coffer does not offer, with the right that they need and the alternative. */
 const absent: readonly (readonly [call: string, action: string, instead: string])[] = [
@@ -32,19 +16,16 @@ const absent: readonly (readonly [call: string, action: string, instead: string]
   [
     'site-replication/.*',
     'admin:SiteReplicationAdd',
-    'Coffer does not replicate sites; several servers over one PostgreSQL database are one site.',
+    'Coffer does not know this call: sites replicate between Coffer servers only.',
   ],
   ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
   ['update', 'admin:ServerUpdate', 'Coffer is updated by its image or package, which the operator rolls.'],
 ];
 
 /** These calls fail at once with an explanation, so that no client waits, retries, or takes an empty answer for success. */
-export const absentFeatureRoutes: readonly Route[] = [
-  ...empty,
-  ...absent.map(([call, action, instead]) => ({
-    method: 'GET|PUT|POST|DELETE',
-    path: adminPath(`(?:${call})`),
-    action,
-    serve: () => Promise.reject(new S3Error('NotImplemented', instead)),
-  })),
-];
+export const absentFeatureRoutes: readonly Route[] = absent.map(([call, action, instead]) => ({
+  method: 'GET|PUT|POST|DELETE',
+  path: adminPath(`(?:${call})`),
+  action,
+  serve: () => Promise.reject(new S3Error('NotImplemented', instead)),
+}));

@@ -29,6 +29,7 @@ import { backlogRoutes } from './replication/backlog.ts';
 import { remoteTargetRoutes } from './replication/remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
 import { tierRoutes } from './tiers/tiers.ts';
+import { siteReplicationRoutes } from './sites/site-replication.ts';
 import { healthRoutes } from './support/health-report.ts';
 import { inspectionRoutes } from './support/inspection.ts';
 import { metricRoutes } from './support/live-metrics.ts';
@@ -94,6 +95,7 @@ export const routes: readonly Route[] = [
   ...notificationRoutes,
   ...remoteTargetRoutes,
   ...backlogRoutes,
+  ...siteReplicationRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,

@@ -14,6 +14,7 @@ import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
+import type { SiteReplication } from './sites.ts';
 import type { KeyAdministration } from './keys.ts';
 import type { ProfileKind, Support } from './support.ts';
 import type { ExportedBuckets, ImportingBuckets } from './bucket-documents.ts';
@@ -42,6 +43,8 @@ export interface AdminServices {
   readonly remoteTargets?: RemoteTargets;
   readonly replicationBacklog?: ReplicationBacklog;
   readonly tiers?: Tiers;
+  /** The replication of sites. */
+  readonly sites?: SiteReplication;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
   /** Bytes of the blob store; undefined if unknown. */

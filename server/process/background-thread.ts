@@ -22,6 +22,7 @@ import { TaskReport } from '../maintenance/background-tasks.ts';
 import { setHearing } from './heard-events.ts';
 import { runEventDelivery } from './event-delivery.ts';
 import { runReplication } from './replication-delivery.ts';
+import { runSites } from './sites.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
@@ -54,6 +55,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let userChecks: ReturnType<typeof runUserChecks> | undefined;
   let eventDelivery: ReturnType<typeof runEventDelivery> | undefined;
   let replication: ReturnType<typeof runReplication> | undefined;
+  let sites: ReturnType<typeof runSites> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
@@ -162,6 +164,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             source: eventSource,
           });
           replication = runReplication(services, replicas.lease, log);
+          sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
           clockWatch = watchClock({ records: services.records, log });
           void replicas.work();
           void tasks
@@ -220,6 +223,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             clockWatch?.stop(),
             eventDelivery?.stop(),
             replication?.stop(),
+            sites?.stop(),
           ]);
           await replicas.close();
           tls?.close();

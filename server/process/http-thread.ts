@@ -35,6 +35,7 @@ import { notificationQueues } from '../notifications/notification-queues.ts';
 import { openSupport } from './open-support.ts';
 import { ProfileRequests } from './thread-profiles.ts';
 import { openReplications } from './replications.ts';
+import { openSites } from './sites.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
@@ -350,6 +351,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       stopping: known.stopping,
       remoteTargets: replications.targets,
       replicationBacklog: replications.backlog,
+      sites: openSites(services, { region: settings.region, self: known.deploymentId }),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
     }),
   };

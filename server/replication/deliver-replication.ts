@@ -63,7 +63,10 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
       for (const id of running.keys()) if (!ids.has(id)) await end(id);
       for (const stored of known) {
         // The bucket was removed with its rules.
-        if ((await findBucket(options.records, stored.target.sourceBucket)) === undefined) {
+        if (
+          (await findBucket(options.records, stored.target.sourceBucket)) === undefined &&
+          !(await removalsWait(options.records, stored))
+        ) {
           await targets.remove(stored);
           continue;
         }
@@ -84,6 +87,13 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
     for (const id of running.keys()) running.get(id)?.stop.abort();
     await Promise.all([...running.values()].map(({ done }) => done));
   }
+}
+
+/** The bucket of another site is removed too, and must be empty then. */
+async function removalsWait(records: RecordStore, { id, target }: StoredTarget): Promise<boolean> {
+  if (target.site === undefined) return false;
+  for await (const _change of records.scan({ ...within('outbox', replicationQueue(id)), limit: 1 })) return true;
+  return false;
 }
 
 /** Works for one target until the signal. It logs failures of the store, and begins again. */

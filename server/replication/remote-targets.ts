@@ -20,6 +20,8 @@ export interface RemoteTarget {
   readonly healthCheckMs: number;
   readonly storageClass?: string;
   readonly disableProxy: boolean;
+  /** The deployment id of the other site, for a target that the replication of sites made. */
+  readonly site?: string;
   /** The last resync. */
   readonly resync?: { readonly id: string; readonly before: number };
 }

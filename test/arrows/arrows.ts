@@ -76,6 +76,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'protocol',
   ],
+  // The replication of sites: what the servers of a group share, and how they find what is missing.
+  'server/sites': [
+    'server/administration',
+    'server/auth',
+    'server/federation',
+    'server/replication',
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
   // The tiers to which bodies move: their configurations, and their stores.
   'server/tiering': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
@@ -198,6 +210,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'outbox',
       'notifications',
       'replication',
+      'sites',
       'tiering',
       'http/contract',
       'auth',

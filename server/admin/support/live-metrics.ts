@@ -46,7 +46,7 @@ function metrics(call: AdminCall): AdminAnswer {
   const intervalMs = Math.max(minIntervalMs, goDuration(query.get('interval') || '1s') ?? 1_000);
   const ofJobs = asked === types.batch;
   if (ofJobs) jobsOf(call);
-  else supportOf(services);
+  else if (asked !== types.siteResync) supportOf(services);
   return {
     kind: 'lines',
     async *lines(signal) {
@@ -73,7 +73,7 @@ async function namedJobs({ services, query }: AdminCall): Promise<readonly Batch
   return ((await services.batchJobs?.list()) ?? []).filter((job) => id === '' || job.id === id);
 }
 
-async function collect({ services }: AdminCall, asked: number, jobs: readonly BatchJob[] | undefined) {
+async function collect({ services, query }: AdminCall, asked: number, jobs: readonly BatchJob[] | undefined) {
   const { support } = services;
   const collected = nowOf(services).toISOString();
   const ofHost = types.drive | types.net | types.memory | types.cpu;
@@ -86,8 +86,33 @@ async function collect({ services }: AdminCall, asked: number, jobs: readonly Ba
     ...(host?.network && asked & types.net && { net: netMetric(host.network, collected) }),
     ...(host && asked & types.memory && { mem: memoryMetric(host, services.server.endpoint, collected) }),
     ...(host && asked & types.cpu && { cpu: cpuMetric(host, collected) }),
+    ...(asked & types.siteResync && (await siteResyncMetric(services, query, collected))),
     // Servers over one database have no connections to each other.
     ...(asked & types.rpc && { rpc: { ...noConnections, collectedAt: collected, lastPongTime: collected } }),
+  };
+}
+
+async function siteResyncMetric({ sites }: AdminCall['services'], query: URLSearchParams, collected: string) {
+  const deployment = query.get('by-depID') ?? '';
+  const resync = deployment === '' ? undefined : await sites?.resync(deployment);
+  if (resync === undefined) return {};
+  const { id, state, started, updated, buckets, replicated, failed, failedBuckets, at } = resync;
+  return {
+    siteResync: {
+      collected,
+      resyncStatus: state,
+      startTime: time(started),
+      lastUpdate: time(updated),
+      numBuckets: buckets,
+      resyncID: id,
+      deplID: deployment,
+      completedReplicationSize: replicated.bytes,
+      replicationCount: replicated.count,
+      failedReplicationSize: failed.bytes,
+      failedReplicationCount: failed.count,
+      failedBuckets,
+      ...(at && { bucket: at.bucket, object: at.key }),
+    },
   };
 }
 

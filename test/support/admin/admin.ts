@@ -40,6 +40,7 @@ export async function adminTest(
       | 'identityProviders'
       | 'keyLifecycle'
       | 'keys'
+      | 'sites'
       | 'support'
       | 'tiers'
       | 'usage'

@@ -1,0 +1,122 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Logger } from '../../platform/logger.ts';
+import { identityKeys } from '../auth/identities/records.ts';
+import type { Lease } from '../replicas/lease.ts';
+import { repeated } from '../replicas/repeated.ts';
+import { RemoteTargets } from '../replication/remote-targets.ts';
+import { isStoreError } from '../store/store-error.ts';
+import { BucketItems } from '../sites/bucket-items.ts';
+import { identityItems } from '../sites/identity-items.ts';
+import { providerSettings } from '../sites/provider-settings.ts';
+import { LiveItems } from '../sites/live-items.ts';
+import { peerCaller } from '../sites/peer-client.ts';
+import { SiteReconciler } from '../sites/reconcile-sites.ts';
+import { SiteAdministration } from '../sites/site-administration.ts';
+import { SiteLedger } from '../sites/site-ledger.ts';
+import { Sites } from '../sites/site-replication.ts';
+import { SiteResyncs } from '../sites/site-resync.ts';
+import { SiteRules } from '../sites/site-rules.ts';
+import { SiteStates } from '../sites/site-state.ts';
+import type { Services } from './services.ts';
+
+type SiteServices = Pick<Services, 'stores' | 'sealed' | 'objects' | 'access' | 'people'>;
+
+interface SiteOptions {
+  readonly region: string;
+  /** The deployment id of this server. */
+  readonly self: string;
+}
+
+/** Milliseconds between two comparisons with other sites. Each is one short request to each of them. */
+const roundMs = 1_000;
+/** Milliseconds that a stop waits for a round. */
+const gracePeriodMs = 1_000;
+
+/** The replication of sites, for the admin API of a thread. */
+export function openSites(services: SiteServices, { region, self }: SiteOptions): Sites {
+  const { sealed, stores, objects, access, people } = services;
+  const { call } = peerCaller();
+  const administration = new SiteAdministration({
+    states: new SiteStates(sealed),
+    identities: access.identities,
+    call,
+    self,
+    describe: async () => ({
+      coffer: packageJson.version,
+      deploymentId: self,
+      buckets: (await objects.listBuckets()).length,
+      identityProviders: await providerSettings(people.identityProviders),
+    }),
+    clock: Date.now,
+  });
+  const targets = new RemoteTargets(sealed);
+  return new Sites({
+    administration,
+    ledger: new SiteLedger(sealed),
+    live: liveItems(services, region),
+    resyncs: new SiteResyncs({ sealed, records: stores.records, targets, clock: Date.now }),
+    call,
+    self,
+  });
+}
+
+/** Keeps this server in step with its sites while it holds the lease, until it is stopped. */
+export function runSites(
+  services: SiteServices,
+  lease: Pick<Lease, 'hold'>,
+  log: Logger,
+  { region, self }: SiteOptions,
+): { stop(): Promise<void> } {
+  const { sealed, objects, access } = services;
+  const peers = peerCaller();
+  let isStopping = false;
+  let current: { readonly generation: number; readonly reconciler: SiteReconciler } | undefined;
+  const round = async () => {
+    const hold = lease.hold();
+    if (hold === undefined || isStopping) {
+      current = undefined;
+      return;
+    }
+    // Another holder of the lease may have written the ledger meanwhile.
+    if (current?.generation !== hold.generation) {
+      const reconciler = new SiteReconciler({
+        states: new SiteStates(sealed),
+        ledger: new SiteLedger(sealed),
+        live: liveItems(services, region),
+        rules: new SiteRules({ targets: new RemoteTargets(sealed), objects, clock: Date.now }),
+        identities: access.identities,
+        call: peers.call,
+        self,
+        clock: Date.now,
+        log: {
+          info: (fields, message) => log.info(fields, message),
+          // A stop ends requests to other sites.
+          warn: (fields, message) => {
+            if (!isStopping) log.warn(fields, message);
+          },
+        },
+      });
+      current = { generation: hold.generation, reconciler };
+    }
+    await current.reconciler.round();
+  };
+  const rounds = repeated(roundMs, round, (error) => {
+    if (!isStopping && !isStoreError(error, 'lease-lost')) log.error({ err: error }, 'the sites could not be compared');
+  });
+  return {
+    async stop() {
+      isStopping = true;
+      peers.close();
+      await rounds.stop(gracePeriodMs);
+    },
+  };
+}
+
+function liveItems({ stores, sealed, objects, access }: SiteServices, region: string): LiveItems {
+  return new LiveItems({
+    records: stores.records,
+    identities: identityItems({ ...access, clock: Date.now }),
+    identityRevision: () => sealed.revision(identityKeys.head),
+    buckets: new BucketItems({ objects, region }),
+  });
+}

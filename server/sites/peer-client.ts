@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { z } from 'zod';
+import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { FormatError } from '../../protocol/format-error.ts';
+import { percentEncode } from '../../protocol/sigv4/signature.ts';
+import { signRequest } from '../../protocol/sigv4/sign-request.ts';
+import { PeerError } from './peer-error.ts';
+
+interface Peer {
+  readonly name: string;
+  readonly endpoint: string;
+}
+
+export interface PeerRequest<T> {
+  readonly method: 'GET' | 'PUT';
+  /** The path below `site-replication/peer/`. */
+  readonly call: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Encrypted under the secret key of the caller: the body, the answer, or both. */
+  readonly sealed?: 'body' | 'answer';
+  readonly answer: z.ZodType<T>;
+}
+
+/** Calls another site. Rejects with a `PeerError`. */
+export type CallPeer = <T>(peer: Peer, credentials: PeerCredentials, request: PeerRequest<T>) => Promise<T>;
+
+export interface PeerCredentials {
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+/** Milliseconds without traffic, after which a site counts as away. */
+const idleMs = 10_000;
+const maxAnswerBytes = 64 * 1024 * 1024;
+const keepMs = 4_000;
+const prefix = '/minio/admin/v3/site-replication/peer/';
+
+const refusal = z.object({ Code: z.string(), Message: z.string().default('') });
+
+/** Calls the admin API of other sites over connections that it keeps, until `close`. */
+export function peerCaller(): { readonly call: CallPeer; close(): void } {
+  const options = { keepAlive: true, timeout: keepMs, maxSockets: 8 };
+  const agents = { http: new Agent(options), https: new HttpsAgent(options) };
+  return {
+    async call(peer, credentials, asked) {
+      const plain = Buffer.from(asked.body === undefined ? '' : JSON.stringify(asked.body));
+      const body = asked.sealed === 'body' ? await encryptPayload(credentials.secretKey, plain) : plain;
+      const { status, bytes } = await exchange(peer, credentials, asked, body, agents).catch((error: unknown) => {
+        throw new PeerError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
+      });
+      if (status !== 200) throw refused(peer, status, bytes);
+      return read(peer, asked, await opened(peer, credentials, asked, bytes));
+    },
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+async function exchange(
+  { endpoint }: Peer,
+  credentials: PeerCredentials,
+  { method, call, query = {} }: Omit<PeerRequest<unknown>, 'answer'>,
+  body: Buffer,
+  agents: { readonly http: Agent; readonly https: HttpsAgent },
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  const url = new URL(endpoint);
+  const rawPath = `${prefix}${call}`;
+  const rawQuery = Object.entries(query)
+    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
+    .join('&');
+  const unsigned = { host: url.host, 'content-length': String(body.length) };
+  const payloadHash = createHash('sha256').update(body).digest('hex');
+  const signed = signRequest({ method, rawPath, rawQuery, headers: unsigned }, credentials, {
+    region: 'us-east-1',
+    service: 's3',
+    now: new Date(),
+    payloadHash,
+  });
+  const secure = url.protocol === 'https:';
+  const request = (secure ? httpsRequest : httpRequest)({
+    agent: secure ? agents.https : agents.http,
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    method,
+    path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
+    headers: { ...unsigned, ...signed },
+  });
+  request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  request.end(body);
+  const [answer] = await answered;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: answer.statusCode ?? 0, bytes: Buffer.concat(chunks) };
+}
+
+/** A server that is no Coffer does not know the call. */
+function refused(peer: Peer, status: number, bytes: Buffer): PeerError {
+  const parsed = refusal.safeParse(jsonOf(bytes));
+  const { Code, Message } = parsed.data ?? { Code: String(status), Message: '' };
+  const code = Code.slice(0, 100);
+  const isUnknownCall = status === 404 || status === 405 || status === 426 || status === 501;
+  if (isUnknownCall && code !== 'NoSuchSite') {
+    return new PeerError(
+      'no-coffer',
+      `${shown(peer)} is no Coffer that can replicate sites (it answered ${status} ${code}): sites replicate between Coffer servers only`,
+    );
+  }
+  return new PeerError('refused', `${shown(peer)} answered ${status} ${code}: ${Message.slice(0, 500)}`);
+}
+
+async function opened(
+  peer: Peer,
+  { secretKey }: PeerCredentials,
+  { sealed }: Pick<PeerRequest<unknown>, 'sealed'>,
+  bytes: Buffer,
+): Promise<Buffer> {
+  if (sealed !== 'answer') return bytes;
+  try {
+    return await decryptPayload(secretKey, bytes);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new PeerError('refused', `the answer of ${shown(peer)} cannot be decrypted`, { cause: error });
+  }
+}
+
+function read<T>(peer: Peer, { answer }: PeerRequest<T>, bytes: Buffer): T {
+  const parsed = answer.safeParse(jsonOf(bytes));
+  if (parsed.success) return parsed.data;
+  throw new PeerError(
+    'no-coffer',
+    `${shown(peer)} answered what a Coffer does not: sites replicate between Coffer servers only`,
+  );
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return bytes.length === 0 ? {} : JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function shown({ name, endpoint }: Peer): string {
+  return `the site ${name} (${endpoint})`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,112 @@
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startMinio } from '../support/server/start-minio.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { StockMc } from './stock-mc.ts';
+
+let first: RunningServer;
+let second: RunningServer;
+let minio: Awaited<ReturnType<typeof startMinio>>;
+let folder: string;
+let mc: StockMc;
+let here: S3Client;
+let there: S3Client;
+const wait = { timeout: 40_000, interval: 300 };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-mc-sites-'));
+  const env = { SVC_THREADS: '1' };
+  [first, second, minio] = await Promise.all([startServer({ env }), startServer({ env }), startMinio()]);
+  await Promise.all([untilReady(first), untilReady(second)]);
+  mc = new StockMc(folder);
+  await mc.alias('one', first.s3, first.accessKey, first.secretKey);
+  await mc.alias('two', second.s3, second.accessKey, second.secretKey);
+  await mc.alias('minio', minio.url, minio.accessKey, minio.secretKey);
+  [here, there] = [s3Client(first), s3Client(second)];
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([first?.stop(), second?.stop(), minio?.stop()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const text = async (client: S3Client, Bucket: string, Key: string) =>
+  client.send(new GetObjectCommand({ Bucket, Key })).then(
+    ({ Body }) => Body?.transformToString(),
+    () => undefined,
+  );
+
+const status = async (...flags: readonly string[]) => (await mc.run('admin', 'replicate', 'status', 'one', ...flags))[0];
+
+describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, () => {
+  it('is not offered with a MinIO', async () => {
+    const { code, text: said } = await mc.try('admin', 'replicate', 'add', 'one', 'minio');
+    expect(code).not.toBe(0);
+    expect(said).toContain('sites replicate between Coffer servers only');
+    expect(await mc.run('admin', 'replicate', 'info', 'one')).toMatchObject([{ enabled: false }]);
+  });
+
+  it('is added, shown, and replicates', async () => {
+    await here.send(new CreateBucketCommand({ Bucket: 'old' }));
+    await here.send(new PutObjectCommand({ Bucket: 'old', Key: 'x', Body: 'was here' }));
+    expect(await mc.run('admin', 'replicate', 'add', 'one', 'two')).toMatchObject([{ success: true }]);
+    const [info] = await mc.run('admin', 'replicate', 'info', 'two');
+    expect(info).toMatchObject({ enabled: true, name: 'two', sites: [{ name: 'one' }, { name: 'two' }] });
+    await expect.poll(() => text(there, 'old', 'x'), wait).toBe('was here');
+    await mc.run('mb', 'two/new');
+    await mc.run('admin', 'user', 'add', 'two', 'ann', 'ann-password');
+    await mc.run('admin', 'policy', 'attach', 'two', 'readonly', '--user', 'ann');
+    await mc.run('quota', 'set', 'one/old', '--size', '1GiB');
+    await mc.run('anonymous', 'set', 'download', 'one/old');
+    await expect.poll(async () => (await mc.try('stat', 'one/new')).code, wait).toBe(0);
+    const user = async () => (await mc.try('admin', 'user', 'info', 'one', 'ann')).lines;
+    await expect.poll(user, wait).toMatchObject([{ policyName: 'readonly' }]);
+    await expect
+      .poll(async () => (await mc.try('quota', 'info', 'two/old')).lines, wait)
+      .toMatchObject([{ quota: 1024 ** 3 }]);
+    await expect.poll(async () => (await fetch(`${second.s3}/old/x`)).status, wait).toBe(200);
+  });
+
+  it('shows what is in step', async () => {
+    await expect
+      .poll(() => status(), wait)
+      .toMatchObject({ Enabled: true, MaxBuckets: 2, MaxUsers: 1, BucketStats: {}, UserStats: {} });
+    const ofBucket = (await status('--bucket', 'old')) as { readonly BucketStats: Record<string, object> };
+    expect(Object.values(ofBucket.BucketStats['old'] ?? {})).toMatchObject([
+      { HasBucket: true, HasPolicySet: true, PolicyMismatch: false, HasQuotaCfgSet: true, HasReplicationCfg: true },
+      { HasBucket: true, HasPolicySet: true, PolicyMismatch: false, HasQuotaCfgSet: true, HasReplicationCfg: true },
+    ]);
+    expect(JSON.stringify(await status('--user', 'ann'))).toContain('"HasUser":true');
+  });
+
+  it('sends everything again', async () => {
+    expect(await mc.run('admin', 'replicate', 'resync', 'start', 'one', 'two')).toMatchObject([
+      { op: 'start', status: 'success' },
+    ]);
+    const { code, text: said } = await mc.try('admin', 'replicate', 'resync', 'cancel', 'one', 'two');
+    expect(code === 0 || said.includes('No resync'), said).toBe(true);
+    await mc.run('admin', 'replicate', 'resync', 'start', 'one', 'two');
+  });
+
+  it('is changed, and removed', async () => {
+    const [info] = await mc.run('admin', 'replicate', 'info', 'one');
+    const sites = info?.['sites'] as readonly { readonly deploymentID: string; readonly endpoint: string }[];
+    const deploymentID = sites[1]?.deploymentID ?? '';
+    const port = new URL(second.s3).port;
+    const update = (url: string) =>
+      mc.try('admin', 'replicate', 'update', 'one', '--deployment-id', deploymentID, '--endpoint', url);
+    expect((await update(first.s3)).text).toContain('and not the site two');
+    expect(await update(`http://localhost:${port}`)).toMatchObject({ code: 0 });
+    const endpoints = async () => JSON.stringify(await mc.run('admin', 'replicate', 'info', 'two'));
+    await expect.poll(endpoints, wait).toContain(`http://localhost:${port}`);
+    await here.send(new PutObjectCommand({ Bucket: 'new', Key: 'later', Body: 'by the new endpoint' }));
+    await expect.poll(() => text(there, 'new', 'later'), wait).toBe('by the new endpoint');
+    await mc.run('admin', 'replicate', 'rm', 'one', '--all', '--force');
+    for (const alias of ['one', 'two']) {
+      expect(await mc.run('admin', 'replicate', 'info', alias)).toMatchObject([{ enabled: false }]);
+    }
+  });
+});
