@@ -121,6 +121,17 @@ describe('sites of each other', () => {
     expect(await a.targets.ofBucket('photos')).toHaveLength(1);
   });
 
+  it('make the account again that they call each other with', async () => {
+    const { a, b, settle, advance } = await twoSites();
+    await b.identities.removeServiceAccount(siteAccount);
+    advance(60_000);
+    await settle();
+    await a.identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+    await settle(12);
+    expect(await b.identities.user('ann')).toBeDefined();
+    expect(await b.identities.serviceAccount(siteAccount)).toMatchObject({ subject: { kind: 'root' } });
+  });
+
   it('remove a bucket that one of them removed, unless it is not empty: then it comes back', async () => {
     const { a, b, settle, advance } = await twoSites();
     await a.layer.createBucket('empty', { location: '' });

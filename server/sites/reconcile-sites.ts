@@ -7,6 +7,7 @@ import type { CallPeer } from './peer-client.ts';
 import { pollPeer, type PollResult } from './poll-peer.ts';
 import { itemId, type ItemKey, itemKinds, type ItemKind } from './site-items.ts';
 import { type LedgerEntry, observe, type SiteLedger, wanted } from './site-ledger.ts';
+import { type AccountStore, ensureSiteAccount } from './site-account.ts';
 import type { SiteRules } from './site-rules.ts';
 import { adopted, type Site, siteAccount, type SiteState, type SiteStates } from './site-state.ts';
 
@@ -15,7 +16,7 @@ interface ReconcileOptions {
   readonly ledger: SiteLedger;
   readonly live: LiveItems;
   readonly rules: SiteRules;
-  readonly identities: Pick<Identities, 'serviceAccount' | 'removeServiceAccount'>;
+  readonly identities: AccountStore & Pick<Identities, 'removeServiceAccount'>;
   readonly call: CallPeer;
   /** The deployment id of this site. */
   readonly self: string;
@@ -66,7 +67,8 @@ export class SiteReconciler {
     const state = await this.#options.states.get();
     if (state === undefined || state.id !== this.#group) this.#reset(state?.id ?? '');
     if (state === undefined) return;
-    if (state.sites.length === 0) return this.#leave();
+    // A site that is not in the group has left it.
+    if (!state.sites.some(({ deploymentId }) => deploymentId === this.#options.self)) return this.#leave();
     const ledger = (this.#ledger ??= await this.#options.ledger.read());
     await this.#observe(state, ledger);
     const peers = state.sites.filter(({ deploymentId }) => deploymentId !== this.#options.self);
@@ -230,6 +232,7 @@ export class SiteReconciler {
     const shared = held.map(({ peer, buckets }) => `${peer.deploymentId}=${[...buckets].join(',')}`);
     const wantedFor = [state.updatedAt, live.bucketRevisions, ...shared].join('\n');
     if (wantedFor === this.#rulesFor && clock() - this.#rulesAt < rulesMs) return;
+    await ensureSiteAccount(this.#options.identities, state.secretKey);
     for (const { kind, name, digest } of this.#ledger?.values() ?? []) {
       if (kind !== 'bucket' || digest === undefined) continue;
       const having = held.filter(({ buckets }) => buckets.has(name)).map(({ peer }) => peer);

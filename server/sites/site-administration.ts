@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminError } from '../administration/admin-error.ts';
 import type { NewSite, SiteChange } from '../administration/sites.ts';
-import type { Identities } from '../auth/identities/identities.ts';
 import type { CallPeer, PeerCredentials } from './peer-client.ts';
 import { PeerError } from './peer-error.ts';
 import { description, nothingAnswer, type SiteDescription } from './peer-messages.ts';
 import { planOfSites } from './plan-sites.ts';
+import { type AccountStore, ensureSiteAccount } from './site-account.ts';
 import {
   changed,
   groupOf,
@@ -19,7 +19,7 @@ import {
 
 interface SiteAdministrationOptions {
   readonly states: SiteStates;
-  readonly identities: Pick<Identities, 'serviceAccount' | 'createServiceAccount' | 'updateServiceAccount'>;
+  readonly identities: AccountStore;
   readonly call: CallPeer;
   /** The deployment id of this site. */
   readonly self: string;
@@ -98,7 +98,7 @@ export class SiteAdministration {
       if (clock() > until) throw refused('This server is still leaving its former group of sites: try again.');
       await sleep(200);
     }
-    await this.#makeAccount(state.secretKey);
+    await ensureSiteAccount(this.#options.identities, state.secretKey);
     await states.put(state);
   }
 
@@ -196,23 +196,6 @@ export class SiteAdministration {
       return await this.#options.call(site, credentials, { method: 'GET', call: 'describe', answer: description });
     } catch (error) {
       throw asAdminError(error);
-    }
-  }
-
-  async #makeAccount(secretKey: string): Promise<void> {
-    const { identities } = this.#options;
-    const known = await identities.serviceAccount(siteAccount);
-    if (known === undefined) {
-      await identities.createServiceAccount({
-        subject: { kind: 'root' },
-        accessKey: siteAccount,
-        secretKey,
-        description: 'Replication of sites. It is removed when this site leaves.',
-      });
-    } else if (known.subject.kind !== 'root') {
-      throw refused(`The access key ${siteAccount} belongs to another owner: remove it first.`);
-    } else if (known.secretKey !== secretKey || known.status !== 'enabled' || known.policy !== undefined) {
-      await identities.updateServiceAccount(siteAccount, { secretKey, status: 'enabled', policy: null });
     }
   }
 }

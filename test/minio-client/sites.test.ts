@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startMinio } from '../support/server/start-minio.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
@@ -26,6 +27,8 @@ beforeAll(async () => {
   await mc.alias('one', first.s3, first.accessKey, first.secretKey);
   await mc.alias('two', second.s3, second.accessKey, second.secretKey);
   await mc.alias('minio', minio.url, minio.accessKey, minio.secretKey);
+  await coffer('alias', 'set', 'one', first.s3, first.accessKey, first.secretKey);
+  await coffer('alias', 'set', 'two', second.s3, second.accessKey, second.secretKey);
   [here, there] = [s3Client(first), s3Client(second)];
 }, 120_000);
 afterAll(async () => {
@@ -39,7 +42,16 @@ const text = async (client: S3Client, Bucket: string, Key: string) =>
     () => undefined,
   );
 
-const status = async (...flags: readonly string[]) => (await mc.run('admin', 'replicate', 'status', 'one', ...flags))[0];
+async function coffer(...args: readonly string[]) {
+  const { code, stdout, stderr } = await runCoffer(['--config-dir', join(folder, 'config'), '--json', ...args]);
+  expect({ code, stderr }, `${args.join(' ')}\n${stdout.toString()}`).toMatchObject({ code: 0 });
+  const lines = stdout.toString().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const resyncs = async () => (await coffer('admin', 'replicate', 'resync', 'status', 'one', 'two')).at(-1);
+const status = async (...flags: readonly string[]) =>
+  (await mc.run('admin', 'replicate', 'status', 'one', ...flags))[0];
 
 describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, () => {
   it('is not offered with a MinIO', async () => {
@@ -67,7 +79,7 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
     await expect
       .poll(async () => (await mc.try('quota', 'info', 'two/old')).lines, wait)
       .toMatchObject([{ quota: 1024 ** 3 }]);
-    await expect.poll(async () => (await fetch(`${second.s3}/old/x`)).status, wait).toBe(200);
+    await expect.poll(async () => (await fetch(`${second.s3}/old/x`, { method: 'HEAD' })).status, wait).toBe(200);
   });
 
   it('shows what is in step', async () => {
@@ -89,6 +101,16 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
     const { code, text: said } = await mc.try('admin', 'replicate', 'resync', 'cancel', 'one', 'two');
     expect(code === 0 || said.includes('No resync'), said).toBe(true);
     await mc.run('admin', 'replicate', 'resync', 'start', 'one', 'two');
+    await expect.poll(async () => JSON.stringify(await resyncs()), wait).toContain('"resyncStatus":"Completed"');
+  });
+
+  it('is shown by our client too', async () => {
+    expect(await coffer('admin', 'replicate', 'info', 'one')).toMatchObject([
+      { enabled: true, sites: [{ name: 'one' }, { name: 'two' }] },
+    ]);
+    expect(await coffer('admin', 'replicate', 'status', 'one', '--users')).toMatchObject([
+      { Enabled: true, MaxUsers: 1, UserStats: {} },
+    ]);
   });
 
   it('is changed, and removed', async () => {
@@ -104,9 +126,17 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
     await expect.poll(endpoints, wait).toContain(`http://localhost:${port}`);
     await here.send(new PutObjectCommand({ Bucket: 'new', Key: 'later', Body: 'by the new endpoint' }));
     await expect.poll(() => text(there, 'new', 'later'), wait).toBe('by the new endpoint');
-    await mc.run('admin', 'replicate', 'rm', 'one', '--all', '--force');
+    await coffer('admin', 'replicate', 'rm', 'one', '--all', '--force');
     for (const alias of ['one', 'two']) {
       expect(await mc.run('admin', 'replicate', 'info', alias)).toMatchObject([{ enabled: false }]);
     }
+    const added = async () => (await mc.try('admin', 'replicate', 'info', 'two')).lines;
+    await mc.run('rb', '--force', 'two/old');
+    await mc.run('rb', '--force', 'two/new');
+    await coffer('admin', 'replicate', 'add', 'one', 'two');
+    await expect.poll(added, wait).toMatchObject([{ enabled: true }]);
+    await expect.poll(() => text(there, 'old', 'x'), wait).toBe('was here');
+    await coffer('admin', 'replicate', 'rm', 'one', 'two', '--force');
+    await expect.poll(added, wait).toMatchObject([{ enabled: false }]);
   });
 });

@@ -22,6 +22,8 @@ import { type RunningServer, startServer, untilReady } from '../support/server/s
 
 const wait = { timeout: 40_000, interval: 200 };
 
+const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
+
 /** A site whose address stays when it is started again. */
 class TestSite {
   readonly name: string;
@@ -40,7 +42,12 @@ class TestSite {
     this.server = await startServer({
       folder: this.#folder,
       args: ['--address', `127.0.0.1:${this.#port}`],
-      env: { SVC_THREADS: '1', SVC_ROOT_USER: `root-of-${this.name}`, SVC_ROOT_PASSWORD: `password-of-${this.name}` },
+      env: {
+        ...encrypting,
+        SVC_THREADS: '1',
+        SVC_ROOT_USER: `root-of-${this.name}`,
+        SVC_ROOT_PASSWORD: `password-of-${this.name}`,
+      },
     });
     await untilReady(this.server);
     this.client = s3Client(this.server);

@@ -37,7 +37,7 @@ const allTypes = 2 ** 32 - 1;
 const minIntervalMs = 500;
 
 /**
- * Reports `n` times, or until the client disconnects. Where jobs alone are asked for, the last report is the one in which none waits or runs.
+ * Reports `n` times, or until the client disconnects. Where jobs or a resync alone are asked for, the last report is the one in which none waits or runs.
  */
 function metrics(call: AdminCall): AdminAnswer {
   const { query, services } = call;
@@ -45,15 +45,17 @@ function metrics(call: AdminCall): AdminAnswer {
   const count = Number(query.get('n') ?? '0') || Infinity;
   const intervalMs = Math.max(minIntervalMs, goDuration(query.get('interval') || '1s') ?? 1_000);
   const ofJobs = asked === types.batch;
+  const ofResync = asked === types.siteResync;
   if (ofJobs) jobsOf(call);
-  else if (asked !== types.siteResync) supportOf(services);
+  else if (!ofResync) supportOf(services);
   return {
     kind: 'lines',
     async *lines(signal) {
       for (let shown = 1; !signal.aborted; shown += 1) {
         const jobs = asked & types.batch && services.batchJobs !== undefined ? await namedJobs(call) : undefined;
         const aggregated = await collect(call, asked, jobs);
-        const final = shown >= count || (ofJobs && !(jobs ?? []).some(isWaiting));
+        const isOver = (ofJobs && !(jobs ?? []).some(isWaiting)) || (ofResync && !isRunning(aggregated));
+        const final = shown >= count || isOver;
         yield [{ hosts: [services.server.endpoint], aggregated, ...split(call, aggregated), final }];
         if (final) return;
         await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
@@ -92,10 +94,15 @@ async function collect({ services, query }: AdminCall, asked: number, jobs: read
   };
 }
 
+function isRunning(aggregated: Readonly<Record<string, unknown>>): boolean {
+  const { siteResync } = aggregated as Partial<Awaited<ReturnType<typeof siteResyncMetric>>>;
+  return siteResync?.resyncStatus === 'Ongoing';
+}
+
 async function siteResyncMetric({ sites }: AdminCall['services'], query: URLSearchParams, collected: string) {
   const deployment = query.get('by-depID') ?? '';
   const resync = deployment === '' ? undefined : await sites?.resync(deployment);
-  if (resync === undefined) return {};
+  if (resync === undefined) return { siteResync: undefined };
   const { id, state, started, updated, buckets, replicated, failed, failedBuckets, at } = resync;
   return {
     siteResync: {
