@@ -13,7 +13,7 @@ it('a PUT and a HEAD enter few source files', async () => {
   expect(head).toContain('server/s3/object/read-object.ts');
   expect(put.length).toBeLessThanOrEqual(limits.put);
   expect(head.length).toBeLessThanOrEqual(limits.head);
-}, 60_000);
+}, 240_000);
 
 it('counts lines, small files and the entries of folders', () => {
   const sources = [1, 12, 13, 100].map((lines) => ({ path: `a/b/${lines}.ts`, text: 'x\n'.repeat(lines) }));

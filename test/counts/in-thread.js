@@ -9,6 +9,8 @@ channel.unref();
 
 if (isMainThread) {
   process.on('message', () => channel.postMessage('take'));
+  // A counter that was ended, for instance by the deadline of its test, leaves no server behind, which would hold up the run of tests.
+  process.once('disconnect', () => process.exit());
   channel.addEventListener('message', ({ data }) => {
     if (Array.isArray(data)) process.send?.(data);
   });
