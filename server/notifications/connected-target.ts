@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventMessage } from './event-message.ts';
-import { type NotificationTarget, TargetError } from './target.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
+import type { NotificationTarget } from './target.ts';
 
 /** The client of a broker or a database. */
 interface ConnectedClient<Connection> {
@@ -49,7 +50,7 @@ export function connectedTarget<Connection>(
 async function inTime(work: Promise<void>, ms: number): Promise<void> {
   const ended = new AbortController();
   const late = sleep(ms, undefined, { signal: ended.signal, ref: false }).then(() => {
-    throw new TargetError('unavailable', `it did not answer within ${ms} ms`);
+    throw new DeliveryError('unavailable', `it did not answer within ${ms} ms`);
   });
   try {
     await Promise.race([work, late]);

@@ -13,7 +13,8 @@ import { isReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { eventMessage, type EventSource, sequencerOf } from './event-message.ts';
 import { nameOfTarget, openTarget } from './open-target.ts';
-import { type NotificationTarget, TargetError } from './target.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
+import type { NotificationTarget } from './target.ts';
 
 interface DeliverEventsOptions {
   readonly records: RecordStore;
@@ -78,7 +79,7 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
     },
     // A damaged event waits, and those of other objects go on.
     isOfEvent: (error) =>
-      (error instanceof TargetError && error.code === 'rejected') ||
+      (error instanceof DeliveryError && error.code === 'rejected') ||
       isUnreadable(error) ||
       error instanceof DamagedCiphertext,
   };

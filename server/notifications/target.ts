@@ -3,7 +3,7 @@ import type { EventMessage } from './event-message.ts';
 
 /** A destination of events. A new type is one file that opens one, and its settings in `protocol/settings/notify-rows.ts`. */
 export interface NotificationTarget {
-  /** Resolves when the target has taken the event for good. Rejects with `TargetError` or the error of the connection. */
+  /** Resolves when the target has taken the event for good. Rejects with `DeliveryError` or the error of the connection. */
   send(message: EventMessage): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,15 +31,4 @@ export function isOn(values: TargetValues, name: string): boolean {
 /** Reports whether the object of an event is gone, so that a target that keeps the last event of each object forgets it. */
 export function removesObject(name: string): boolean {
   return name === 's3:ObjectRemoved:Delete' || name === 's3:LifecycleExpiration:Delete';
-}
-
-/** A failure of a target. `rejected`: it refuses this event, and may take others. */
-export class TargetError extends Error {
-  override readonly name = 'TargetError';
-  readonly code: 'rejected' | 'unavailable';
-
-  constructor(code: TargetError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

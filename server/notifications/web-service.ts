@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Pool } from 'undici';
 import { defaultAuthorities } from '../../platform/tls/default-authorities.ts';
-import { TargetError, type TargetValues, textOf } from './target.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
+import { type TargetValues, textOf } from './target.ts';
 
 /** Requests at a time. It is the number of objects whose events are delivered at a time. */
 const connections = 16;
@@ -28,7 +29,7 @@ interface WebServiceAnswer {
 
 /** A web service that takes events. It does not follow redirects. */
 export interface WebService {
-  /** Rejects with the error of the socket, or with `TargetError` for an answer that is late or too long. */
+  /** Rejects with the error of the socket, or with `DeliveryError` for an answer that is late or too long. */
   readonly request: (request: WebServiceRequest) => Promise<WebServiceAnswer>;
   readonly close: () => Promise<void>;
 }
@@ -79,7 +80,7 @@ function dispatched(pool: Pool, request: Required<Pick<WebServiceRequest, 'path'
       reject(error);
       abort?.(error);
     };
-    const late = setTimeout(() => fail(new TargetError('unavailable', `it did not answer within ${ms} ms`)), ms);
+    const late = setTimeout(() => fail(new DeliveryError('unavailable', `it did not answer within ${ms} ms`)), ms);
     late.unref();
     let status = 0;
     let size = 0;
@@ -93,7 +94,7 @@ function dispatched(pool: Pool, request: Required<Pick<WebServiceRequest, 'path'
       },
       onResponseData(_controller, chunk) {
         size += chunk.length;
-        if (size > maxBytes) fail(new TargetError('unavailable', `its answer is longer than ${maxBytes} bytes`));
+        if (size > maxBytes) fail(new DeliveryError('unavailable', `its answer is longer than ${maxBytes} bytes`));
         else chunks.push(chunk);
       },
       onResponseEnd() {

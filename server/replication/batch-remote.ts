@@ -11,7 +11,7 @@ import { fetchVersion } from './fetch-version.ts';
 import { readVersionListing } from './remote-listing.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { sourceVersionId } from './replica-request.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 import { isSameContent } from './same-content.ts';
 import { sendCopy, sendMarker } from './send-version.ts';
 import { checkAnswer, errorOf, TargetClient, type TargetAnswer } from './target-client.ts';
@@ -53,7 +53,7 @@ class S3BatchRemote implements BatchRemote {
   async check(): Promise<void> {
     const { remote, direction, bucket } = this.#definition;
     const answer = await this.#client.send({ method: 'GET', query: { versioning: '' } }).catch((error: unknown) => {
-      if (!(error instanceof ReplicationError)) throw error;
+      if (!(error instanceof DeliveryError)) throw error;
       throw new MaintenanceError('remote-unavailable', `the other server does not answer: ${error.message}`, {
         cause: error,
       });
@@ -181,7 +181,7 @@ class S3BatchRemote implements BatchRemote {
       redirect: 'error',
       signal: AbortSignal.timeout(notifyMs),
     });
-    if (!ok) throw new ReplicationError('rejected', `the address of the report answers ${status}`);
+    if (!ok) throw new DeliveryError('rejected', `the address of the report answers ${status}`);
   }
 }
 

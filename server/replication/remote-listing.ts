@@ -1,7 +1,7 @@
 import { child, readXml, requiredText, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import type { BatchVersion } from '../maintenance/batch/batch-remote.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 
 interface RemoteListing {
   readonly versions: readonly BatchVersion[];
@@ -10,7 +10,7 @@ interface RemoteListing {
 
 const maxListingBytes = 1024 * 1024;
 
-/** Reads the answer of `ListObjectVersions` with keys in URL encoding. Throws `ReplicationError`. */
+/** Reads the answer of `ListObjectVersions` with keys in URL encoding. Throws `DeliveryError`. */
 export function readVersionListing(document: string): RemoteListing {
   try {
     const root = readXml(document, { maxBytes: maxListingBytes, root: 'ListVersionsResult' });
@@ -20,7 +20,7 @@ export function readVersionListing(document: string): RemoteListing {
     return { versions, next: { key: plain(requiredText(root, 'NextKeyMarker')), ...(versionId && { versionId }) } };
   } catch (error) {
     if (!(error instanceof S3Error || error instanceof URIError)) throw error;
-    throw new ReplicationError('unavailable', `the listing of the other server is malformed: ${error.message}`, {
+    throw new DeliveryError('unavailable', `the listing of the other server is malformed: ${error.message}`, {
       cause: error,
     });
   }

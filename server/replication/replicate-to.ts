@@ -7,7 +7,7 @@ import type { Delivery } from '../outbox/deliver-queue.ts';
 import { Bandwidth } from './bandwidth.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { StoredTarget } from './remote-targets.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { TargetStats } from './replication-stats.ts';
 import { sendVersion } from './send-version.ts';
 import { TargetClient } from './target-client.ts';
@@ -60,7 +60,7 @@ export class ReplicationDelivery implements Delivery {
         stats.count('failed', queued.size, queued.resync);
         await this.#setFailed(queued);
       }
-      if (error instanceof ReplicationError && error.code === 'impossible') return;
+      if (error instanceof DeliveryError && error.code === 'impossible') return;
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
@@ -94,7 +94,7 @@ export class ReplicationDelivery implements Delivery {
 
   /** Damage concerns one version too, or else it would stop the replication of all others for good. */
   isOfEvent(error: unknown): boolean {
-    if (error instanceof ReplicationError) return error.code !== 'unavailable';
+    if (error instanceof DeliveryError) return error.code !== 'unavailable';
     const failure = translateFailure(error);
     if (failure instanceof S3Error) return failure.code !== 'SlowDown' && failure.code !== 'ServiceUnavailable';
     return (

@@ -17,7 +17,7 @@ import {
   uploadChecksumHeaders,
   versionHeaders,
 } from './replica-request.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 import { checkAnswer, type TargetClient } from './target-client.ts';
 
 interface Sender {
@@ -41,7 +41,7 @@ export interface Sent {
 const askFirstBytes = 8 * 1024 * 1024;
 const partsPerPage = 1_000;
 
-/** Sends a queued change to a target. Rejects with `ReplicationError`, and the errors of the object layer. */
+/** Sends a queued change to a target. Rejects with `DeliveryError`, and the errors of the object layer. */
 export async function sendVersion(sender: Sender, queued: QueuedReplication): Promise<Sent> {
   if (queued.kind === 'removal') {
     await sendRemoval(sender, queued);
@@ -166,7 +166,7 @@ interface CopyOptions {
   readonly keepsId: boolean;
 }
 
-/** Sends a version as it is now. Rejects with `ReplicationError`, and the errors of the object layer. */
+/** Sends a version as it is now. Rejects with `DeliveryError`, and the errors of the object layer. */
 export async function sendCopy(
   sender: Sender,
   { bucket, key, versionId }: Pick<QueuedReplication, 'bucket' | 'key' | 'versionId'>,
@@ -178,8 +178,8 @@ export async function sendCopy(
   else await sendInParts(sender, object.info, versionId, options);
 }
 
-function customerKey(): ReplicationError {
-  return new ReplicationError(
+function customerKey(): DeliveryError {
+  return new DeliveryError(
     'impossible',
     'an object under the key of a client (SSE-C) cannot be replicated: only the client has the key',
   );

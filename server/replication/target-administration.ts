@@ -5,7 +5,7 @@ import type { RecordStore } from '../store/record-store.ts';
 import { errorOf, type TargetAnswer, TargetClient } from './target-client.ts';
 import { readStats, type TargetHealth } from './replication-stats.ts';
 import { type RemoteTarget, type RemoteTargets, type StoredTarget } from './remote-targets.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 
 /** A field of a target that an update changes. `place` is the endpoint with its bucket and its credentials. */
 export type TargetField = 'place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy';
@@ -95,7 +95,7 @@ export class TargetAdministration {
     try {
       await checkTarget(client, target, hasLock);
     } catch (error) {
-      if (!(error instanceof ReplicationError)) throw error;
+      if (!(error instanceof DeliveryError)) throw error;
       throw new S3Error(
         'XMinioAdminReplicationRemoteConnectionError',
         `Remote service connection error: ${error.message}`,
@@ -131,7 +131,7 @@ async function checkTarget(
 function checkAllowed(answer: TargetAnswer, endpoint: string): void {
   if (answer.status >= 200 && answer.status < 300) return;
   const { code, message } = errorOf(answer);
-  throw new ReplicationError('unavailable', `${endpoint} answered ${answer.status} ${code} ${message}`.trim());
+  throw new DeliveryError('unavailable', `${endpoint} answered ${answer.status} ${code} ${message}`.trim());
 }
 
 function isSamePlace(a: Omit<RemoteTarget, 'arn'>, b: Omit<RemoteTarget, 'arn'>): boolean {

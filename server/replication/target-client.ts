@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import type { RemoteTarget } from './remote-targets.ts';
-import { ReplicationError } from './replication-error.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -62,7 +62,7 @@ export class TargetClient {
     this.#agent.destroy();
   }
 
-  /** Resolves with any answer. Rejects with a `ReplicationError` where there is none, and with the error of a body that cannot be read. */
+  /** Resolves with any answer. Rejects with a `DeliveryError` where there is none, and with the error of a body that cannot be read. */
   async send(asked: TargetRequest): Promise<TargetAnswer> {
     const { body } = asked;
     const sent = body === undefined || Buffer.isBuffer(body) ? undefined : new WatchedBody(body);
@@ -165,10 +165,10 @@ async function* ofTarget(target: RemoteTarget, answer: IncomingMessage): AsyncGe
   }
 }
 
-function asUnavailable({ endpoint }: RemoteTarget, error: unknown): ReplicationError {
-  if (error instanceof ReplicationError) return error;
+function asUnavailable({ endpoint }: RemoteTarget, error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error;
   const why = error instanceof Error ? error.message : String(error);
-  return new ReplicationError('unavailable', `${endpoint}: ${why}`, { cause: error });
+  return new DeliveryError('unavailable', `${endpoint}: ${why}`, { cause: error });
 }
 
 /** Remembers that reading a body has failed: the request then fails too, and the target is not to blame. */
@@ -225,7 +225,7 @@ export function errorOf({ status, text, headers }: TargetAnswer): { readonly cod
 }
 
 /**
- * Throws a `ReplicationError` unless the target did what it was asked for. Errors of the credentials, the bucket and the server hold for
+ * Throws a `DeliveryError` unless the target did what it was asked for. Errors of the credentials, the bucket and the server hold for
  * every version; all others are of this one.
  */
 export function checkAnswer(answer: TargetAnswer, doing: string): void {
@@ -235,7 +235,7 @@ export function checkAnswer(answer: TargetAnswer, doing: string): void {
   if (!failed) return;
   const { code, message } = errorOf(answer);
   const ofAll = status >= 500 ? code !== 'NotImplemented' : unavailable.has(code) || status === 429 || status === 408;
-  throw new ReplicationError(ofAll ? 'unavailable' : 'rejected', `could not ${doing}: ${code} ${message}`.trim(), {
+  throw new DeliveryError(ofAll ? 'unavailable' : 'rejected', `could not ${doing}: ${code} ${message}`.trim(), {
     status,
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { noKeySource } from '../../encryption/key-source.ts';
 import { sealedRecords } from '../../encryption/sealed-records.ts';
-import { ReplicationError } from '../../replication/replication-error.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { batchSecretKey, createBatchJobs } from './batch-jobs.ts';
 import type { BatchRemote, BatchVersion } from './batch-remote.ts';
 import { batchRounds } from './batch-rounds.ts';
@@ -126,7 +126,7 @@ describe('a batch job that replicates', () => {
     state.fail = ({ key }) => {
       if (key !== 'b') return;
       attempts += 1;
-      throw new ReplicationError('rejected', 'no such thing');
+      throw new DeliveryError('rejected', 'no such thing');
     };
     await jobs.start(definition(), 'ann');
     await run();
@@ -144,7 +144,7 @@ describe('a batch job that replicates', () => {
     const { write, jobs, run, last, state } = await replicationTest();
     await write('a', 'x');
     state.fail = () => {
-      throw new ReplicationError('unavailable', 'h:1: connection refused');
+      throw new DeliveryError('unavailable', 'h:1: connection refused');
     };
     await jobs.start(definition(), 'ann');
     await run();

@@ -188,7 +188,7 @@ class ReplicationWalk {
 
 /** Reports if the other server failed, and not a store of this one. */
 function isOfRemote(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplicationError';
+  return error instanceof Error && error.name === 'DeliveryError';
 }
 
 function keyBelow(prefix: string, key: string): string {

@@ -2,7 +2,8 @@ import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { readFile } from 'node:fs/promises';
 import { connectedTarget } from '../connected-target.ts';
 import type { EventMessage } from '../event-message.ts';
-import { isOn, type NotificationTarget, numberOf, TargetError, type TargetValues, textOf } from '../target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { isOn, type NotificationTarget, numberOf, type TargetValues, textOf } from '../target.ts';
 
 interface AmqpClient {
   readonly connection: ChannelModel;
@@ -24,7 +25,7 @@ export function openAmqp(values: TargetValues): NotificationTarget {
       const url = textOf(values, 'url') ?? '';
       // The error of a wrong URL would have the password.
       if (!/^amqps?:/.test(url) || !URL.canParse(url))
-        throw new TargetError('unavailable', 'URL is not amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps://');
+        throw new DeliveryError('unavailable', 'URL is not amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps://');
       const connection = await connect(url, await socketOptions(values));
       // Without a listener an error would end the process. Publishing rejects with it too.
       connection.on('error', () => undefined);
@@ -52,7 +53,8 @@ export function openAmqp(values: TargetValues): NotificationTarget {
       const messageId = String(published);
       await confirmed(channel, message, values, messageId);
       // A message that no queue takes is returned before it is confirmed.
-      if (returned.delete(messageId)) throw new TargetError('unavailable', 'no queue takes the events of the exchange');
+      if (returned.delete(messageId))
+        throw new DeliveryError('unavailable', 'no queue takes the events of the exchange');
     },
     close: ({ connection }) => connection.close(),
   });
@@ -75,7 +77,7 @@ function confirmed(
     const exchange = textOf(values, 'exchange') ?? '';
     channel.publish(exchange, textOf(values, 'routing_key') ?? '', Buffer.from(body), options, (error: unknown) => {
       if (error === null || error === undefined) resolve();
-      else reject(error instanceof Error ? error : new TargetError('unavailable', 'the broker refused the message'));
+      else reject(error instanceof Error ? error : new DeliveryError('unavailable', 'the broker refused the message'));
     });
   });
 }

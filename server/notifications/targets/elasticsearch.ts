@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EventMessage } from '../event-message.ts';
-import { type NotificationTarget, removesObject, TargetError, type TargetValues, textOf } from '../target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 import { basicAuthorization, openWebService } from '../web-service.ts';
 
 const timeoutMs = 10_000;
@@ -59,5 +60,8 @@ function check({ status, text }: { readonly status: number; readonly text: strin
   if ((status >= 200 && status < 300) || allowed.includes(status)) return;
   const reason = /"reason"\s*:\s*"((?:[^"\\]|\\.){1,200})/.exec(text)?.[1];
   const isRejected = status === 400 || status === 413;
-  throw new TargetError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}${reason ? `: ${reason}` : ''}`);
+  throw new DeliveryError(
+    isRejected ? 'rejected' : 'unavailable',
+    `it answered ${status}${reason ? `: ${reason}` : ''}`,
+  );
 }

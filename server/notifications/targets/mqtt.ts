@@ -1,7 +1,8 @@
 import mqtt, { type MqttClient } from 'mqtt';
 import { readFile } from 'node:fs/promises';
 import { connectedTarget } from '../connected-target.ts';
-import { type NotificationTarget, numberOf, TargetError, type TargetValues, textOf } from '../target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { type NotificationTarget, numberOf, type TargetValues, textOf } from '../target.ts';
 
 /** Publishes each event on a topic, by MQTT 5. With a quality of service of 1 or 2 the broker acknowledges it. */
 export function openMqtt(values: TargetValues): NotificationTarget {
@@ -32,7 +33,7 @@ export function openMqtt(values: TargetValues): NotificationTarget {
     },
     async send(client, { body }) {
       // A client that is not connected keeps messages in memory.
-      if (!client.connected) throw new TargetError('unavailable', 'the connection was lost');
+      if (!client.connected) throw new DeliveryError('unavailable', 'the connection was lost');
       await client.publishAsync(topic, body, { qos });
     },
     close: (client) => client.endAsync(true),

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { type Connection, type ConnectionOptions, createConnection, escapeId } from 'mysql2/promise';
 import { connectedTarget } from '../connected-target.ts';
-import { type NotificationTarget, removesObject, TargetError, type TargetValues, textOf } from '../target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 
 /**
  * Keeps the last event of each object in a row (`namespace`), or inserts a row for each event (`access`), in tables with the columns of
@@ -16,7 +17,7 @@ export function openMysql(values: TargetValues): NotificationTarget {
       const caFile = textOf(values, 'ca_file');
       const { hasTls, ...options } = connectionOf(textOf(values, 'dsn_string') ?? '');
       if (caFile !== undefined && !hasTls)
-        throw new TargetError('unavailable', 'CA_FILE is set, and the DSN has no tls=true');
+        throw new DeliveryError('unavailable', 'CA_FILE is set, and the DSN has no tls=true');
       const connection = await createConnection({
         ...options,
         charset: 'utf8mb4',
@@ -78,20 +79,20 @@ export function connectionOf(text: string): ConnectionOptions & { readonly hasTl
   parameters.delete('tls');
   const [unknown] = parameters.keys();
   if (unknown !== undefined)
-    throw new TargetError('unavailable', `the DSN has the parameter ${unknown}: only tls may be there`);
+    throw new DeliveryError('unavailable', `the DSN has the parameter ${unknown}: only tls may be there`);
   if (tls !== 'true' && tls !== 'false')
-    throw new TargetError('unavailable', `the DSN has tls=${tls}: use true or false`);
+    throw new DeliveryError('unavailable', `the DSN has tls=${tls}: use true or false`);
   const hasTls = tls === 'true';
   // The client compares a certificate with names alone.
   if (hasTls && isIP(host) !== 0)
-    throw new TargetError('unavailable', `the DSN has tls=true and the address ${host}: give the name of the host`);
+    throw new DeliveryError('unavailable', `the DSN has tls=true and the address ${host}: give the name of the host`);
   return { user, password, host, port: Number(port), database, hasTls };
 }
 
 function ofUrl(text: string) {
   // The error of a wrong URL would have the password.
   if (!URL.canParse(text))
-    throw new TargetError('unavailable', 'the DSN is not mysql://USER:PASSWORD@HOST:PORT/DATABASE');
+    throw new DeliveryError('unavailable', 'the DSN is not mysql://USER:PASSWORD@HOST:PORT/DATABASE');
   const { username, password, hostname, port, pathname, search } = new URL(text);
   return {
     user: decodeURIComponent(username),
@@ -108,7 +109,8 @@ function ofName(text: string) {
   const parts = /^(?:(?<account>.*)@)?tcp\((?<address>[^()]*)\)\/(?<database>[^/?]*)(?:\?(?<query>.*))?$/s.exec(
     text,
   )?.groups;
-  if (parts === undefined) throw new TargetError('unavailable', 'the DSN is not USER:PASSWORD@tcp(HOST:PORT)/DATABASE');
+  if (parts === undefined)
+    throw new DeliveryError('unavailable', 'the DSN is not USER:PASSWORD@tcp(HOST:PORT)/DATABASE');
   const { account = '', address = '', database = '', query = '' } = parts;
   const [user = '', ...password] = account.split(':');
   const [, host = '', port = '3306'] = /^(.*?)(?::(\d+))?$/.exec(address) ?? [];

@@ -1,4 +1,5 @@
-import { numberOf, type NotificationTarget, TargetError, type TargetValues, textOf } from '../target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { numberOf, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
 import { openWebService } from '../web-service.ts';
 
 /** Posts each event to a web service, as MinIO does. */
@@ -11,7 +12,7 @@ export function openWebhook(values: TargetValues): NotificationTarget {
       const { status } = await service.request({ method: 'POST', headers, body });
       if (status >= 200 && status < 300) return;
       const isRejected = status === 400 || status === 413 || status === 422;
-      throw new TargetError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}`);
+      throw new DeliveryError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}`);
     },
     close: () => service.close(),
   };

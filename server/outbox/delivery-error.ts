@@ -1,0 +1,16 @@
+/**
+ * A failure of the target of events or of replicas. `rejected`: it refuses this event or version, and may take others. `unavailable`: a
+ * repetition may succeed. `impossible`: no repetition can.
+ */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly code: 'rejected' | 'unavailable' | 'impossible';
+  /** The status of the answer, if one came. */
+  readonly status: number | undefined;
+
+  constructor(code: DeliveryError['code'], message: string, options: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options);
+    this.code = code;
+    this.status = options.status;
+  }
+}
