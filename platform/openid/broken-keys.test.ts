@@ -24,7 +24,7 @@ function verified(jwk: object, alg = 'RS256') {
 describe('a key that the provider publishes', () => {
   it('of RSA with 1,024 bits is refused with its name and its size', async () => {
     await expect(verified(small.publicKey.export({ format: 'jwk' }))).rejects.toMatchObject({
-      name: 'IdentityProblem',
+      name: 'TokenError',
       code: 'KeyUnusable',
       message: expect.stringMatching(/"key-1" \(RS256\).*RSA key of 1024 bits/) as string,
     });
@@ -48,6 +48,6 @@ describe('a key that the provider publishes', () => {
     ['with a private part', small.privateKey.export({ format: 'jwk' }), 'RS256'],
     ['of no kind', {}, 'RS256'],
   ])('%s is the refusal of a token, never a failure of the server', async (_, jwk, alg) => {
-    await expect(verified(jwk, alg)).rejects.toMatchObject({ name: 'IdentityProblem' });
+    await expect(verified(jwk, alg)).rejects.toMatchObject({ name: 'TokenError' });
   });
 });

@@ -1,5 +1,5 @@
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
-import { IdentityProblem } from './errors.ts';
+import { TokenError } from './errors.ts';
 
 /** Parses a JSON object. Returns undefined for anything else. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
@@ -35,7 +35,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Reads the claims of the userinfo endpoint. Rejects with `IdentityProblem` UserinfoRefused, or `OpenIdProblem` if it is unreachable.
+ * Reads the claims of the userinfo endpoint. Rejects with `TokenError` UserinfoRefused, or `OpenIdError` if it is unreachable.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#UserInfo
  */
@@ -53,17 +53,14 @@ export async function readUserinfo(
   }
   const claims = response.status === 200 ? parseJsonObject(await response.text()) : undefined;
   if (claims === undefined) {
-    throw new IdentityProblem(
+    throw new TokenError(
       'UserinfoRefused',
       `The userinfo endpoint ${endpoint} answered ${response.status} to the token, and no claims; it takes access tokens only.`,
     );
   }
   // Without this check the access token of another user would give its claims to this subject.
   if (claims['sub'] !== subject) {
-    throw new IdentityProblem(
-      'UserinfoRefused',
-      'The userinfo endpoint answered for another subject than the token has.',
-    );
+    throw new TokenError('UserinfoRefused', 'The userinfo endpoint answered for another subject than the token has.');
   }
   return claims;
 }

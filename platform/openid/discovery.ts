@@ -1,6 +1,6 @@
 import { explainFailure, createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
-import { OpenIdProblem } from './errors.ts';
+import { OpenIdError } from './errors.ts';
 
 /** The checked result of discovery. */
 export interface ProviderMetadata {
@@ -30,7 +30,7 @@ interface DiscoverOptions {
 const wellKnown = '/.well-known/openid-configuration';
 
 /**
- * Reads and checks the discovery document of a provider. Rejects with `OpenIdProblem`.
+ * Reads and checks the discovery document of a provider. Rejects with `OpenIdError`.
  *
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
  */
@@ -44,17 +44,17 @@ export async function discover(configUrl: string, options: DiscoverOptions = {})
 /** Returns the issuer of a config URL: the URL without its well-known part. */
 function issuerOf(configUrl: string): string {
   if (!URL.canParse(configUrl)) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'ConfigUrlInvalid',
       `config_url "${configUrl}" is not a URL; it looks like https://PROVIDER/realms/REALM${wellKnown}.`,
     );
   }
   const { protocol, pathname, search, hash } = new URL(configUrl);
   if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new OpenIdProblem('ConfigUrlInvalid', `config_url "${configUrl}" must begin with https:// (or http://).`);
+    throw new OpenIdError('ConfigUrlInvalid', `config_url "${configUrl}" must begin with https:// (or http://).`);
   }
   if (!pathname.endsWith(wellKnown) || search !== '' || hash !== '') {
-    throw new OpenIdProblem('ConfigUrlInvalid', `config_url "${configUrl}" must end in ${wellKnown}.`);
+    throw new OpenIdError('ConfigUrlInvalid', `config_url "${configUrl}" must end in ${wellKnown}.`);
   }
   return configUrl.slice(0, -wellKnown.length);
 }
@@ -69,12 +69,12 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
   if (response.status === 404) {
     const said = parseJsonObject(await response.text())?.['error'];
     if (typeof said === 'string' && /realm does not exist/i.test(said)) {
-      throw new OpenIdProblem(
+      throw new OpenIdError(
         'NotFound',
         `${configUrl} answered 404 (${said.slice(0, 100)}); check the realm in config_url, in which upper and lower case count.`,
       );
     }
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'NotFound',
       `${configUrl} answered 404: there is no such document; check the realm and the path of config_url.`,
     );
@@ -82,7 +82,7 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
   if (response.status !== 200) throw unexpected(configUrl, response);
   const document = parseJsonObject(await response.text());
   if (document === undefined) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'NotJson',
       `${configUrl} answered something other than a JSON object; check that config_url names the provider itself.`,
     );
@@ -90,17 +90,17 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
   return document;
 }
 
-function unexpected(configUrl: string, response: Response): OpenIdProblem {
+function unexpected(configUrl: string, response: Response): OpenIdError {
   const location = response.headers.get('location');
   const hint = location === null ? 'see the log of the provider' : `it redirects to ${location}; give that address`;
-  return new OpenIdProblem('UnexpectedStatus', `${configUrl} answered ${response.status} instead of 200; ${hint}.`);
+  return new OpenIdError('UnexpectedStatus', `${configUrl} answered ${response.status} instead of 200; ${hint}.`);
 }
 
 function checkDocument(configUrl: string, expected: string, document: Record<string, unknown>): ProviderMetadata {
   const issuer = document['issuer'];
   // An issuer may end in a slash (Auth0). The config URL then has one slash for two.
   if (typeof issuer !== 'string' || (issuer !== expected && issuer !== `${expected}/`)) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'IssuerMismatch',
       `the document at ${configUrl} names the issuer ${JSON.stringify(issuer)}, but its address stands for "${expected}"; ` +
         'use the address that the provider itself calls its issuer, or correct the host name set at the provider.',
@@ -109,7 +109,7 @@ function checkDocument(configUrl: string, expected: string, document: Record<str
   const endpoint = (name: string): string => {
     const value = document[name];
     if (typeof value !== 'string' || !URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-      throw new OpenIdProblem(
+      throw new OpenIdError(
         'EndpointMissing',
         `the document at ${configUrl} has no usable ${name} (${value === undefined ? 'absent' : JSON.stringify(value)}); ` +
           'is this an OpenID Connect provider?',
@@ -166,7 +166,7 @@ export async function discoverCluster(address: ClusterAddress, fetch: ProviderFe
   if (typeof found !== 'string' || found === '' || (issuer !== undefined && found !== issuer)) {
     const expected = issuer === undefined ? '' : `, not "${issuer}"`;
     const message = `the document at ${configUrl} names the issuer ${JSON.stringify(found ?? null)}${expected}.`;
-    throw new OpenIdProblem('IssuerMismatch', message);
+    throw new OpenIdError('IssuerMismatch', message);
   }
   return metadata(found, jwksUri ?? keysIn(document, address), document);
 }
@@ -177,7 +177,7 @@ export async function discoverCluster(address: ClusterAddress, fetch: ProviderFe
 function keysIn(document: Readonly<Record<string, unknown>>, { configUrl, tokenFile }: ClusterAddress): string {
   const named = document['jwks_uri'];
   if (typeof named !== 'string' || !URL.canParse(named)) {
-    throw new OpenIdProblem('EndpointMissing', `the document at ${configUrl} has no usable jwks_uri; set JWKS_URI.`);
+    throw new OpenIdError('EndpointMissing', `the document at ${configUrl} has no usable jwks_uri; set JWKS_URI.`);
   }
   if (tokenFile === undefined || new URL(named).origin === new URL(configUrl).origin) return named;
   return new URL('/openid/v1/jwks', configUrl).href;
@@ -194,7 +194,7 @@ async function readClusterDocument(
     throw explainFailure('Unreachable', 'the discovery document', configUrl, error);
   }
   if (response.status === 401 || response.status === 403) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'UnexpectedStatus',
       `${configUrl} answered ${response.status}: the API server wants a token that may read it; set TOKEN_FILE, and see that the ` +
         'ClusterRole system:service-account-issuer-discovery is bound to its account.',
@@ -202,10 +202,7 @@ async function readClusterDocument(
   }
   const document = response.status === 200 ? parseJsonObject(await response.text()) : undefined;
   if (document !== undefined) return document;
-  throw new OpenIdProblem(
-    'UnexpectedStatus',
-    `${configUrl} answered ${response.status}, and not a discovery document.`,
-  );
+  throw new OpenIdError('UnexpectedStatus', `${configUrl} answered ${response.status}, and not a discovery document.`);
 }
 
 function metadata(issuer: string, jwksUri: string, document: Readonly<Record<string, unknown>>): ProviderMetadata {

@@ -1,5 +1,5 @@
 /** The codes are stable: conditions, logs and the console show them, and tests compare them. */
-type OpenIdProblemCode =
+type OpenIdErrorCode =
   | 'ConfigUrlInvalid'
   | 'CaUnusable'
   | 'Unreachable'
@@ -16,10 +16,10 @@ type OpenIdProblemCode =
   | 'AdminRefused';
 
 /** A provider cannot be used. `message` is one sentence for the administrator: what is wrong, with which value, and what to do. */
-export class OpenIdProblem extends Error {
-  override readonly name = 'OpenIdProblem';
-  readonly code: OpenIdProblemCode;
-  constructor(code: OpenIdProblemCode, message: string, options?: ErrorOptions) {
+export class OpenIdError extends Error {
+  override readonly name = 'OpenIdError';
+  readonly code: OpenIdErrorCode;
+  constructor(code: OpenIdErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
@@ -31,7 +31,7 @@ export class OpenIdProblem extends Error {
 }
 
 /** The codes are stable: STS maps them to its errors. */
-type IdentityProblemCode =
+type TokenErrorCode =
   | 'TokenMalformed'
   | 'AlgorithmRefused'
   | 'KeyUnknown'
@@ -46,10 +46,10 @@ type IdentityProblemCode =
   | 'PersonDisabled';
 
 /** A token is refused. `message` is for its sender: it names claims and settings, never the token or a secret. */
-export class IdentityProblem extends Error {
-  override readonly name = 'IdentityProblem';
-  readonly code: IdentityProblemCode;
-  constructor(code: IdentityProblemCode, message: string, options?: ErrorOptions) {
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly code: TokenErrorCode;
+  constructor(code: TokenErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

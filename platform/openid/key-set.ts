@@ -7,10 +7,10 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
-import { IdentityProblem, OpenIdProblem } from './errors.ts';
+import { TokenError, OpenIdError } from './errors.ts';
 import { parseJsonObject } from './claims.ts';
 
-/** The signing keys of a provider. Its methods reject with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` KeyUnknown. */
+/** The signing keys of a provider. Its methods reject with `OpenIdError` KeysUnreachable, or `TokenError` KeyUnknown. */
 export interface KeySet {
   /** Reads the keys again. */
   load(): Promise<void>;
@@ -76,9 +76,9 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey) return undefined;
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
-        throw new IdentityProblem('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
+        throw new TokenError('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
       }
-      if (error instanceof IdentityProblem) throw error;
+      if (error instanceof TokenError) throw error;
       throw unusableKey(header, error instanceof Error ? error.message : String(error), error);
     }
   }
@@ -89,10 +89,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
       await refreshWhenOld();
       // If every key has a name, this provider cannot have made a token without one.
       if (header.kid === undefined && allNamed) {
-        throw new IdentityProblem(
-          'KeyUnknown',
-          'The token names no key (kid), though each of the provider has a name.',
-        );
+        throw new TokenError('KeyUnknown', 'The token names no key (kid), though each of the provider has a name.');
       }
       let found = await match(header, token);
       if (found === undefined && cooledDown()) {
@@ -100,7 +97,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
         found = await match(header, token);
       }
       if (found !== undefined) return found;
-      throw new IdentityProblem(
+      throw new TokenError(
         'KeyUnknown',
         `The token is signed by the key ${JSON.stringify(header.kid ?? null)} (${header.alg}), which the provider does not publish at ${jwksUri}.`,
       );
@@ -122,9 +119,9 @@ export function unusableKey(
   { kid, alg }: Pick<JWSHeaderParameters, 'kid' | 'alg'>,
   why: string,
   cause?: unknown,
-): IdentityProblem {
+): TokenError {
   const name = JSON.stringify(kid?.slice(0, 256) ?? null);
-  return new IdentityProblem(
+  return new TokenError(
     'KeyUnusable',
     `The key ${name} (${alg}) that the provider publishes cannot be used: ${why}. Renew the key at the provider.`,
     { cause },
@@ -141,7 +138,7 @@ async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebK
   }
   const document = response.status === 200 ? parse(await response.text()) : undefined;
   if (document === undefined) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'KeysUnreachable',
       `the provider's key document at ${jwksUri} answered ${response.status}, and not a JSON Web Key Set; see the log of the provider.`,
     );

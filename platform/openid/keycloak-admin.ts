@@ -1,6 +1,6 @@
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
-import { OpenIdProblem } from './errors.ts';
+import { OpenIdError } from './errors.ts';
 
 export type PersonState =
   | { readonly kind: 'active' }
@@ -28,9 +28,9 @@ const youngToken = 10_000;
 
 /** The admin interface of Keycloak, with the rights of the client's service account. */
 export interface KeycloakAdmin {
-  /** Rejects with `OpenIdProblem` if the response is not clear: an odd response must not count as an absent user. */
+  /** Rejects with `OpenIdError` if the response is not clear: an odd response must not count as an absent user. */
   stateOf(userId: string): Promise<PersonState>;
-  /** Resolves if users can be looked up. Rejects with `OpenIdProblem` if not. */
+  /** Resolves if users can be looked up. Rejects with `OpenIdError` if not. */
   check(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   function throwUnless(there: boolean, { status }: Response, url: string): void {
     if (there) return;
     if (status === 401 || status === 403) throw forbidden(base, status, options.clientId);
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'AdminRefused',
       status === 404
         ? `${base} answered 404: there is no such realm or no admin interface; check keycloak_admin_url and keycloak_realm ("${realm}").`
@@ -102,11 +102,11 @@ function stateIn(text: string, url: string): PersonState {
   if (text.trim() === 'null') return { kind: 'gone' };
   const enabled = parseJsonObject(text)?.['enabled'];
   if (typeof enabled === 'boolean') return { kind: enabled ? 'active' : 'disabled' };
-  throw new OpenIdProblem('AdminRefused', `${url} answered something other than a user: it has no "enabled".`);
+  throw new OpenIdError('AdminRefused', `${url} answered something other than a user: it has no "enabled".`);
 }
 
-function forbidden(url: string, status: number, clientId: string): OpenIdProblem {
-  return new OpenIdProblem(
+function forbidden(url: string, status: number, clientId: string): OpenIdError {
+  return new OpenIdError(
     'AdminRefused',
     `${url} answered ${status} to the service account of the client "${clientId}": give it the role view-users of realm-management (or the realm role admin), and the client the default scope roles.`,
   );
@@ -123,7 +123,7 @@ async function newBearer({ tokenEndpoint, clientId, clientSecret, fetch }: Keycl
   const token = body['access_token'];
   if (answer.status === 200 && typeof token === 'string') return token;
   const error = typeof body['error'] === 'string' ? body['error'] : String(answer.status);
-  throw new OpenIdProblem(
+  throw new OpenIdError(
     'AdminRefused',
     `${tokenEndpoint} gives the client "${clientId}" no token of its own (${error}): switch service accounts on for it, and check client_secret.`,
   );

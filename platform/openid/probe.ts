@@ -3,7 +3,7 @@ import { clientAuthentication } from './token-grants.ts';
 import type { ProviderMetadata } from './discovery.ts';
 import { explainFailure, createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
-import { OpenIdProblem } from './errors.ts';
+import { OpenIdError } from './errors.ts';
 
 interface ClientCredentials {
   readonly clientId: string;
@@ -25,7 +25,7 @@ type ProbeResult = { readonly kind: 'accepted' } | { readonly kind: 'unclear'; r
 
 /**
  * Checks, without a user, whether the provider knows the client and its secret. It sends an invalid code to the token endpoint. The
- * provider answers `invalid_client` for a wrong client, and `invalid_grant` for the code of a known client. Rejects with `OpenIdProblem`
+ * provider answers `invalid_client` for a wrong client, and `invalid_grant` for the code of a known client. Rejects with `OpenIdError`
  * (`ClientRefused`, `Unreachable`, …).
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
@@ -53,13 +53,13 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
   const { error, description } = oauthError(body);
   const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
   if (error === 'invalid_client' || status === 401) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'ClientRefused',
       `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret.`,
     );
   }
   if (error === 'unauthorized_client') {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'ClientRefused',
       `the provider does not let the client "${clientId}" log people in (${said}); turn its standard (authorization code) flow on.`,
     );
@@ -67,13 +67,13 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
   if (error === 'invalid_grant') return { kind: 'accepted' };
   // Keycloak answers this for a realm that is misspelt, or was removed after discovery.
   if (/realm does not exist/i.test(said)) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'NotFound',
       `the provider says that the realm of ${endpoint} does not exist; check the realm in config_url.`,
     );
   }
   if (status === 404 || status >= 500) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       status === 404 ? 'NotFound' : 'UnexpectedStatus',
       `the token endpoint ${endpoint} answered ${status} (${said}); see the log of the provider.`,
     );
@@ -97,7 +97,7 @@ const searched = 200_000;
 
 /**
  * Checks whether the provider sends browsers back to this address, by the request with which a sign-in begins. A provider must not redirect
- * to an address that is not registered for the client; it answers with an error page. Rejects with `OpenIdProblem` (`RedirectRefused`,
+ * to an address that is not registered for the client; it answers with an error page. Rejects with `OpenIdError` (`RedirectRefused`,
  * `Unreachable`).
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
@@ -131,7 +131,7 @@ export async function probeRedirect(
   if (status < 400) return { kind: 'accepted' };
   const page = (await response.text()).slice(0, searched);
   if (/redirect[\s_-]?ur[il]/i.test(page)) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'RedirectRefused',
       `the provider refuses the redirect address "${redirectUri}" for the client "${clientId}"; register it there among the valid redirect addresses.`,
     );

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
-import { OpenIdProblem } from './errors.ts';
+import { OpenIdError } from './errors.ts';
 import { defaultAuthorities } from '../tls/default-authorities.ts';
 
 /**
@@ -189,18 +189,18 @@ const causes: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an unknown CA; name that CA by CA_FILE',
 };
 
-/** Converts the error of a call to a provider into an `OpenIdProblem` whose message says what to do. */
+/** Converts the error of a call to a provider into an `OpenIdError` whose message says what to do. */
 export function explainFailure(
   code: 'Unreachable' | 'KeysUnreachable',
   what: string,
   url: string,
   error: unknown,
-): OpenIdProblem {
-  if (error instanceof OpenIdProblem) return error;
+): OpenIdError {
+  if (error instanceof OpenIdError) return error;
   if (error instanceof RangeError) {
-    return new OpenIdProblem('TooLarge', `${what} at ${url} cannot be used: ${error.message}.`, { cause: error });
+    return new OpenIdError('TooLarge', `${what} at ${url} cannot be used: ${error.message}.`, { cause: error });
   }
-  return new OpenIdProblem(code, `${what} at ${url} cannot be read: ${causeOf(error)}.`, { cause: error });
+  return new OpenIdError(code, `${what} at ${url} cannot be read: ${causeOf(error)}.`, { cause: error });
 }
 
 /** Describes a network error in words. For an unknown one it returns the message of the error. */

@@ -1,7 +1,7 @@
 import type { ProviderMetadata } from './discovery.ts';
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
-import { OpenIdProblem } from './errors.ts';
+import { OpenIdError } from './errors.ts';
 
 /** A client without a secret is public: it only names itself. */
 interface OAuthClient {
@@ -59,7 +59,7 @@ type DeviceToken =
 
 /**
  * Requests an access token by name and password, which providers give if the client may use "direct access grants". Rejects with
- * `OpenIdProblem`.
+ * `OpenIdError`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.3
  */
@@ -81,7 +81,7 @@ export async function passwordToken(
 export async function beginDeviceLogin(metadata: Endpoints, client: TokenClient): Promise<DeviceLogin> {
   const endpoint = metadata.document['device_authorization_endpoint'];
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) {
-    throw new OpenIdProblem(
+    throw new OpenIdError(
       'EndpointMissing',
       'The provider offers no login by a code (no device_authorization_endpoint in its discovery document); use a name and password, or a token.',
     );
@@ -153,11 +153,11 @@ const reasons: Readonly<Record<string, string>> = {
   expired_token: 'the code was not entered in time; begin again',
 };
 
-function refused(endpoint: string, { status, body }: Reply): OpenIdProblem {
+function refused(endpoint: string, { status, body }: Reply): OpenIdError {
   const error = typeof body['error'] === 'string' ? body['error'].slice(0, 100) : undefined;
   const description =
     typeof body['error_description'] === 'string' ? body['error_description'].slice(0, 300) : undefined;
   const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
   const hint = error === undefined ? 'see the log of the provider' : (reasons[error] ?? 'see the log of the provider');
-  return new OpenIdProblem('UnexpectedStatus', `${endpoint} gives no token (${status} ${said}): ${hint}.`);
+  return new OpenIdError('UnexpectedStatus', `${endpoint} gives no token (${status} ${said}): ${hint}.`);
 }

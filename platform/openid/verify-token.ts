@@ -1,5 +1,5 @@
 import { duplicateKey } from '../../protocol/policy/duplicate-keys.ts';
-import { IdentityProblem, OpenIdProblem } from './errors.ts';
+import { TokenError, OpenIdError } from './errors.ts';
 import { parseJsonObject } from './claims.ts';
 import {
   decodeProtectedHeader,
@@ -20,7 +20,7 @@ const otherPurposes = new Set(['Refresh', 'Offline', 'Logout', 'Serialized-ID', 
 
 /**
  * Refuses everything but a signed JWT of one layer, before it searches a key: two parsers of another token could read two different things.
- * Throws `IdentityProblem` TokenMalformed.
+ * Throws `TokenError` TokenMalformed.
  */
 function checkTokenForm(token: string): void {
   if (token.length > maxTokenLength) throw malformed(`The token is longer than ${maxTokenLength} characters.`);
@@ -53,7 +53,7 @@ function readObject(what: 'header' | 'payload', part: string): Record<string, un
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, 'base64url'));
   } catch (error) {
     const message = `The token is not a signed JWT: its ${what} is no UTF-8.`;
-    throw new IdentityProblem('TokenMalformed', message, { cause: error });
+    throw new TokenError('TokenMalformed', message, { cause: error });
   }
   const object = parseJsonObject(text);
   if (object === undefined) throw malformed(`The token is not a signed JWT: its ${what} is no JSON object.`);
@@ -82,8 +82,8 @@ function checkPurpose({ typ }: Record<string, unknown>): void {
   }
 }
 
-function malformed(message: string): IdentityProblem {
-  return new IdentityProblem('TokenMalformed', message);
+function malformed(message: string): TokenError {
+  return new TokenError('TokenMalformed', message);
 }
 
 export interface TokenExpectations {
@@ -114,7 +114,7 @@ const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const hmac = ['HS256', 'HS384', 'HS512'];
 
 /**
- * Verifies an access or ID token: signature, issuer, lifetime, audience, subject. Rejects with `IdentityProblem`, or with `OpenIdProblem`
+ * Verifies an access or ID token: signature, issuer, lifetime, audience, subject. Rejects with `TokenError`, or with `OpenIdError`
  * if the keys of the provider cannot be read.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
@@ -146,7 +146,7 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
 /** Refuses a token from the future. A wrong clock made it, or it is meant to outlive its key. */
 function checkIssueTime({ iat }: JWTPayload, latest: number): void {
   if (iat === undefined || iat <= latest) return;
-  throw new IdentityProblem(
+  throw new TokenError(
     'TokenNotYetValid',
     `The token says that it was issued at ${timestamp(iat)} (iat), which is still to come; compare the clocks.`,
   );
@@ -155,16 +155,16 @@ function checkIssueTime({ iat }: JWTPayload, latest: number): void {
 function checkClaims(claims: JWTPayload, expected: TokenExpectations): VerifiedToken {
   const { iss, sub, exp } = claims;
   if (iss !== expected.issuer) {
-    throw new IdentityProblem(
+    throw new TokenError(
       'IssuerMismatch',
       `The token was issued by ${JSON.stringify(iss ?? null)} (iss), but the provider's issuer is "${expected.issuer}".`,
     );
   }
   checkAudience(claims, expected);
   if (typeof sub !== 'string' || sub === '') {
-    throw new IdentityProblem('ClaimMissing', 'The token has no subject (sub); at Keycloak the scope "basic" adds it.');
+    throw new TokenError('ClaimMissing', 'The token has no subject (sub); at Keycloak the scope "basic" adds it.');
   }
-  if (exp === undefined) throw new IdentityProblem('ClaimMissing', 'The token has no expiry (exp).');
+  if (exp === undefined) throw new TokenError('ClaimMissing', 'The token has no expiry (exp).');
   return { claims, subject: sub, issuer: iss, expiration: new Date(Math.min(exp * 1000, latestDate)) };
 }
 
@@ -173,7 +173,7 @@ function checkAudience(claims: JWTPayload, { clientId, otherClientId }: TokenExp
   const audiences = [claims.aud ?? []].flat();
   const isMeant = (client: string) => audiences.includes(client) || claims['azp'] === client;
   if (isMeant(clientId) || (otherClientId !== undefined && isMeant(otherClientId))) return;
-  throw new IdentityProblem(
+  throw new TokenError(
     'AudienceMismatch',
     `The token is meant for aud ${JSON.stringify(claims.aud ?? null)} (azp ${JSON.stringify(claims['azp'] ?? null)}), ` +
       `not for the client "${clientId}"; get the token with that client, or add an audience mapper for it.`,
@@ -184,26 +184,26 @@ function explain(error: unknown, token: string): unknown {
   if (error instanceof errors.JWTExpired) {
     const { exp } = error.payload;
     const at = typeof exp === 'number' ? ` at ${timestamp(exp)}` : '';
-    return new IdentityProblem('TokenExpired', `The token expired${at}; get a new one from the provider.`);
+    return new TokenError('TokenExpired', `The token expired${at}; get a new one from the provider.`);
   }
   if (error instanceof errors.JWTClaimValidationFailed) {
     return error.reason === 'check_failed' && error.claim === 'nbf'
-      ? new IdentityProblem('TokenNotYetValid', `The token is not valid yet (${error.claim}); compare the clocks.`)
-      : new IdentityProblem('TokenMalformed', `The token's claim ${error.claim} is not valid: ${error.message}.`);
+      ? new TokenError('TokenNotYetValid', `The token is not valid yet (${error.claim}); compare the clocks.`)
+      : new TokenError('TokenMalformed', `The token's claim ${error.claim} is not valid: ${error.message}.`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return new IdentityProblem(
+    return new TokenError(
       'AlgorithmRefused',
       `The token's signature algorithm is not accepted; ${asymmetric.join(', ')} are, and HMAC where discovery lists it.`,
     );
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return new IdentityProblem('SignatureInvalid', "The token's signature does not match the provider's key.");
+    return new TokenError('SignatureInvalid', "The token's signature does not match the provider's key.");
   }
   if (error instanceof errors.JOSEError) {
-    return new IdentityProblem('TokenMalformed', `The token is not a signed JWT: ${error.message}.`);
+    return new TokenError('TokenMalformed', `The token is not a signed JWT: ${error.message}.`);
   }
-  if (error instanceof IdentityProblem || error instanceof OpenIdProblem) return error;
+  if (error instanceof TokenError || error instanceof OpenIdError) return error;
   // The library refuses the key, not the token.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof DOMException) {
     return unusableKey(decodeProtectedHeader(token), error.message, error);

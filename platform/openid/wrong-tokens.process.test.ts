@@ -11,7 +11,7 @@ import {
 } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
-import { IdentityProblem } from './errors.ts';
+import { TokenError } from './errors.ts';
 import { createKeySet } from './key-set.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 import { verifyToken } from './verify-token.ts';
@@ -64,7 +64,7 @@ async function changed(change: (parts: string[]) => string[]): Promise<string> {
 const json = (values: Values = {}) => JSON.stringify(claims(values));
 const withText = (text: string) => json().replace(/}$/, `,${text}}`);
 
-type Case = readonly [what: string, code: IdentityProblem['code'], says: RegExp, token: () => string | Promise<string>];
+type Case = readonly [what: string, code: TokenError['code'], says: RegExp, token: () => string | Promise<string>];
 
 const algorithms: Case[] = [
   ...['none', 'None', 'NONE', 'nOnE'].map((alg): Case => [
@@ -295,8 +295,8 @@ describe('verifyToken', () => {
     const refusal: unknown = await verifyToken(sent, { ...expected, hmacAlgorithms: ['RS256'] }).catch(
       (error: unknown) => error,
     );
-    expect(refusal).toBeInstanceOf(IdentityProblem);
-    const { code: found, message } = refusal as IdentityProblem;
+    expect(refusal).toBeInstanceOf(TokenError);
+    const { code: found, message } = refusal as TokenError;
     expect({ code: found, message }).toMatchObject({ code, message: expect.stringMatching(says) as string });
     // The token is a secret as long as it may be good elsewhere.
     if (sent.length > 40) expect(message).not.toContain(sent.slice(0, 40));

@@ -4,7 +4,7 @@ import { AdminError } from '../administration/admin-error.ts';
 import { mayAttach, requireOneOf } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from './call.ts';
 import { z } from 'zod';
-import { OpenIdProblem } from '../../platform/openid/errors.ts';
+import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { SignInProof, SignInTest } from '../federation/sign-in-test.ts';
 
 /** Identity providers for `mc idp openid` and `mc idp ldap`: `idp-config/TYPE[/NAME]`. */
@@ -147,7 +147,7 @@ async function beginDevice(signInTest: SignInTest, name: string) {
   try {
     return await signInTest.beginDevice(name);
   } catch (error) {
-    if (!(error instanceof OpenIdProblem)) throw error;
+    if (!(error instanceof OpenIdError)) throw error;
     throw new AdminError('XCofferRefused', error.message, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { UserStatusCheck } from './user-status-check.ts';
@@ -35,7 +35,7 @@ export function checkedIdentities(identities: Identities, check: Check): Identit
       try {
         await check.admit(account.subject);
       } catch (error) {
-        if (error instanceof IdentityProblem || error instanceof OpenIdProblem) {
+        if (error instanceof TokenError || error instanceof OpenIdError) {
           throw new S3Error('AccessDenied', error.message, { cause: error });
         }
         throw error;

@@ -1,5 +1,5 @@
 import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
-import { OpenIdProblem } from '../../platform/openid/errors.ts';
+import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import { LdapError, ldapUser } from './ldap/ldap-user.ts';
@@ -17,7 +17,7 @@ export interface CheckableUser {
   readonly subject: FederatedSubject;
   /** Equal for credentials that share one status. */
   readonly key: string;
-  /** Asks the provider. Rejects with `OpenIdProblem` if it cannot answer. */
+  /** Asks the provider. Rejects with `OpenIdError` if it cannot answer. */
   readonly ask: () => Promise<UserStatus>;
 }
 
@@ -61,7 +61,7 @@ async function askDirectory(directory: Pick<LdapDirectory, 'stateOf'>, subject: 
     if (state.why === 'left-group') return { kind: 'left-group' };
     return { kind: state.why === 'removed' ? 'gone' : 'disabled' };
   } catch (error) {
-    if (error instanceof LdapError) throw new OpenIdProblem('Unreachable', error.message, { cause: error });
+    if (error instanceof LdapError) throw new OpenIdError('Unreachable', error.message, { cause: error });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { OpenIdProblem } from '../../platform/openid/errors.ts';
+import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { bearerFetch, type ProviderFetch, createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import { discoverCluster, discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
@@ -8,7 +8,7 @@ import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
 import { roleArn } from '../auth/principal.ts';
 import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
-/** Reads the CA certificates (PEM) of the provider, in addition to those of the system. Rejects with `OpenIdProblem`. */
+/** Reads the CA certificates (PEM) of the provider, in addition to those of the system. Rejects with `OpenIdError`. */
 export async function providerCa({
   ca,
   caFile,
@@ -19,7 +19,7 @@ export async function providerCa({
   try {
     pem = await readFile(caFile, 'utf8');
   } catch (error) {
-    throw new OpenIdProblem('CaUnusable', `CA_FILE ${caFile} cannot be read (${String(error)}).`, { cause: error });
+    throw new OpenIdError('CaUnusable', `CA_FILE ${caFile} cannot be read (${String(error)}).`, { cause: error });
   }
   checkPem(`CA_FILE ${caFile}`, pem);
   return ca === undefined ? pem : `${ca}\n${pem}`;
@@ -28,19 +28,19 @@ export async function providerCa({
 function checkPem(what: string, pem: string): void {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0) {
-    throw new OpenIdProblem('CaUnusable', `${what} holds no certificate in PEM form.`);
+    throw new OpenIdError('CaUnusable', `${what} holds no certificate in PEM form.`);
   }
   for (const certificate of certificates) {
     try {
       void new X509Certificate(certificate);
     } catch (error) {
       const message = `${what} holds a certificate that cannot be read: ${String(error)}.`;
-      throw new OpenIdProblem('CaUnusable', message, { cause: error });
+      throw new OpenIdError('CaUnusable', message, { cause: error });
     }
   }
 }
 
-/** Reads the metadata of the provider in the way of its vendor. Rejects with `OpenIdProblem`. */
+/** Reads the metadata of the provider in the way of its vendor. Rejects with `OpenIdError`. */
 export function discoverProvider(settings: OpenIdProviderSettings, fetch: ProviderFetch): Promise<ProviderMetadata> {
   if (settings.vendor === 'kubernetes') return discoverCluster(settings, fetch);
   return discover(settings.configUrl, { fetch });
@@ -57,7 +57,7 @@ export function authorizedFetch(
 export type ProviderStatus =
   | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
   /** Discovery has not run yet or failed; retries run in the background. */
-  | { readonly kind: 'unavailable'; readonly problem: OpenIdProblem | undefined };
+  | { readonly kind: 'unavailable'; readonly problem: OpenIdError | undefined };
 
 export interface OpenIdProvider {
   /** The name of the configuration, e.g. `PRIMARY_IAM`. */
@@ -154,7 +154,7 @@ export class ReconnectingProvider implements OpenIdProvider {
     } catch (error) {
       if (this.#closed.signal.aborted) return;
       const problem =
-        error instanceof OpenIdProblem ? error : new OpenIdProblem('Unreachable', String(error), { cause: error });
+        error instanceof OpenIdError ? error : new OpenIdError('Unreachable', String(error), { cause: error });
       this.#failed(problem, attempt);
     }
   }
@@ -167,7 +167,7 @@ export class ReconnectingProvider implements OpenIdProvider {
     return { metadata, keys };
   }
 
-  #failed(problem: OpenIdProblem, attempt: number): void {
+  #failed(problem: OpenIdError, attempt: number): void {
     const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
     this.#status = { kind: 'unavailable', problem };
     // Logs each reason once, because retries would fill the log.

@@ -1,7 +1,7 @@
 import { claimAt } from '../../platform/openid/claims.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createKeycloakAdmin, type KeycloakAdmin, type PersonState } from '../../platform/openid/keycloak-admin.ts';
-import { OpenIdProblem } from '../../platform/openid/errors.ts';
+import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 
 /** Returns the display name of the user and the ID for the provider's admin interface. */
@@ -29,7 +29,7 @@ export function hasUserStatus({ settings }: OpenIdProvider): boolean {
 
 const admins = new WeakMap<OpenIdProvider, { readonly endpoint: string; readonly admin: KeycloakAdmin }>();
 
-/** Asks the provider for the status. Rejects with `OpenIdProblem` if it cannot answer. */
+/** Asks the provider for the status. Rejects with `OpenIdError` if it cannot answer. */
 export async function userStatusAt(provider: OpenIdProvider, subjectId: string): Promise<PersonState> {
   return adminOf(provider).stateOf(subjectId);
 }
@@ -40,13 +40,10 @@ function adminOf(provider: OpenIdProvider): KeycloakAdmin {
   const { adminUrl, realm, clientId, clientSecret } = settings;
   if (status.kind !== 'ready') {
     const why = status.problem?.message ?? 'it is still being read';
-    throw new OpenIdProblem('Unreachable', `the provider ${provider.id} is not ready: ${why}`);
+    throw new OpenIdError('Unreachable', `the provider ${provider.id} is not ready: ${why}`);
   }
   if (adminUrl === undefined || clientSecret === undefined) {
-    throw new OpenIdProblem(
-      'AdminRefused',
-      `the provider ${provider.id} has no admin interface: set keycloak_admin_url`,
-    );
+    throw new OpenIdError('AdminRefused', `the provider ${provider.id} has no admin interface: set keycloak_admin_url`);
   }
   const endpoint = status.metadata.tokenEndpoint;
   const known = admins.get(provider);

@@ -4,7 +4,7 @@ import type { DeviceLogin } from '../../platform/openid/token-grants.ts';
 export interface SignInTest {
   /** Tests with a token, or with what gets one. Failures are steps; it rejects only if this server fails. */
   run(provider: string, proof: SignInProof): Promise<SignInTestResult>;
-  /** Begins a device login. Rejects with `OpenIdProblem` if the provider has none. */
+  /** Begins a device login. Rejects with `OpenIdError` if the provider has none. */
   beginDevice(provider: string): Promise<DeviceLogin>;
 }
 

@@ -1,4 +1,4 @@
-import { OpenIdProblem, IdentityProblem } from '../../platform/openid/errors.ts';
+import { OpenIdError, TokenError } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { Revocations, CheckCounter } from './user-status-records.ts';
@@ -22,7 +22,7 @@ import { forEachLimit } from '../../platform/concurrency.ts';
  */
 export interface UserStatusCheck {
   /**
-   * Runs before credentials are made. Rejects with `IdentityProblem` PersonDisabled, or with `OpenIdProblem` if the provider cannot answer
+   * Runs before credentials are made. Rejects with `TokenError` PersonDisabled, or with `OpenIdError` if the provider cannot answer
    * and the setting says to refuse. Does nothing for subjects whose provider has no status.
    */
   admit(subject: Subject): Promise<void>;
@@ -148,7 +148,7 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
       try {
         state = await (wasRevoked ? currentStatus(user) : cachedStatus(user));
       } catch (error) {
-        if (!(error instanceof OpenIdProblem)) throw error;
+        if (!(error instanceof OpenIdError)) throw error;
         counter.add({ unreachable: 1 });
         const fields = { provider, code: error.code };
         const whatFollows =
@@ -183,7 +183,7 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
           if (state.kind === 'active') report.active += 1;
           else report.cutOff.push(await revoke(user, state.kind));
         } catch (error) {
-          if (!(error instanceof OpenIdProblem)) throw error;
+          if (!(error instanceof OpenIdError)) throw error;
           const { provider } = user;
           const key = `${provider} ${error.message}`;
           const known = unreachable.get(key) ?? { provider, people: 0, reason: error.message };
@@ -210,8 +210,8 @@ function hasStatusKey(subject: Subject, key: string): boolean {
   return subject.kind === 'federated' && statusKeyOf(subject) === key;
 }
 
-function disabled({ displayName, provider }: FederatedSubject, how: RevocationReason): IdentityProblem {
-  return new IdentityProblem('PersonDisabled', `${displayName} ${describeReason(how)} at the provider ${provider}.`);
+function disabled({ displayName, provider }: FederatedSubject, how: RevocationReason): TokenError {
+  return new TokenError('PersonDisabled', `${displayName} ${describeReason(how)} at the provider ${provider}.`);
 }
 
 function describeReason(how: RevocationReason): string {

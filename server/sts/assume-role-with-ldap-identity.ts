@@ -1,4 +1,4 @@
-import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
 import { LdapError, type LdapErrorCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
@@ -88,8 +88,8 @@ function accountOf(name: string): string {
 
 /** The status check may find that the user or the directory is gone since. */
 function gone(error: unknown): unknown {
-  if (error instanceof IdentityProblem) return new StsError('AccessDenied', error.message, { cause: error });
-  if (error instanceof OpenIdProblem) return new StsError('IDPCommunicationError', error.message, { cause: error });
+  if (error instanceof TokenError) return new StsError('AccessDenied', error.message, { cause: error });
+  if (error instanceof OpenIdError) return new StsError('IDPCommunicationError', error.message, { cause: error });
   return error;
 }
 

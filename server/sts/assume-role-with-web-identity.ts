@@ -1,5 +1,5 @@
 import type { RequestOrigin } from '../auth/condition-keys.ts';
-import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/claims.ts';
 import { maxTokenLength, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
@@ -136,11 +136,11 @@ export async function allClaims(
 }
 
 function asStsError(error: unknown, provider: string): unknown {
-  if (error instanceof IdentityProblem) {
+  if (error instanceof TokenError) {
     const code = error.code === 'TokenExpired' ? 'ExpiredTokenException' : 'InvalidIdentityToken';
     return new StsError(code, error.message, { cause: error });
   }
-  if (error instanceof OpenIdProblem) {
+  if (error instanceof OpenIdError) {
     const message = `The OpenID provider ${provider} cannot be used now: ${error.message}`;
     return new StsError('IDPCommunicationError', message, { cause: error });
   }

@@ -1,5 +1,5 @@
 import { claimAt } from '../../platform/openid/claims.ts';
-import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import { beginDeviceLogin, deviceToken, passwordToken, type TokenClient } from '../../platform/openid/token-grants.ts';
 import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import { openIdUser, userStatusAt, hasUserStatus } from '../federation/openid-user.ts';
@@ -82,14 +82,14 @@ export function createSignInTest(services: SignInTestServices): SignInTest {
       return { kind: 'done', steps: test.steps };
     },
     async beginDevice(name) {
-      const { provider, ready } = await usable(name).catch(asOpenIdProblem);
+      const { provider, ready } = await usable(name).catch(asOpenIdError);
       return beginDeviceLogin(ready.metadata, clientOf(provider));
     },
   };
 }
 
-function asOpenIdProblem(error: unknown): never {
-  throw error instanceof StsError ? new OpenIdProblem('Unreachable', error.message, { cause: error }) : error;
+function asOpenIdError(error: unknown): never {
+  throw error instanceof StsError ? new OpenIdError('Unreachable', error.message, { cause: error }) : error;
 }
 
 /** The steps so far. */
@@ -112,7 +112,7 @@ class TestSteps {
 }
 
 function isSignInError(error: unknown): error is Error {
-  return error instanceof StsError || error instanceof IdentityProblem || error instanceof OpenIdProblem;
+  return error instanceof StsError || error instanceof TokenError || error instanceof OpenIdError;
 }
 
 async function tokenBy(proof: SignInProof, provider: OpenIdProvider, { metadata }: Ready) {
@@ -138,7 +138,7 @@ async function checkUserStatus(provider: OpenIdProvider, subjectId: string, name
   const { kind } = await userStatusAt(provider, subjectId);
   if (kind === 'active') return name;
   const what = kind === 'disabled' ? 'is disabled there' : 'is not there any more';
-  throw new IdentityProblem('PersonDisabled', `${name} ${what}: the user gets no credentials.`);
+  throw new TokenError('PersonDisabled', `${name} ${what}: the user gets no credentials.`);
 }
 
 function describeProof(proof: SignInProof): string {

@@ -17,7 +17,7 @@ import {
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { discover, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
-import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { createProviderFetch, type ProviderFetchInit } from '../../../platform/openid/provider-fetch.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { LoginProvider } from '../../config/logins.ts';
@@ -118,7 +118,7 @@ export function tokensOf(tokens: TokenEndpointResponse): Tokens {
 /** Says what the provider refused, with its words. */
 export function explain(provider: LoginProvider, error: unknown): unknown {
   if (error instanceof CliError) return error;
-  if (error instanceof OpenIdProblem) {
+  if (error instanceof OpenIdError) {
     return new CliError(
       'Failed',
       `The identity provider of the server cannot be used: ${error.message.replace(/\.$/, '')}`,

@@ -1,5 +1,5 @@
 import type { discover } from '../../../platform/openid/discovery.ts';
-import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { OpenIdError } from '../../../platform/openid/errors.ts';
 import type { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import type { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
@@ -50,7 +50,7 @@ export async function checkProvider(
     }
     return { kind: 'good', issuer: metadata.issuer, warnings: [...metadata.warnings, ...unclear] };
   } catch (error) {
-    if (error instanceof OpenIdProblem) return { kind: 'broken', reason: error.code, message: error.message };
+    if (error instanceof OpenIdError) return { kind: 'broken', reason: error.code, message: error.message };
     const message = error instanceof Error ? error.message : String(error);
     return { kind: 'broken', reason: 'CheckFailed', message: `the provider could not be checked: ${message}` };
   }

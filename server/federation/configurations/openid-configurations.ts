@@ -9,7 +9,7 @@ import {
   type ConfigurationKey,
   type IdentityProviderConfigurations,
 } from './provider-configurations.ts';
-import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
 import type { StoredProviderSource } from '../openid-providers.ts';
 import { roleArn } from '../../auth/principal.ts';
@@ -77,7 +77,7 @@ interface OpenIdConfigurationsOptions {
   readonly region: string;
   /** Puts saved configurations into effect. */
   readonly apply: () => Promise<void>;
-  /** Rejects with `OpenIdProblem` if the provider cannot be used. */
+  /** Rejects with `OpenIdError` if the provider cannot be used. */
   readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
   /** The redirect address of a provider, if it is known without a browser. */
   readonly redirectUri?: (provider: OpenIdProviderSettings) => string | undefined;
@@ -219,7 +219,7 @@ async function usable(
   try {
     await probe(provider);
   } catch (error) {
-    if (!(error instanceof OpenIdProblem)) throw error;
+    if (!(error instanceof OpenIdError)) throw error;
     throw new IdentityError(
       'unusable-provider',
       `The provider cannot be used: ${error.message} "coffer idp openid … --force" saves it all the same.`,

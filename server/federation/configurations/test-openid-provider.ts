@@ -1,7 +1,7 @@
 import type { ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import { createKeySet } from '../../../platform/openid/key-set.ts';
-import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
@@ -9,7 +9,7 @@ import { authorizedFetch, discoverProvider, providerCa } from '../openid-provide
 import type { TestStep } from './provider-configurations.ts';
 
 /**
- * Tests the steps of a sign-in that need no user, and shows the failing one. Never rejects with `OpenIdProblem`.
+ * Tests the steps of a sign-in that need no user, and shows the failing one. Never rejects with `OpenIdError`.
  *
  * @param redirectUri the redirect address, if it is known without a browser
  */
@@ -24,7 +24,7 @@ export async function testOpenIdProvider(
       steps.push({ step, ...say(result) });
       return result;
     } catch (error) {
-      if (!(error instanceof OpenIdProblem)) throw error;
+      if (!(error instanceof OpenIdError)) throw error;
       steps.push({ step, outcome: 'failed', message: error.message });
       return undefined;
     }
@@ -91,7 +91,7 @@ export async function testOpenIdProvider(
   return steps;
 }
 
-/** Rejects with `OpenIdProblem` if the provider cannot be used: it tests discovery, keys, client, redirect address and admin interface. */
+/** Rejects with `OpenIdError` if the provider cannot be used: it tests discovery, keys, client, redirect address and admin interface. */
 export async function proveOpenIdProvider(provider: OpenIdProviderSettings): Promise<void> {
   const ca = await providerCa(provider);
   const fetch = authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));

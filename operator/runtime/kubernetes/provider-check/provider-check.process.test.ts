@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubernetesDouble } from '../../../../test/support/kubernetes/kubernetes-double.ts';
-import { OpenIdProblem } from '../../../../platform/openid/errors.ts';
+import { OpenIdError } from '../../../../platform/openid/errors.ts';
 import { identityProviderSpec } from '../../../api/identity-provider.ts';
 import type { IdentityProvider } from '../../../api/object.ts';
 import { KubeClient } from '../../../kube-client/kube-client.ts';
@@ -198,7 +198,7 @@ describe('the program of the pod', () => {
   it('writes what is wrong with the provider', async () => {
     await writeFile(join(folder, 'request'), writeRequest({ provider, clientSecret: 'x' }));
     await checkProviderProgram(join(folder, 'request'), join(folder, 'log'), {
-      discover: () => Promise.reject(new OpenIdProblem('Unreachable', 'no such host')),
+      discover: () => Promise.reject(new OpenIdError('Unreachable', 'no such host')),
       probeClient: () => Promise.reject(new Error('not asked')),
       probeRedirect: () => Promise.reject(new Error('not asked')),
       createKeycloakAdmin: () => {
