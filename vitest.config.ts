@@ -119,8 +119,6 @@ export default defineConfig({
     ...(tier === undefined ? {} : { globalSetup: [bundle, ...(shared[tier] ?? [])], maxWorkers: workers }),
     // Its tests wait for blobs to be removed, each on a file system of its own.
     ...(tier === 'disk' ? { maxConcurrency: 10 } : {}),
-    // Each file has a browser and a server: two at a time are too many.
-    ...(tier === 'browser' ? { fileParallelism: false } : {}),
     // The files of the cluster follow each other by name.
     ...(tier === 'cluster'
       ? { fileParallelism: false, sequence: { sequencer: ByName }, testTimeout: 300_000, hookTimeout: 600_000 }
