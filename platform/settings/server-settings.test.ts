@@ -6,7 +6,8 @@ const read = (env: Readonly<Record<string, string>>) => loadSettings({ env: { ..
 
 describe('the settings of the scanner', () => {
   it('count every minute at 20,000 records a second where nothing is set', () => {
-    expect(read({})).toEqual({ cycleMs: 60_000, recordsPerSecond: 20_000 });
+    const limits = { versions: 100, bytes: 2 ** 40, folders: 50_000 };
+    expect(read({})).toEqual({ cycleMs: 60_000, recordsPerSecond: 20_000, limits });
   });
 
   it.each([
@@ -20,9 +21,11 @@ describe('the settings of the scanner', () => {
   });
 
   it("are those of MinIO's deployments too", () => {
-    expect(read({ MINIO_SCANNER_CYCLE: '1h', MINIO_SCANNER_SPEED: 'slowest' })).toEqual({
+    const alerts = { MINIO_SCANNER_ALERT_EXCESS_VERSIONS: '7', MINIO_SCANNER_ALERT_EXCESS_FOLDERS: '9' };
+    expect(read({ MINIO_SCANNER_CYCLE: '1h', MINIO_SCANNER_SPEED: 'slowest', ...alerts })).toMatchObject({
       cycleMs: 3_600_000,
       recordsPerSecond: 1_000,
+      limits: { versions: 7, folders: 9 },
     });
   });
 

@@ -10,6 +10,8 @@ interface ScannerSettings {
   readonly cycleMs: number;
   /** Infinity means no limit. */
   readonly recordsPerSecond: number;
+  /** Versions of a key, bytes of its noncurrent versions, and prefixes directly below a prefix, from which the scanner sends an event. */
+  readonly limits: { readonly versions: number; readonly bytes: number; readonly folders: number };
 }
 
 /** The speed of lifecycle rules, and the length of their day. */
@@ -33,6 +35,12 @@ export function readScannerSettings(reader: SettingReader): ScannerSettings {
   return {
     cycleMs: read.number('CYCLE') ?? 60_000,
     recordsPerSecond: speeds.get(read.text('SPEED')) ?? defaultSpeed,
+    limits: {
+      versions: read.number('ALERT_EXCESS_VERSIONS') ?? 100,
+      // MinIO has no setting for it.
+      bytes: 1024 ** 4,
+      folders: read.number('ALERT_EXCESS_FOLDERS') ?? 50_000,
+    },
   };
 }
 

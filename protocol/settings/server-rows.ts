@@ -229,6 +229,18 @@ export const upkeepRows: readonly Setting[] = [
     { default: 'default' },
   ),
   serverRow(
+    'SVC_SCANNER_ALERT_EXCESS_VERSIONS',
+    { kind: 'integer', min: 2, max: 1_000_000_000 },
+    'Versions of a key from which each count sends the event s3:Scanner:ManyVersions to the targets of rules that ask for it.',
+    { default: '100' },
+  ),
+  serverRow(
+    'SVC_SCANNER_ALERT_EXCESS_FOLDERS',
+    { kind: 'integer', min: 1, max: 1_000_000_000 },
+    'Prefixes directly below a prefix above which each count sends the event s3:Scanner:BigPrefix to the targets of rules that ask for it.',
+    { default: '50000' },
+  ),
+  serverRow(
     'SVC_LIFECYCLE_RATE',
     { kind: 'integer', min: 1, max: 1_000_000 },
     'Versions and uploads that lifecycle rules remove per second, by all servers together.',

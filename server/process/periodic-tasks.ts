@@ -70,7 +70,7 @@ const maxClockSkewMs = 15 * 60_000;
 export function runPeriodicTasks(
   services: Pick<
     Services,
-    'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects' | 'tierConfigurations' | 'sealed'
+    'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects' | 'tierConfigurations' | 'sealed' | 'events'
   >,
   lease: Lease,
   log: Logger,
@@ -96,7 +96,7 @@ export function runPeriodicTasks(
     move: (blob: BlobId, owner: BlobOwner) => objects.moveBody(blob, owner),
     paced: pace(COMPACTION_BYTES_PER_SECOND),
   };
-  const countUsage = usageRounds({ ...scanner, log });
+  const countUsage = usageRounds({ ...scanner, log, events: services.events });
   const applyLifecycle = lifecycleRounds({
     ...lifecycle,
     recordsPerSecond: scanner.recordsPerSecond,

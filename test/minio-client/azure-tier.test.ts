@@ -84,7 +84,8 @@ describe('a container of Azure as a tier', { timeout: 240_000 }, () => {
     expect(await add('A', account({ bucket: 'not-there' }))).toContain('XMinioAdminTierBucketNotFound');
     const wrong = randomBytes(48).toString('base64');
     const refused = await add('A', account({ key: wrong }));
-    expect(refused).toContain('XMinioAdminTierInvalidCredentials');
+    // Azurite has another code for a wrong signature than Azure.
+    expect(refused).toMatch(/XMinioAdminTier(InvalidCredentials|InsufficientPermissions)/);
     const principal = ['--az-sp-tenant-id', 'a', '--az-sp-client-id', 'b', '--az-sp-client-secret', 'c'];
     expect(await add('A', [...account(), ...principal])).toContain('Service principals of Azure are not supported');
   });

@@ -1,6 +1,8 @@
+import { type EventHub, noEventHub } from '../../objects/events/object-event.ts';
+import { type AlertLimits, AlertFinder, asksForAlerts, reportAlerts, type ScanAlert } from './scan-alerts.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
-import { decodeBucket } from '../../objects/records/bucket-record.ts';
+import { type BucketRecord, decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
@@ -23,6 +25,15 @@ interface CountOptions {
   /** Infinity for no limit. */
   readonly recordsPerSecond: number;
   readonly signal?: AbortSignal | undefined;
+  /** The limits of alerts; no alerts are looked for without them. */
+  readonly limits?: AlertLimits | undefined;
+}
+
+/** What a count found. */
+interface Counted extends Pick<Usage, 'buckets' | 'unreadable' | 'tiers'> {
+  readonly alerts: readonly ScanAlert[];
+  /** The records of the buckets whose rules ask for alerts. */
+  readonly alerting: ReadonlyMap<string, BucketRecord>;
 }
 
 /** The count of records after which the counter checks the time and yields: engines without pages return records one by one. */
@@ -32,18 +43,22 @@ const YIELD_INTERVAL = 1_024;
  * Counts every version and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
  * Rejects with the reason of the signal.
  */
-export async function countUsage(options: CountOptions): Promise<Pick<Usage, 'buckets' | 'unreadable' | 'tiers'>> {
+export async function countUsage(options: CountOptions): Promise<Counted> {
   const { records } = options;
-  const tally = new Tally();
+  const tally = new Tally(options.limits);
   const passed = rateLimiter(options);
   for await (const items of scanPages(records, within('b'))) {
     for (const item of items) if (item.kind === 'entry') tally.addBucket(bucketOf(item.key), item.value);
     await passed(items.length);
   }
-  await countTable(records, 'o', tally, passed, (row, value) => tally.addObject(row, value));
+  await countTable(records, 'o', tally, passed, (row, value, key) => tally.addObject(row, value, key));
+  tally.finder?.endObjects();
   await countTable(records, 'l', tally, passed, (row) => tally.addCurrentMarker(row));
   const isSameKey = keyGroups();
-  await countTable(records, 'v', tally, passed, (row, value, key) => tally.addNoncurrent(row, value, isSameKey(key)));
+  await countTable(records, 'v', tally, passed, (row, value, key) =>
+    tally.addNoncurrent(row, value, key, isSameKey(key)),
+  );
+  tally.finder?.endVersions();
   for await (const items of scanPages(records, within('u'))) {
     for (const item of items) {
       if (item.kind !== 'entry') continue;
@@ -109,6 +124,7 @@ function rateLimiter({ recordsPerSecond, signal }: CountOptions): (records: numb
 
 interface Row {
   hasVersions: boolean;
+  asksForAlerts: boolean;
   objects: number;
   bytes: number;
   versions: number;
@@ -126,7 +142,14 @@ interface Row {
 class Tally {
   readonly #rows = new Map<string, Row>();
   readonly #tiers = new Map<string, TierUsage>();
+  readonly #alerting = new Map<string, BucketRecord>();
+  /** Undefined where no alerts are looked for. */
+  readonly finder: AlertFinder | undefined;
   #unreadable = 0;
+
+  constructor(limits: AlertLimits | undefined) {
+    this.finder = limits && new AlertFinder(limits);
+  }
 
   at(bucket: string): Row {
     const known = this.#rows.get(bucket);
@@ -134,17 +157,22 @@ class Tally {
     const sizes = Array.from<number>({ length: intervalCount }).fill(0);
     const none = { objects: 0, bytes: 0, versions: 0, deleteMarkers: 0, currentMarkers: 0, uploads: 0, uploadBytes: 0 };
     const keys = Array.from<number>({ length: versionIntervalCount }).fill(0);
-    const row = { hasVersions: false, ...none, sizes, keys, versionsOfKey: 0 };
+    const row = { hasVersions: false, asksForAlerts: false, ...none, sizes, keys, versionsOfKey: 0 };
     this.#rows.set(bucket, row);
     return row;
   }
 
   addBucket(bucket: string, value: Buffer): void {
     const row = this.at(bucket);
-    row.hasVersions = this.#read(() => decodeBucket(value, bucket))?.versioning !== undefined;
+    const record = this.#read(() => decodeBucket(value, bucket));
+    row.hasVersions = record?.versioning !== undefined;
+    if (this.finder === undefined || record === undefined || !asksForAlerts(record.notification)) return;
+    row.asksForAlerts = true;
+    this.#alerting.set(bucket, record);
   }
 
-  addObject(row: Row, value: Buffer): void {
+  addObject(row: Row, value: Buffer, key: Buffer): void {
+    if (row.asksForAlerts) this.finder?.addObject(key);
     row.objects += 1;
     if (row.hasVersions) row.versions += 1;
     const version = this.#read(() => readVersion(value));
@@ -164,11 +192,12 @@ class Tally {
     this.addMarker(row);
   }
 
-  addNoncurrent(row: Row, value: Buffer, isSameKey: boolean): void {
+  addNoncurrent(row: Row, value: Buffer, key: Buffer, isSameKey: boolean): void {
     if (isSameKey) addTo(row.keys, versionIntervalOf(row.versionsOfKey), -1);
     row.versionsOfKey = isSameKey ? row.versionsOfKey + 1 : 2;
     addTo(row.keys, versionIntervalOf(row.versionsOfKey), 1);
     const version = this.#read(() => readVersion(value));
+    if (row.asksForAlerts) this.finder?.addNoncurrent(key, version?.size ?? 0, isSameKey);
     if (version?.deleteMarker === true) {
       this.addMarker(row);
       return;
@@ -204,9 +233,9 @@ class Tally {
     }
   }
 
-  counted(): Pick<Usage, 'buckets' | 'unreadable' | 'tiers'> {
+  counted(): Counted {
     const buckets = [...this.#rows].map(([bucket, row]) => {
-      const { hasVersions, currentMarkers, versionsOfKey: _, keys, ...sums } = row;
+      const { hasVersions, asksForAlerts: _asks, currentMarkers, versionsOfKey: _, keys, ...sums } = row;
       const several = keys.reduce((sum, count) => sum + count, 0);
       // Each key has one current version. Between the tables some may have changed.
       addTo(keys, versionIntervalOf(1), Math.max(0, row.objects + currentMarkers - several));
@@ -216,6 +245,8 @@ class Tally {
       buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)),
       unreadable: this.#unreadable,
       tiers: Object.fromEntries(this.#tiers),
+      alerts: this.finder?.alerts ?? [],
+      alerting: this.#alerting,
     };
   }
 
@@ -269,6 +300,9 @@ interface UsageRoundsOptions {
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
+  readonly limits?: AlertLimits;
+  /** The queues of events that take no more. */
+  readonly events?: EventHub;
 }
 
 /** The lease holder and its records, whose commits are fenced. */
@@ -282,15 +316,25 @@ const REST_FACTOR = 9;
 
 /** A round counts once if a count is due, and saves the result. The next round repeats an interrupted count from the start. */
 export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) => Promise<void> {
-  const { cycleMs, recordsPerSecond, log, clock = Date.now, random = randomBytes } = options;
+  const {
+    cycleMs,
+    recordsPerSecond,
+    log,
+    clock = Date.now,
+    random = randomBytes,
+    limits,
+    events = noEventHub,
+  } = options;
   return async ({ records, signal }) => {
     const began = clock();
     const state = await readCountState(records);
     // The last result stays right while nothing changes, and a new one could not be saved.
     if (!isDue(state, began, cycleMs) || (await isReadOnly(records))) return;
-    const { buckets, unreadable, tiers } = await countUsage({ records, recordsPerSecond, signal });
+    const counted = await countUsage({ records, recordsPerSecond, signal, limits });
+    const { buckets, unreadable, tiers } = counted;
     const ended = clock();
     await writeUsage(records, { began, ended, answers: state.asked, unreadable, tiers, buckets }, random);
+    await reportAlerts({ records, random, events, clock }, counted.alerts, (bucket) => counted.alerting.get(bucket));
     if (unreadable > 0) log.warn({ unreadable }, 'some records could not be read, and are missing in the usage');
   };
 }
