@@ -2,7 +2,6 @@ import {
   CreateBucketCommand,
   GetBucketLifecycleConfigurationCommand,
   ListObjectsV2Command,
-  ListObjectVersionsCommand,
   PutBucketLifecycleConfigurationCommand,
   PutObjectCommand,
   type S3Client,
@@ -96,25 +95,36 @@ describe('a batch job', () => {
 
   it('is cancelled while it runs, and its definition is shown', async () => {
     const Bucket = 'held';
-    await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
-    await s3.send(new PutObjectCommand({ Bucket, Key: 'held', Body: 'x', ObjectLockLegalHoldStatus: 'ON' }));
+    await s3.send(new CreateBucketCommand({ Bucket }));
+    await s3.send(new PutObjectCommand({ Bucket, Key: 'held', Body: 'too large for the quota' }));
+    await s3Client(other).send(new CreateBucketCommand({ Bucket }));
+    const quota = Buffer.from(JSON.stringify({ quota: 1, quotatype: 'hard' }));
+    const set = await adminCall(other.s3, other, 'PUT', `set-bucket-quota?bucket=${Bucket}`, quota);
+    expect(set.status).toBe(200);
+    const credentials = { accessKey: other.accessKey, secretKey: other.secretKey };
+    const job = {
+      apiVersion: 'v1',
+      source: { bucket: Bucket },
+      target: { bucket: Bucket, endpoint: other.s3, credentials },
+      // The job waits between its attempts to send what the other side has no room for.
+      flags: { retry: { attempts: 5, delay: '1h' } },
+    };
     await open('Batch jobs');
     await page.getByRole('button', { name: 'Start job' }).click();
     await dialog()
       .getByLabel('Definition')
-      // The job waits between its attempts to remove what is locked.
-      .fill('expire: {apiVersion: v1, bucket: held, rules: [{type: object}], retry: {attempts: 5, delay: 1h}}\n');
+      .fill(JSON.stringify({ replicate: job }));
     await dialog().getByRole('button', { name: 'Start job' }).click();
-    await row('Remove objects in held').getByText('runs').waitFor();
+    await row('Replicate in held').getByText('runs').waitFor();
     await chooseIn('the job', 'Show the definition');
     await dialog().getByText('bucket: held').waitFor();
     await page.keyboard.press('Escape');
     await chooseIn('the job', 'Cancel…');
     await dialog().getByRole('button', { name: 'Cancel job' }).click();
-    await row('Remove objects in held').waitFor({ state: 'detached' });
+    await row('Replicate in held').waitFor({ state: 'detached' });
     expect(await asRoot('GET', 'list-jobs')).toEqual({ jobs: [] });
-    const { Versions = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket }));
-    expect(Versions).toHaveLength(1);
+    const { KeyCount } = await s3Client(other).send(new ListObjectsV2Command({ Bucket }));
+    expect(KeyCount).toBe(0);
   });
 
   it('that changes keys is refused without a key service', async () => {
