@@ -75,7 +75,6 @@ export interface PeerCalls {
   join(body: unknown): Promise<void>;
   edit(body: unknown): Promise<void>;
   leave(): Promise<void>;
-  /** `from` is the deployment id of the caller. */
   digest(): Promise<unknown>;
   index(): Promise<unknown>;
   items(body: unknown): Promise<unknown>;

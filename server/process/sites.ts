@@ -36,6 +36,7 @@ const gracePeriodMs = 1_000;
 export function openSites(services: SiteServices, { region, self }: SiteOptions): Sites {
   const { sealed, stores, objects, access, people } = services;
   const { call } = peerCaller();
+  const targets = new RemoteTargets(sealed);
   const administration = new SiteAdministration({
     states: new SiteStates(sealed),
     identities: access.identities,
@@ -47,9 +48,9 @@ export function openSites(services: SiteServices, { region, self }: SiteOptions)
       buckets: (await objects.listBuckets()).length,
       identityProviders: await providerSettings(people.identityProviders),
     }),
+    removeRules: () => new SiteRules({ targets, objects, clock: Date.now }).removeAll(),
     clock: Date.now,
   });
-  const targets = new RemoteTargets(sealed);
   return new Sites({
     administration,
     ledger: new SiteLedger(sealed),

@@ -17,8 +17,6 @@ export type PollResult = { readonly group: SiteGroup | undefined; readonly news:
 interface PollOptions {
   readonly call: CallPeer;
   readonly state: SiteState;
-  /** The deployment id of this site. */
-  readonly self: string;
   readonly ledger: Ledger;
   readonly kinds: ReadonlySet<ItemKind>;
   readonly now: number;
@@ -33,12 +31,17 @@ export async function pollPeer(peer: Site, options: PollOptions): Promise<PollRe
   const { group, digest } = await call(peer, credentials, {
     method: 'GET',
     call: 'digest',
-    query: { from: options.self },
+    sealed: 'answer',
     answer: digestAnswer,
   });
   // A site that left the group, or is in a newer one, is not asked for its items.
   if (group?.id !== state.id || digest === options.applied) return { group, news: undefined };
-  const { items } = await call(peer, credentials, { method: 'GET', call: 'index', answer: indexAnswer });
+  const { items } = await call(peer, credentials, {
+    method: 'GET',
+    call: 'index',
+    sealed: 'answer',
+    answer: indexAnswer,
+  });
   const entries = items.map(fromRow);
   const missing = wanted(ledger, entries, { kinds, now }).filter(
     (entry) => entry.digest !== undefined && entry.digest !== ledger.get(itemId(entry))?.digest,

@@ -202,6 +202,7 @@ describe('sites of each other', () => {
     b.isAway = true;
     expect(await a.sites.remove('all')).toHaveLength(1);
     expect(await a.sites.shown()).toBeUndefined();
+    expect(await a.layer.getBucketReplication('photos')).toBeUndefined();
     await settle();
     expect(await a.identities.serviceAccount(siteAccount)).toBeUndefined();
     expect(await a.targets.all()).toEqual([]);

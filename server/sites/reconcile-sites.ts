@@ -126,14 +126,14 @@ export class SiteReconciler {
   }
 
   async #poll(state: SiteState, ledger: Map<string, LedgerEntry>, peers: readonly Site[]): Promise<void> {
-    const { call, self, clock } = this.#options;
+    const { call, clock } = this.#options;
     const polls: Promise<void>[] = [];
     for (const peer of peers) {
       const progress = this.#progress(peer);
       if (progress.polling === undefined && progress.result === undefined && progress.nextPoll <= clock()) {
         const { applied } = progress;
         const kinds = kindsOf(state);
-        progress.polling = this.#ask(peer, progress, { call, state, self, ledger, kinds, now: clock(), applied });
+        progress.polling = this.#ask(peer, progress, { call, state, ledger, kinds, now: clock(), applied });
       }
       if (progress.polling !== undefined) polls.push(progress.polling);
     }

@@ -24,6 +24,8 @@ interface SiteAdministrationOptions {
   /** The deployment id of this site. */
   readonly self: string;
   readonly describe: () => Promise<Omit<SiteDescription, 'group'>>;
+  /** Removes the replication rules and targets that the sites made. */
+  readonly removeRules: () => Promise<void>;
   readonly clock: () => number;
 }
 
@@ -104,12 +106,12 @@ export class SiteAdministration {
 
   /** Takes over a newer group that another site made. */
   async takeOver(group: SiteGroup): Promise<void> {
-    const { states, self } = this.#options;
+    const { self } = this.#options;
     const known = await this.group();
     if (known?.id !== group.id) throw refused('This server is not in that group of sites.');
     if (group.updatedAt <= known.updatedAt) return;
     const isMember = group.sites.some(({ deploymentId }) => deploymentId === self);
-    await states.put({ ...group, secretKey: known.secretKey, sites: isMember ? group.sites : [] });
+    await this.#putAs({ ...group, secretKey: known.secretKey, sites: isMember ? group.sites : [] });
   }
 
   /** Changes the endpoint or the bandwidth of a site, and whether lifecycle rules are replicated. */
@@ -138,7 +140,7 @@ export class SiteAdministration {
 
   /** Removes sites by name, or all. Resolves with the reasons why sites could not be told. */
   async remove(names: readonly string[] | 'all'): Promise<readonly string[]> {
-    const { states, self, clock } = this.#options;
+    const { self, clock } = this.#options;
     const state = await this.#required();
     const unknown = names === 'all' ? undefined : names.find((name) => !state.sites.some((site) => site.name === name));
     if (unknown !== undefined) throw invalid(`There is no site ${JSON.stringify(unknown.slice(0, 128))}.`);
@@ -151,14 +153,20 @@ export class SiteAdministration {
       ...(await this.#tell(gone, (site) => this.#send(site, credentialsOf(state), 'remove', undefined))),
       ...(await this.#tell(sites, (site) => this.#send(site, credentialsOf(state), 'edit', groupOf(after)))),
     ];
-    await states.put(sites.some(({ deploymentId }) => deploymentId === self) ? after : { ...after, sites: [] });
+    await this.#putAs(sites.some(({ deploymentId }) => deploymentId === self) ? after : { ...after, sites: [] });
     return failures;
   }
 
   /** This site leaves its group. Its rules and its account are removed within seconds. */
   async leave(): Promise<void> {
     const state = await this.group();
-    if (state !== undefined) await this.#options.states.put(changed(state, { sites: [] }, this.#options.clock()));
+    if (state !== undefined) await this.#putAs(changed(state, { sites: [] }, this.#options.clock()));
+  }
+
+  /** A site that leaves has no rules when the call ends: what clients remove here afterwards stays on the others. */
+  async #putAs(state: SiteState): Promise<void> {
+    await this.#options.states.put(state);
+    if (state.sites.length === 0) await this.#options.removeRules();
   }
 
   async #required(): Promise<SiteState> {

@@ -73,7 +73,7 @@ export class Sites implements SiteReplication {
     const own = [...(await ledger.read()).values()];
     const contents = await Promise.all(
       state.sites.map(async (site) => {
-        const asked = { method: 'GET', call: 'index', answer: indexAnswer } as const;
+        const asked = { method: 'GET', call: 'index', sealed: 'answer', answer: indexAnswer } as const;
         const entries =
           site.deploymentId === self
             ? own

@@ -131,6 +131,7 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
       expect(await mc.run('admin', 'replicate', 'info', alias)).toMatchObject([{ enabled: false }]);
     }
     const added = async () => (await mc.try('admin', 'replicate', 'info', 'two')).lines;
+    for (const server of [first, second]) await server.untilLogged('has left the replication of sites');
     await mc.run('rb', '--force', 'two/old');
     await mc.run('rb', '--force', 'two/new');
     await coffer('admin', 'replicate', 'add', 'one', 'two');

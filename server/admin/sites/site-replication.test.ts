@@ -154,8 +154,19 @@ describe('the calls of other sites', () => {
     expect(value).toMatchObject({ items: [{ value: { secretKey: 'a-secret' } }] });
   });
 
+  it.each(['peer/digest', 'peer/index'])(
+    'encrypts what %s says, so that nobody on the way can forge it',
+    async (path) => {
+      const { call } = await siteTest();
+      const { bytes, value } = await call('root', 'GET', `site-replication/${path}`);
+      expect(bytes.toString('latin1')).not.toMatch(/digest|items/);
+      expect(value).toEqual(path === 'peer/digest' ? { digest: 'd' } : { items: [] });
+    },
+  );
+
   it.each([
     ['PUT', 'add', { sealed: [] }],
+    ['PUT', 'edit', { sealed: {} }],
     ['PUT', 'peer/join', { sealed: {} }],
     ['PUT', 'peer/edit', { sealed: {} }],
     ['PUT', 'peer/items', plain({ keys: [] })],

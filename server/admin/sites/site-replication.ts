@@ -29,7 +29,10 @@ const administratorRoutes: readonly Route[] = [
   { method: 'PUT', path: path('resync/op'), action: 'admin:SiteReplicationResync', serve: resync },
 ];
 
-/** What the sites ask each other. The calls are those of Coffer alone. */
+/**
+ * What the sites ask each other. The calls are those of Coffer alone. The answers are encrypted, so that nobody on the way can forge a
+ * removal or another group.
+ */
 const peerRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -71,13 +74,13 @@ const peerRoutes: readonly Route[] = [
     method: 'GET',
     path: path('peer/digest'),
     action: 'admin:SiteReplicationOperation',
-    serve: async (call) => json(await sitesOf(call).peer.digest()),
+    serve: async (call) => sealed(await sitesOf(call).peer.digest()),
   },
   {
     method: 'GET',
     path: path('peer/index'),
     action: 'admin:SiteReplicationOperation',
-    serve: async (call) => json(await sitesOf(call).peer.index()),
+    serve: async (call) => sealed(await sitesOf(call).peer.index()),
   },
   {
     method: 'PUT',
@@ -149,6 +152,7 @@ const changeOfSite = z.object({
 const minBandwidth = 100_000_000;
 
 async function edit(call: AdminCall): Promise<AdminAnswer> {
+  requireRoot(call);
   const { endpoint, deploymentID, sync, defaultbandwidth } = await sealedJsonBody(call, changeOfSite);
   if (sync === 'enable') throw new S3Error('NotImplemented', 'Synchronous replication is not implemented: use async.');
   const [disable, enable] = ['disable', 'enable'].map((how) => call.query.get(`${how}ILMExpiryReplication`) === 'true');
@@ -208,7 +212,7 @@ function resyncReport(op: string, { id, buckets }: SiteResyncReport) {
   };
 }
 
-/** The sites call each other with an account of the root user. Who makes it, or reads all secret keys, is root. */
+/** The sites call each other with an account of the root user. Who makes it, reads all secret keys, or says where objects go, is root. */
 function requireRoot({ principal }: AdminCall): void {
   if (isUnrestrictedRoot(principal)) return;
   throw new S3Error('AccessDenied', 'Access denied: sites replicate with the keys of their root users.');

@@ -61,6 +61,7 @@ async function memorySite(world: World, name: string) {
       buckets: (await layer.listBuckets()).length,
       identityProviders: providers,
     }),
+    removeRules: () => new SiteRules({ targets, objects: layer, clock }).removeAll(),
     clock,
   });
   const resyncs = new SiteResyncs({ sealed, records, targets, clock });
