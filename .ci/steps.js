@@ -166,6 +166,7 @@ export const areas = [
   ['test/brokers/', ['brokers']],
   ['test/events/', ['minio-client', 'postgres']],
   ['test/replication/', ['minio-client']],
+  ['test/sites/', []],
   ['test/tiering/', []],
   ['test/browser/', ['browser', 'keycloak']],
   ['test/minio-client/', ['minio-client']],

@@ -117,7 +117,7 @@ describe('a batch job', () => {
     await dialog().getByRole('button', { name: 'Start job' }).click();
     await row('Replicate in held').getByText('runs').waitFor();
     await chooseIn('the job', 'Show the definition');
-    await dialog().getByText('bucket: held').waitFor();
+    await dialog().getByText('"secretKey": "*redacted').waitFor();
     await page.keyboard.press('Escape');
     await chooseIn('the job', 'Cancel…');
     await dialog().getByRole('button', { name: 'Cancel job' }).click();
