@@ -15,7 +15,10 @@ export interface Line {
 
 /** The lines of one file, which run one after the other. Files run at the same time. */
 export interface Group {
-  /** The name of the file. The names of its buckets begin with it and a hyphen. */
+  /**
+   * The name of the file. The names of its buckets begin with it and a hyphen, and no line lists all buckets: other files make and remove
+   * theirs meanwhile.
+   */
   readonly name: string;
   readonly lines: readonly Line[];
 }
