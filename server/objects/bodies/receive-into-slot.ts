@@ -5,7 +5,7 @@ import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
 import { discardBlob } from '../operations/commit-change.ts';
-import { isPacked, storeBlob } from './store-blob.ts';
+import { storeBlob } from './store-blob.ts';
 import type { ObjectContext } from '../context.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
@@ -167,8 +167,7 @@ export async function receiveIntoSlot(
     }
   })();
   try {
-    const pages = isPacked(incoming) || slot.mayWriteDirectly();
-    const blob = await storeBlob(context, queue, incoming, { pages, release: (bytes) => queue.release(bytes) });
+    const blob = await storeBlob(context, queue, incoming, { pages: true, release: (bytes) => queue.release(bytes) });
     try {
       const result = digests.finish(await md5);
       const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };

@@ -7,10 +7,6 @@ import type { IncomingBody } from './incoming-body.ts';
 /** Bodies up to this many bytes share files. Larger ones are as fast in files of their own, whose space is free at once. */
 export const PACKED_LIMIT = 4 * 1024 * 1024;
 
-/** Returns true for a body that the store may put into a file with others. */
-export const isPacked = ({ size, packed }: Pick<IncomingBody, 'size' | 'packed'>): boolean =>
-  packed === true && size <= PACKED_LIMIT;
-
 /** Stores the bytes of a body, ciphertext if it is encrypted. They are durable when this resolves. */
 export async function storeBlob(
   { blobs, clock, random }: Pick<ObjectContext, 'blobs' | 'clock' | 'random'>,
@@ -19,7 +15,7 @@ export async function storeBlob(
   options: WriteOptions = {},
 ): Promise<BlobId> {
   const { segments } = blobs;
-  if (isPacked({ size, packed }) && segments !== undefined) {
+  if (packed === true && size <= PACKED_LIMIT && segments !== undefined) {
     const length = objectKey === undefined ? size : cipherSize(size);
     return (await segments.write(bytes, { length, ...options })).id;
   }

@@ -10,9 +10,6 @@ import {
   SLOTS,
   tailAddress,
   TAIL_BYTES,
-  MAX_DIRECT,
-  MAX_HELD,
-  WAITING,
 } from './layout.ts';
 import { BLOCK, INITIAL } from './md5-module.ts';
 
@@ -22,62 +19,13 @@ export interface SlotChunk {
   release(): void;
 }
 
-/** The buffers of an HTTP thread. Its uploads share them. */
-class BufferPool {
-  readonly #memory: SharedArrayBuffer;
-  readonly #words: Int32Array;
-  readonly #part: number;
-  /** The buffer that was given back last is used first: its pages are in memory. */
-  readonly #free = Array.from({ length: BUFFERS }, (_, buffer) => buffer).reverse();
-  readonly #waiting: ((buffer: number) => void)[] = [];
-
-  constructor(memory: SharedArrayBuffer, part: number) {
-    this.#memory = memory;
-    this.#words = new Int32Array(memory);
-    this.#part = part;
-  }
-
-  address(buffer: number): number {
-    return bufferAddress(this.#part, buffer);
-  }
-
-  bytes(buffer: number, length = BUFFER_BYTES): Buffer {
-    return Buffer.from(this.#memory, this.address(buffer), length);
-  }
-
-  take(): number | undefined {
-    return this.#free.pop();
-  }
-
-  /** Resolves to the next buffer that is given back. Uploads get them in the order of their calls. */
-  async wait(): Promise<number> {
-    Atomics.add(this.#words, WAITING, 1);
-    ring(this.#words);
-    try {
-      return await new Promise((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    } finally {
-      Atomics.sub(this.#words, WAITING, 1);
-    }
-  }
-
-  giveBack(buffer: number): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free.push(buffer);
-    else next(buffer);
-  }
-}
-
-/** The slots and the buffers of an HTTP thread, which its hashing thread reads. */
+/** The buffer slots of an HTTP thread, which its hashing thread reads. */
 export class BufferSlots {
   readonly #memory: SharedArrayBuffer;
-  readonly #pool: BufferPool;
   readonly #start: () => void;
+  /** The slot that was released last is used first: its pages are in memory. */
   readonly #free: number[];
   #started = false;
-  /** The count of uploads that write their file directly. */
-  #direct = 0;
 
   /**
    * @param part the index of this thread among the HTTP threads of the hashing thread
@@ -85,7 +33,6 @@ export class BufferSlots {
    */
   constructor(memory: SharedArrayBuffer, part: number, start: () => void) {
     this.#memory = memory;
-    this.#pool = new BufferPool(memory, part);
     this.#start = start;
     this.#free = Array.from({ length: SLOTS }, (_, slot) => part * SLOTS + slot).reverse();
   }
@@ -99,7 +46,7 @@ export class BufferSlots {
     return slot;
   }
 
-  /** Takes a slot for page-aligned memory alone: its content is not hashed. */
+  /** Takes a slot for its page-aligned memory alone: its content is not hashed. */
   takeUnhashed(): BufferSlot | undefined {
     return this.#take(false);
   }
@@ -107,30 +54,8 @@ export class BufferSlots {
   #take(hashed: boolean): BufferSlot | undefined {
     const slot = this.#free.pop();
     if (slot === undefined) return undefined;
-    let direct = false;
-    return new BufferSlot(this.#memory, slot, {
-      pool: this.#pool,
-      hashed,
-      mayWriteDirectly: () => {
-        if (this.#direct === MAX_DIRECT) return false;
-        this.#direct++;
-        return (direct = true);
-      },
-      leave: () => {
-        this.#free.push(slot);
-        if (direct) this.#direct--;
-      },
-    });
+    return new BufferSlot(this.#memory, slot, { hashed, leave: () => this.#free.push(slot) });
   }
-}
-
-interface BufferSlotOptions {
-  readonly pool: BufferPool;
-  readonly hashed: boolean;
-  /** Called once at most. */
-  readonly mayWriteDirectly: () => boolean;
-  /** Called once, when nothing refers to the slot any more. */
-  readonly leave: () => void;
 }
 
 /** The buffers of one upload, and its MD5 in progress on the hashing thread. */
@@ -139,89 +64,72 @@ export class BufferSlot {
   readonly #words: Int32Array;
   readonly #slot: number;
   readonly #control: number;
-  readonly #pool: BufferPool;
   readonly #hashed: boolean;
-  /** Returns true where the store may write the file of this upload past the page cache. The caller asks once. */
-  readonly mayWriteDirectly: () => boolean;
   readonly #leave: () => void;
-  /** The buffers of the pool that this upload has, the one that is filled included. */
-  readonly #held = new Set<number>();
-  #filled: number | undefined;
-  #whenFreed: (() => void) | undefined;
+  readonly #stored: (Promise<void> | undefined)[] = Array.from({ length: BUFFERS });
+  readonly #submitted: (number | undefined)[] = Array.from({ length: BUFFERS });
+  #buffer = 0;
   #total = 0;
   #tail: Buffer = Buffer.alloc(0);
   #digest: Promise<Buffer> | undefined;
 
-  constructor(memory: SharedArrayBuffer, slot: number, { pool, hashed, mayWriteDirectly, leave }: BufferSlotOptions) {
+  /** @param leave called once, when nothing refers to the buffers any more */
+  constructor(
+    memory: SharedArrayBuffer,
+    slot: number,
+    { hashed, leave }: { readonly hashed: boolean; readonly leave: () => void },
+  ) {
     this.#memory = memory;
     this.#words = new Int32Array(memory);
     this.#slot = slot;
     this.#control = controlWord(slot);
-    this.#pool = pool;
     this.#hashed = hashed;
-    this.mayWriteDirectly = mayWriteDirectly;
     this.#leave = leave;
     this.#words.set(INITIAL, this.#control);
   }
 
-  /** Returns the next buffer to fill. Undefined while none is free for this upload: `bufferFree` waits for that. */
+  /** Returns the next buffer to fill. Undefined while its previous content is not hashed and stored: `bufferFree` waits for that. */
   nextBuffer(): Buffer | undefined {
-    if (this.#filled === undefined && this.#held.size < MAX_HELD) this.#fill(this.#pool.take());
-    return this.#filled === undefined ? undefined : this.#pool.bytes(this.#filled);
+    const number = this.#submitted[this.#buffer];
+    const hashed = number === undefined || this.#isHashed(number);
+    if (!hashed || this.#stored[this.#buffer] !== undefined) return undefined;
+    return Buffer.from(this.#memory, bufferAddress(this.#slot, this.#buffer), BUFFER_BYTES);
   }
 
   async bufferFree(): Promise<void> {
-    while (this.#held.size >= MAX_HELD) {
-      await new Promise<void>((resolve) => {
-        this.#whenFreed = resolve;
-      });
-    }
-    const buffer = this.#pool.take() ?? (await this.#pool.wait());
-    this.#fill(buffer);
-  }
-
-  #fill(buffer: number | undefined): void {
-    if (buffer === undefined) return;
-    this.#filled = buffer;
-    this.#held.add(buffer);
+    await this.#stored[this.#buffer];
+    const number = this.#submitted[this.#buffer];
+    if (number !== undefined) await this.#untilHashed(number);
   }
 
   /** Submits the first `length` bytes of that buffer. Only the last buffer of an upload may be partly filled. */
   submit(length: number): SlotChunk {
-    const buffer = this.#filled;
-    if (buffer === undefined) throw new Error('no buffer is being filled');
-    this.#filled = undefined;
-    const bytes = this.#pool.bytes(buffer, length);
+    const buffer = this.#buffer;
+    const address = bufferAddress(this.#slot, buffer);
     const whole = this.#hashed ? length - (length % BLOCK) : 0;
-    const number = whole > 0 ? this.#submit(this.#pool.address(buffer), whole) : undefined;
-    // Another upload may fill the buffer before the digest is asked for.
-    if (this.#hashed) this.#tail = Buffer.from(bytes.subarray(whole));
+    this.#submitted[buffer] = whole > 0 ? this.#submit(address, whole) : undefined;
+    if (this.#hashed) this.#tail = Buffer.from(this.#memory, address + whole, length - whole);
     this.#total += length;
+    this.#buffer = (buffer + 1) % BUFFERS;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stored[buffer] = promise;
     const release = () => {
-      if (number === undefined || this.#isHashed(number)) this.#giveBack(buffer);
-      else void this.#untilHashed(number).then(() => this.#giveBack(buffer));
+      this.#stored[buffer] = undefined;
+      resolve();
     };
-    return { bytes, release };
+    return { bytes: Buffer.from(this.#memory, address, length), release };
   }
 
-  /** A buffer goes back once: after the release of its chunk, or when the slot is left. */
-  #giveBack(buffer: number): void {
-    if (!this.#held.delete(buffer)) return;
-    this.#pool.giveBack(buffer);
-    this.#whenFreed?.();
-  }
-
-  /** Resolves to the MD5 of all submitted bytes. Throws for an unhashed slot. */
+  /** Resolves to the MD5 of all submitted bytes. The last buffer must not be filled again before. Throws for an unhashed slot. */
   digest(): Promise<Buffer> {
     if (!this.#hashed) throw new Error('this slot is not hashed');
     return (this.#digest ??= this.#finish());
   }
 
-  /** Releases the slot and its buffers for other uploads. The caller calls this after the store is done with the buffers. */
+  /** Releases the slot for the next upload. The caller calls this after the store is done with the buffers. */
   async leave(): Promise<void> {
     // This also ends the hash of a body that broke off: the hashing thread would otherwise wait for more.
     if (this.#hashed) await this.digest();
-    for (const buffer of this.#held) this.#giveBack(buffer);
     this.#leave();
   }
 
@@ -240,7 +148,8 @@ export class BufferSlot {
     const number = Atomics.load(this.#words, counter);
     this.#words.set([address, length], ringWord(this.#slot, number));
     Atomics.store(this.#words, counter, number + 1);
-    ring(this.#words);
+    Atomics.add(this.#words, DOORBELL, 1);
+    Atomics.notify(this.#words, DOORBELL);
     return number;
   }
 
@@ -257,12 +166,6 @@ export class BufferSlot {
       if (waiting.async) await waiting.value;
     }
   }
-}
-
-/** Wakes the hashing thread. */
-function ring(words: Int32Array): void {
-  Atomics.add(words, DOORBELL, 1);
-  Atomics.notify(words, DOORBELL);
 }
 
 /** The counters wrap around at 2^31: only their distance counts. */

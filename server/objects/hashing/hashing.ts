@@ -4,13 +4,12 @@ import {
   SUBMITTED,
   HASHED,
   LANES,
-  MAX_HELD,
+  BUFFERS,
   ringWord,
   tailAddress,
   memoryBytes,
   slotsOf,
   SHARE,
-  WAITING,
 } from './layout.ts';
 import { BLOCK, type HashLanes, md5Lanes } from './md5-module.ts';
 import { PAGE, WebAssembly } from '../../../platform/checksums/wasm-assembly.ts';
@@ -20,7 +19,7 @@ import { BufferSlots } from './buffer-slots.ts';
 const WIDTH = 4;
 /** The count of blocks after which the thread looks for new streams: 64 KiB. */
 const BLOCKS_AT_ONCE = 1024;
-const URGENT = MAX_HELD - 1;
+const URGENT = BUFFERS - 1;
 
 /** Hashes the submitted buffers of each slot in their order, several slots together. */
 export class HashingRounds {
@@ -42,8 +41,7 @@ export class HashingRounds {
   /** Hashes some blocks of up to four streams. Returns false where there is nothing to hash. */
   next(): boolean {
     const ready = this.#ready();
-    if (ready.length === 0) return false;
-    if (ready.length < WIDTH && !this.#isBufferWanted() && !ready.some((slot) => this.#cannotWait(slot))) return false;
+    if (ready.length < WIDTH && !ready.some((slot) => this.#cannotWait(slot))) return false;
     let blocks = BLOCKS_AT_ONCE;
     const addresses = ready.map((slot) => {
       const { address, left } = this.#first(slot);
@@ -71,10 +69,6 @@ export class HashingRounds {
     const submitted = this.#words[control + SUBMITTED] ?? 0;
     const outstanding = (submitted - (this.#words[control + HASHED] ?? 0)) | 0;
     return outstanding >= URGENT || this.#words[ringWord(slot, submitted - 1)] === tailAddress(slot);
-  }
-
-  #isBufferWanted(): boolean {
-    return Atomics.load(this.#words, WAITING) > 0;
   }
 
   /** Waits until the bell has rung since it was `seen`. */

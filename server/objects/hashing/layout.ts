@@ -1,42 +1,30 @@
 /**
- * The layout of the memory that HTTP threads share with their hashing thread, in bytes. An upload has a **slot**, which is a block of
- * control words, and takes buffers of its thread. The HTTP thread fills buffers and submits them by number; the hashing thread takes them
- * in order. Each word of a slot has one writer, and the two counters say which words may be read.
+ * The layout of the memory that HTTP threads share with their hashing thread, in bytes. An upload has a **slot**: a block of control
+ * words and some buffers. The HTTP thread fills buffers and submits them by number; the hashing thread takes them in order. Each word
+ * has one writer, and the two counters say which words may be read.
  */
 
 /** The store writes buffers with direct I/O: they begin at pages of 4 KiB. */
 export const BUFFER_BYTES = 512 * 1024;
-/** The buffers of an HTTP thread, 16 MiB. */
-export const BUFFERS = 32;
 /**
- * The buffers that an upload may hold: one is filled while others are hashed and written. With four instead of eight, fewer streams were
- * hashed together, and a PUT of 8 MiB cost 15 % more.
+ * One buffer is filled while others are hashed and written. With four instead of eight, fewer streams were hashed together, and a PUT
+ * of 8 MiB cost 15 % more.
  */
-export const MAX_HELD = 8;
-/**
- * The slots of an HTTP thread, which itself hashes the uploads beyond that. Each upload needs one buffer to go on, so that there may be no
- * more slots than buffers.
- */
-export const SLOTS = BUFFERS;
-/**
- * The uploads of an HTTP thread that may write past the page cache at the same time. Such a write costs half as much, but the file is read
- * more slowly afterwards: 10 instead of 7 ms of processor time for a GET of 8 MiB.
- */
-export const MAX_DIRECT = 4;
+export const BUFFERS = 8;
+/** The slots of an HTTP thread, 16 MiB. The HTTP thread itself hashes uploads beyond that. */
+export const SLOTS = 4;
 /** The count of HTTP threads that share a hashing thread. */
 export const SHARE = 4;
 
 /** The word that wakes the hashing thread when it changes. */
 export const DOORBELL = 0;
-/** The count of uploads that wait for a buffer. While there are some, no stream waits for others. */
-export const WAITING = 1;
 /** The states of four streams, word by word, while they are hashed. */
 export const LANES = 512;
 /** The 64 constants of MD5. */
 export const CONSTANTS = 1024;
 const CONTROL = 4096;
 const CONTROL_BYTES = 512;
-const FIRST_BUFFER = 131_072;
+const FIRST_BUFFER = 65_536;
 
 /** The words of a slot's control block, counted from its first: the state of the hash, then the counters. */
 export const SUBMITTED = 4;
@@ -50,8 +38,7 @@ export const TAIL_BYTES = 128;
 
 export const slotsOf = (threads: number): number => SLOTS * Math.min(threads, SHARE);
 
-export const memoryBytes = (threads: number): number =>
-  FIRST_BUFFER + BUFFERS * Math.min(threads, SHARE) * BUFFER_BYTES;
+export const memoryBytes = (threads: number): number => FIRST_BUFFER + slotsOf(threads) * BUFFERS * BUFFER_BYTES;
 
 /** Index of the first control word of a slot. */
 export const controlWord = (slot: number): number => (CONTROL + slot * CONTROL_BYTES) / 4;
@@ -62,6 +49,5 @@ export const ringWord = (slot: number, number: number): number =>
 
 export const tailAddress = (slot: number): number => CONTROL + slot * CONTROL_BYTES + TAIL;
 
-/** The address of a buffer of the thread with the index `part`. */
-export const bufferAddress = (part: number, buffer: number): number =>
-  FIRST_BUFFER + (part * BUFFERS + buffer) * BUFFER_BYTES;
+export const bufferAddress = (slot: number, buffer: number): number =>
+  FIRST_BUFFER + (slot * BUFFERS + buffer) * BUFFER_BYTES;
