@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
@@ -44,6 +44,8 @@ interface Note {
 export class UploadSessions {
   readonly #folder: string;
   readonly #inProgress = new Set<string>();
+  /** The names of the files that earlier commands left, without the PID of an unfinished one; read when first needed. */
+  #left: Promise<ReadonlySet<string>> | undefined;
 
   constructor(configFolder: string) {
     this.#folder = join(configFolder, 'session');
@@ -54,7 +56,7 @@ export class UploadSessions {
    * of the parts.
    */
   async begin(client: S3Client, place: Place, plan: string, create: () => Promise<Upload>): Promise<UploadSession> {
-    const path = join(this.#folder, `${hashOf(client.alias.url, place.bucket, place.key).slice(0, 32)}.json`);
+    const path = join(this.#folder, fileOf(client, place));
     const note = await readNote(path);
     const isTaken = this.#inProgress.has(path) || (note !== undefined && isRunning(note));
     // Another command uploads to the same key now. The two are independent.
@@ -67,7 +69,7 @@ export class UploadSessions {
     };
     const leave = (): void => void this.#inProgress.delete(path);
     try {
-      await removeUselessNotes(path);
+      await removeUnfinishedNotes(path);
       const own = { plan: hashOf(plan), pid: process.pid, host: hostname() };
       const left = note === undefined ? undefined : await leftUpload(client, place, note, own.plan);
       if (left !== undefined) {
@@ -85,6 +87,31 @@ export class UploadSessions {
       throw error;
     }
   }
+
+  /**
+   * Ends the upload that a killed command left of an object which is there, so that no command sends it again. It was completed, or another
+   * command sent the object.
+   */
+  async end(client: S3Client, place: Place): Promise<void> {
+    this.#left ??= readdir(this.#folder).then(
+      (names) => new Set(names.map((name) => name.replace(/\.\d+$/, ''))),
+      () => new Set(),
+    );
+    const left = await this.#left;
+    if (left.size === 0 || !left.has(fileOf(client, place))) return;
+    const path = join(this.#folder, fileOf(client, place));
+    const note = await readNote(path);
+    if (this.#inProgress.has(path) || (note !== undefined && isRunning(note))) return;
+    await removeUnfinishedNotes(path);
+    for (const uploadId of note === undefined ? [] : await idsOf(client, place, note)) {
+      await abortUpload(client, { ...place, uploadId }).catch(ignoreRefusal);
+    }
+    await rm(path, { force: true }).catch(() => undefined);
+  }
+}
+
+function fileOf(client: S3Client, { bucket, key }: Place): string {
+  return `${hashOf(client.alias.url, bucket, key).slice(0, 32)}.json`;
 }
 
 /** Finds the upload of a killed command. It aborts those that are of no use. */
@@ -170,27 +197,13 @@ async function writeNote(path: string, note: Note): Promise<void> {
   }
 }
 
-/** Milliseconds. Servers remove the parts of an upload that nobody continues after a day or a few. */
-const maxAgeMs = 7 * 86_400_000;
-
-/**
- * Removes the files that a killed command left and no command needs: that with its PID, from `writeNote`, and old ones. A command that is
- * killed after the server completed its upload leaves a file for an object that `mirror` does not send again.
- */
-async function removeUselessNotes(path: string): Promise<void> {
-  const folder = dirname(path);
+/** A command that was killed in `writeNote` leaves the file with its PID behind. */
+async function removeUnfinishedNotes(path: string): Promise<void> {
   const prefix = `${basename(path)}.`;
-  for (const name of await readdir(folder).catch(() => [])) {
-    const file = join(folder, name);
-    const isUnfinished =
-      name.startsWith(prefix) && !isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() });
-    if (isUnfinished || (await isOld(file))) await rm(file, { force: true }).catch(() => undefined);
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    if (!name.startsWith(prefix) || isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() })) continue;
+    await rm(join(dirname(path), name), { force: true }).catch(() => undefined);
   }
-}
-
-async function isOld(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > maxAgeMs;
 }
 
 function hashOf(...parts: readonly string[]): string {

@@ -121,7 +121,7 @@ async function copyPair(
   const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
   if (second !== undefined) {
     const change = await changeOf(mirroring, found, first, second);
-    if (change === undefined) return;
+    if (change === undefined) return transfer.endUpload(name, destination);
     if (options.overwrite !== true) {
       const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
       // Other clients do not compare times, so that this is no failure.

@@ -92,6 +92,19 @@ export class Transfer {
     return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination, event);
   }
 
+  /** Ends the upload that an earlier command left of an object that is there already. A failure is reported. */
+  async endUpload(name: string, destination: CopyDestination): Promise<void> {
+    const { target } = destination;
+    if (target.kind === 'local' || this.#dryRun) return;
+    try {
+      const location = locationOf(destination, name);
+      if (location.kind === 'remote')
+        await this.#options.sessions.end(await this.#context.client(target.alias), location);
+    } catch (error) {
+      this.failures.report(error, `Unable to end an earlier upload of \`${printable(name)}\``);
+    }
+  }
+
   async #show(source: FoundSource, destination: CopyDestination): Promise<undefined> {
     try {
       const target = locationOf(destination, source.name).display;
