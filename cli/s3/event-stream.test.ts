@@ -47,6 +47,14 @@ describe('the messages of an event stream', () => {
       ),
     ));
 
+  it('have headers of any name', async () => {
+    const message = { headers: { ['__proto__']: 'a', constructor: 'b' }, payload: Buffer.alloc(0) };
+    expect(Object.entries((await read(encode(message), 64))[0]?.headers ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
   it('are refused when a bit is wrong', () =>
     fc.assert(
       fc.asyncProperty(message, fc.nat(), fc.integer({ min: 0, max: 7 }), async (one, place, bit) => {

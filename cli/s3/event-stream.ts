@@ -63,14 +63,15 @@ function parseMessage(message: Buffer): EventMessage {
 }
 
 function parseHeaders(bytes: Buffer): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: [string, string][] = [];
   for (let at = 0; at < bytes.length;) {
     const nameEnd = at + 1 + bytes.readUInt8(at);
     const name = bytes.toString('utf8', at + 1, nameEnd);
     if (bytes.readUInt8(nameEnd) !== textType) throw new Error('The answer of the server has an unknown header');
     const valueAt = nameEnd + 3;
     at = valueAt + bytes.readUInt16BE(nameEnd + 1);
-    headers[name] = bytes.toString('utf8', valueAt, at);
+    headers.push([name, bytes.toString('utf8', valueAt, at)]);
   }
-  return headers;
+  // An assignment to `__proto__` would make no property.
+  return Object.fromEntries(headers);
 }

@@ -185,3 +185,13 @@ describe('a query as it was sent', () => {
     expect(rawQueryWithoutSecrets(query, '-')).toBe(written);
   });
 });
+
+describe('a query in the audit log', () => {
+  it('has parameters of any name, with all values of a repeated one', () => {
+    expect(Object.entries(queryWithoutSecrets('constructor=a&__proto__=b&x=1&x=2&__proto__=c'))).toEqual([
+      ['constructor', 'a'],
+      ['__proto__', 'b,c'],
+      ['x', '1,2'],
+    ]);
+  });
+});

@@ -43,14 +43,16 @@ export function queryWithoutSecrets(
   rawQuery: string,
   { digests = true }: { readonly digests?: boolean } = {},
 ): Record<string, string> {
-  const clean: Record<string, string> = {};
-  if (rawQuery === '') return clean;
+  if (rawQuery === '') return {};
+  // A map: `constructor` and `__proto__` are names as others.
+  const clean = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQuery)) {
     const hidden = isSecretParameter(name) || (!digests && digestName.test(name) && !noDigest.test(value));
     const text = hidden ? redacted : redactText(value);
-    clean[name] = clean[name] === undefined || hidden ? text : `${clean[name]},${text}`;
+    const before = clean.get(name);
+    clean.set(name, before === undefined || hidden ? text : `${before},${text}`);
   }
-  return clean;
+  return Object.fromEntries(clean);
 }
 
 /** Finds every query with a name of a secret or of a digest, and some others. Names of parameters may be encoded by `%`. */
