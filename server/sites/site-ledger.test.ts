@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { noKeySource } from '../encryption/key-source.ts';
+import { sealedRecords, type SealedRecordStore } from '../encryption/sealed-records.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { type ItemKey, type ItemKind, itemId, itemKinds } from './site-items.ts';
-import { isNewer, type LedgerEntry, observe, removalsKeptMs, wanted } from './site-ledger.ts';
+import { isNewer, type LedgerEntry, observe, removalsKeptMs, SiteLedger, wanted } from './site-ledger.ts';
 
 const kinds = new Set<ItemKind>(itemKinds);
 const ann: ItemKey = { kind: 'user', name: 'ann' };
@@ -14,7 +17,7 @@ function byId<T extends ItemKey>(...items: readonly T[]): ReadonlyMap<string, T>
 const entry = (key: ItemKey, updatedAt: number, digest?: string): LedgerEntry => ({ ...key, updatedAt, digest });
 
 describe('the ledger of a site', () => {
-  it('notes what is new with the time of its record, and without one with that of now', () => {
+  it('gives a new item the time of its record, or else the current time', () => {
     const live = byId({ ...ann, digest: 'a', updatedAt: 5 }, { ...photos, digest: 'b' });
     expect(observe(new Map(), live, { kinds, now: 9 })).toEqual({
       put: [entry(ann, 5, 'a'), entry(photos, 9, 'b')],
@@ -75,5 +78,46 @@ describe('two changes of an item', () => {
     const theirs = [entry(tags, 1, 'a'), entry(policy, 1), entry(photos, 1, 'a'), entry(group, 1), entry(ann, 1, 'a')];
     const order = wanted(new Map(), theirs, { kinds, now: 9 }).map(({ kind }) => kind);
     expect(order).toEqual(['user', 'bucket', 'bucket-tags', 'group', 'policy']);
+  });
+});
+
+/** A store that fails after this many writes, as a process that is killed. */
+async function breakingStore(writes: number): Promise<SealedRecordStore> {
+  const store = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
+  await store.start();
+  let left = writes;
+  const guarded =
+    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      left-- > 0 ? write(...args) : Promise.reject(new Error('killed'));
+  return Object.assign(Object.create(store) as SealedRecordStore, {
+    get: store.get.bind(store),
+    scan: store.scan.bind(store),
+    put: guarded(store.put.bind(store)),
+    commit: guarded(store.commit.bind(store)),
+  });
+}
+
+describe('a stored ledger', () => {
+  it.each([
+    [1, 1],
+    [200, 1],
+    [250, 2],
+  ])('of %i changes has its digest when all are stored, wherever the server is killed', async (length, commits) => {
+    const put = Array.from({ length }, (_, at) => entry({ kind: 'user', name: `user-${at}` }, 1, 'a'));
+    const after = byId(...put);
+    let broken = 0;
+    for (let writes = 0; ; writes += 1) {
+      const ledger = new SiteLedger(await breakingStore(writes));
+      const isWhole = await ledger.write({ put, drop: [] }, after).then(
+        () => true,
+        () => false,
+      );
+      // A change that is stored in part is noted again.
+      if ((await ledger.read()).size === put.length) expect(await ledger.digest()).toMatch(/^[0-9a-f]{64}$/);
+      if (isWhole) break;
+      broken += 1;
+    }
+    expect(broken).toBe(commits);
   });
 });

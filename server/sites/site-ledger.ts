@@ -38,7 +38,7 @@ export function isNewer(a: LedgerEntry, b: LedgerEntry | undefined): boolean {
   return (a.digest ?? '') > (b.digest ?? '');
 }
 
-/** What is to be written into a ledger, and the settings of removed buckets that leave it. */
+/** The entries to write into a ledger, and the settings of removed buckets that leave it. */
 export interface LedgerChange {
   readonly put: readonly LedgerEntry[];
   readonly drop: readonly ItemKey[];
@@ -148,26 +148,26 @@ export class SiteLedger {
     return found && storedEntry.parse(JSON.parse(found.value.toString()));
   }
 
-  /** Writes changes, and the digest of the whole ledger, which `after` is. */
-  async write({ put, drop }: LedgerChange, after: Ledger): Promise<void> {
+  /**
+   * Writes changes, and the digest of the whole ledger, which `after` is, with the last of them: other sites look at the digest alone, so
+   * that a change without it would stay here.
+   */
+  async write(change: LedgerChange, after: Ledger): Promise<void> {
     const changes = [
-      ...put.map((entry) => ({ entry, key: sealedKey(table, entry.kind, entry.name) })),
-      ...drop.map(({ kind, name }) => ({ entry: undefined, key: sealedKey(table, kind, name) })),
+      ...change.put.map((entry) => ({
+        key: sealedKey(table, entry.kind, entry.name),
+        value: Buffer.from(JSON.stringify(entry)),
+      })),
+      ...change.drop.map(({ kind, name }) => ({ key: sealedKey(table, kind, name), value: undefined })),
     ];
+    const digest = { key: digestKey, value: Buffer.from(ledgerDigest(after)) };
     for (let at = 0; at < changes.length; at += batchSize) {
       const batch = changes.slice(at, at + batchSize);
-      await commitOnce(
-        this.#records,
-        {
-          put: batch.flatMap(({ entry, key }) =>
-            entry === undefined ? [] : [{ key, value: Buffer.from(JSON.stringify(entry)) }],
-          ),
-          delete: batch.flatMap(({ entry, key }) => (entry === undefined ? [key] : [])),
-        },
-        randomBytes,
-      );
+      const put = batch.flatMap(({ key, value }) => (value === undefined ? [] : [{ key, value }]));
+      const removed = batch.flatMap(({ key, value }) => (value === undefined ? [key] : []));
+      const isLast = at + batchSize >= changes.length;
+      await commitOnce(this.#records, { put: isLast ? [...put, digest] : put, delete: removed }, randomBytes);
     }
-    await this.#records.put(digestKey, Buffer.from(ledgerDigest(after)));
   }
 
   /** The digest of the whole ledger, by which others see that something changed. */
