@@ -7,7 +7,17 @@ import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts'
 import { FormatError } from '../../protocol/format-error.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { PeerError } from './peer-error.ts';
+
+/** A failure of another site. `away`: it does not answer. `no-coffer`: it is another kind of server, or an older Coffer. */
+export class PeerError extends Error {
+  override readonly name = 'PeerError';
+  readonly code: 'away' | 'refused' | 'no-coffer';
+
+  constructor(code: PeerError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 interface Peer {
   readonly name: string;

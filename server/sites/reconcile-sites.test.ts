@@ -195,6 +195,14 @@ describe('sites of each other', () => {
     expect(await b.layer.getBucketLifecycle('photos')).toMatchObject([{ id: 'old', expiration: { days: 7 } }]);
   });
 
+  it.each([{ endpoint: 'http://elsewhere:9000' }, { bandwidthLimit: 200_000_000 }])(
+    'refuse a change of %j without the site that it is for',
+    async (change) => {
+      const { a } = await twoSites();
+      await expect(a.sites.edit(change)).rejects.toThrow('Name the site by its deployment id');
+    },
+  );
+
   it('leave: rules, targets and the account go, buckets and users stay', async () => {
     const { a, b, settle } = await twoSites();
     await a.layer.createBucket('photos', { location: '' });

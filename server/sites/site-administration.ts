@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminError } from '../administration/admin-error.ts';
 import type { NewSite, SiteChange } from '../administration/sites.ts';
-import type { CallPeer, PeerCredentials } from './peer-client.ts';
-import { PeerError } from './peer-error.ts';
+import { type CallPeer, type PeerCredentials, PeerError } from './peer-client.ts';
 import { description, nothingAnswer, type SiteDescription } from './peer-messages.ts';
 import { planOfSites } from './plan-sites.ts';
 import { type AccountStore, ensureSiteAccount } from './site-account.ts';
@@ -117,6 +116,11 @@ export class SiteAdministration {
   /** Changes the endpoint or the bandwidth of a site, and whether lifecycle rules are replicated. */
   async edit({ deploymentId, endpoint, bandwidthLimit, replicateIlmExpiry }: SiteChange): Promise<void> {
     const { states, clock } = this.#options;
+    if (deploymentId === undefined && (endpoint !== undefined || bandwidthLimit !== undefined)) {
+      throw invalid(
+        'Name the site by its deployment id ("mc admin replicate info" shows it): its endpoint or bandwidth is to change.',
+      );
+    }
     const state = await this.#required();
     const site = state.sites.find((one) => one.deploymentId === deploymentId);
     if (deploymentId !== undefined && site === undefined) {
