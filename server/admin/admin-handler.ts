@@ -18,9 +18,14 @@ import { logRoutes } from './streams/logs.ts';
 import { serviceRoutes } from './service.ts';
 import { traceRoutes } from './streams/trace.ts';
 import { keyRoutes } from './keys.ts';
-import { idpConfigRoutes, ldapTestRoutes, openIdTestRoutes, userStatusCheckRoutes } from './identity-providers.ts';
+import {
+  idpConfigRoutes,
+  ldapTestRoutes,
+  openIdTestRoutes,
+  userStatusCheckRoutes,
+} from './identity-providers/identity-providers.ts';
 import { infoRoutes } from './info.ts';
-import { ldapRoutes } from './ldap.ts';
+import { ldapRoutes } from './identity-providers/ldap.ts';
 import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './access-keys/service-accounts.ts';

@@ -17,7 +17,7 @@ import {
   targetText,
   withoutSecrets,
 } from './config-text.ts';
-import { saved } from './identity-providers.ts';
+import { saved } from './identity-providers/identity-providers.ts';
 import { mayAttach, requireOneOf } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';

@@ -2,7 +2,7 @@ import { AdminError } from '../../administration/admin-error.ts';
 import type { BacklogEntry, ReplicationBacklog } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, type Route } from '../call.ts';
 
-/** What is not replicated yet: the calls of `mc replicate backlog`. */
+/** The calls of `mc replicate backlog`: they list the versions that are not replicated yet. */
 export const backlogRoutes: readonly Route[] = [
   { method: 'POST', path: adminPath('replication/diff'), action: 'admin:ReplicationDiff', serve: diff },
   { method: 'GET', path: adminPath('replication/mrf'), action: 'admin:ReplicationDiff', serve: failed },

@@ -30,7 +30,7 @@ const administratorRoutes: readonly Route[] = [
 ];
 
 /**
- * What the sites ask each other. The calls are those of Coffer alone. The answers are encrypted, so that nobody on the way can forge a
+ * The calls between sites, which are those of Coffer alone. The answers are encrypted, so that nobody on the way can forge a
  * removal or another group.
  */
 const peerRoutes: readonly Route[] = [

@@ -18,7 +18,7 @@ export function statusQuery(query: URLSearchParams): StatusQuery {
 /** The digest of an item on each site; undefined where it is not there. */
 type Digests = readonly (string | undefined)[];
 
-/** How an item is on one site. */
+/** The state of an item on one site. */
 interface Shown {
   readonly isThere: boolean;
   /** True where the sites have different values, or one has none. */

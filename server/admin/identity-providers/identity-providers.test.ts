@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { IdentityProviderConfigurations } from '../federation/configurations/provider-configurations.ts';
-import { adminTest } from '../../test/support/admin/admin.ts';
-import { configurationsTest } from '../../test/support/admin/configurations.ts';
+import type { IdentityProviderConfigurations } from '../../federation/configurations/provider-configurations.ts';
+import { adminTest } from '../../../test/support/admin/admin.ts';
+import { configurationsTest } from '../../../test/support/admin/configurations.ts';
 
 let call: Awaited<ReturnType<typeof configurationsTest>>;
 

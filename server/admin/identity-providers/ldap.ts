@@ -1,14 +1,14 @@
-import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
-import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
-import { type LdapUser, LdapError, ldapSubject } from '../federation/ldap/ldap-user.ts';
-import type { AttachmentTarget } from '../auth/identities/subject.ts';
-import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import { ldapPolicyEntities } from '../administration/policy-entities.ts';
-import { association, changeAssociation, isAttaching, userOrGroup } from './policy-attachments.ts';
-import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from '../administration/caller.ts';
-import { createAccount } from './access-keys/service-accounts.ts';
-import { given, newServiceAccountBody } from '../administration/service-accounts.ts';
+import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
+import type { LdapDirectory } from '../../federation/ldap/ldap-directory.ts';
+import { type LdapUser, LdapError, ldapSubject } from '../../federation/ldap/ldap-user.ts';
+import type { AttachmentTarget } from '../../auth/identities/subject.ts';
+import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import { ldapPolicyEntities } from '../../administration/policy-entities.ts';
+import { association, changeAssociation, isAttaching, userOrGroup } from '../policy-attachments.ts';
+import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from '../../administration/caller.ts';
+import { createAccount } from '../access-keys/service-accounts.ts';
+import { given, newServiceAccountBody } from '../../administration/service-accounts.ts';
 
 /** Policies of directory users and groups, and their access keys: `mc idp ldap …`. */
 export const ldapRoutes: readonly Route[] = [

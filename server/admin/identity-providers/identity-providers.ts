@@ -1,11 +1,11 @@
-import { parseKeyValues } from '../../protocol/settings/key-values.ts';
-import type { IdentityProviderConfigurations, Saved } from '../federation/configurations/provider-configurations.ts';
-import { AdminError } from '../administration/admin-error.ts';
-import { mayAttach, requireOneOf } from '../administration/caller.ts';
-import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from './call.ts';
+import { parseKeyValues } from '../../../protocol/settings/key-values.ts';
+import type { IdentityProviderConfigurations, Saved } from '../../federation/configurations/provider-configurations.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import { mayAttach, requireOneOf } from '../../administration/caller.ts';
+import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from '../call.ts';
 import { z } from 'zod';
-import { OpenIdError } from '../../platform/openid/errors.ts';
-import type { SignInProof, SignInTest } from '../federation/sign-in-test.ts';
+import { OpenIdError } from '../../../platform/openid/errors.ts';
+import type { SignInProof, SignInTest } from '../../federation/sign-in-test.ts';
 
 /** Identity providers for `mc idp openid` and `mc idp ldap`: `idp-config/TYPE[/NAME]`. */
 export const idpConfigRoutes: readonly Route[] = [
