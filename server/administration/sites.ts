@@ -44,7 +44,7 @@ export interface ShownSiteResync {
   readonly replicated: { readonly count: number; readonly bytes: number };
   readonly failed: { readonly count: number; readonly bytes: number };
   readonly failedBuckets: readonly string[];
-  /** Where the walk is. */
+  /** The place of the walk. */
   readonly at?: { readonly bucket: string; readonly key: string };
 }
 
@@ -69,7 +69,7 @@ export interface SiteReplication {
   readonly peer: PeerCalls;
 }
 
-/** What other sites ask for. Bodies and answers are those of `server/sites/peer-messages.ts`. */
+/** The calls of other sites. Bodies and answers are those of `server/sites/peer-messages.ts`. */
 export interface PeerCalls {
   describe(): Promise<unknown>;
   join(body: unknown): Promise<void>;

@@ -10,7 +10,7 @@ interface ApplierOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** What a change of another site is applied to. */
+/** The state of this site, and the values of the other one, to which a change is applied. */
 interface ApplyContext {
   readonly state: Pick<SiteState, 'secretKey'>;
   readonly ledger: Ledger;

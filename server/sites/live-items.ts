@@ -25,7 +25,7 @@ interface LiveItemsOfSite extends Pick<LiveScan, 'unreadable'> {
   readonly items: ReadonlyMap<string, LiveItem>;
 }
 
-/** What this site has, with digests. A scan reads again only what has changed. */
+/** The items of this site, with digests. A scan reads again only what has changed. */
 export class LiveItems {
   readonly #options: LiveItemsOptions;
   #identities:

@@ -3,7 +3,7 @@ import { itemKinds } from './site-items.ts';
 import { ledgerRow } from './site-ledger.ts';
 import { siteGroup, siteState } from './site-state.ts';
 
-/** What a site says of itself before it joins others. */
+/** The facts about a site before it joins others. */
 export const description = z.object({
   coffer: z.string().max(64),
   deploymentId: z.string().min(1).max(128),

@@ -4,7 +4,7 @@ import { digestAnswer, indexAnswer, itemsAnswer, maxItems } from './peer-message
 import { itemId, type ItemKind } from './site-items.ts';
 import { fromRow, type Ledger, type LedgerEntry, wanted } from './site-ledger.ts';
 
-/** What another site has that this one has not. */
+/** The items that another site has and this one has not. */
 export interface PeerNews {
   readonly digest: string;
   readonly entries: readonly LedgerEntry[];

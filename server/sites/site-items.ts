@@ -37,7 +37,7 @@ export interface Item extends ItemKey {
   readonly updatedAt?: number;
 }
 
-/** Where items of some kinds are kept. Values are JSON; a value of another site is checked before it is written. */
+/** A store of items of some kinds. Values are JSON; a value of another site is checked before it is written. */
 export interface ItemSource {
   readonly kinds: readonly ItemKind[];
   list(): AsyncIterable<Item>;

@@ -31,7 +31,7 @@ export class SiteResyncs {
     return { id, buckets: await this.#change(site, (target) => ({ ...target, resync: { id, before } })) };
   }
 
-  /** What is queued already is still sent. */
+  /** The changes that are queued already are still sent. */
   async cancel(site: string): Promise<SiteResyncReport> {
     const { sealed, clock } = this.#options;
     const known = await this.#asked(site);

@@ -13,7 +13,7 @@ const site = z.object({
   bandwidthLimit: z.int().nonnegative(),
 });
 
-/** What the sites agree on. The newest of two groups with the same id is right. */
+/** The part of the state that all sites share. The newest of two groups with the same id is right. */
 export const siteGroup = z.object({
   id: z.string().min(1).max(64),
   /** Milliseconds since 1970. */

@@ -113,8 +113,8 @@ describe.each([
     visitor = await newVisitor(browser, { locale });
     const { page } = visitor;
     await page.goto(`${server.console}/sign-in`);
-    await page.getByLabel(texts.common.accessKey).fill(server.accessKey);
-    await page.getByLabel(texts.common.secretKey, { exact: true }).fill(server.secretKey);
+    await page.getByLabel(texts.labels.accessKey).fill(server.accessKey);
+    await page.getByLabel(texts.labels.secretKey, { exact: true }).fill(server.secretKey);
     expect(await findings(page)).toEqual([]);
     await page.getByRole('button', { name: texts.signIn.signIn, exact: true }).click();
     await page.getByRole('link', { name: texts.shell.account }).waitFor();

@@ -5,7 +5,7 @@ import { tenantAccess } from '../managed/tenant-access.ts';
 import type { Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
 
-/** What a reconcile of tiers adds to the status of a Tenant. */
+/** The fields that a reconcile of tiers adds to the status of a Tenant. */
 export interface TierStatus {
   /** Undefined where the resource has no tiers. */
   readonly condition: ConditionUpdate | undefined;

@@ -8,7 +8,7 @@ import { callAdmin, unless } from '../managed/admin-request.ts';
 import type { TenantAccess } from '../managed/controller.ts';
 import { endpointOf, type TenantEndpoint } from '../managed/signed-request.ts';
 
-/** What a reconcile of tiers reads, and how it reports what it did. */
+/** The input of a reconcile of tiers, and the callback for its changes. */
 export interface TierContext {
   readonly access: TenantAccess;
   readonly secrets: ReadonlyMap<string, Secret>;

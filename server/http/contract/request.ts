@@ -221,8 +221,8 @@ type RequestObserver = (finished: FinishedRequest) => void;
  * background thread: `const unsubscribe = events.subscribe((finished) => …)`.
  *
  * An observer runs in the turn in which the answer was handed to the connection, and reads `received` and `sent` in this turn: they are
- * counts of the connection. It must be short, keep little, and not throw. Without a subscriber nothing is collected: a request costs one read of `hasSubscribers`. Requests that began
- * before a subscription are not reported.
+ * counts of the connection. It must be short, keep little, and not throw. Without a subscriber nothing is collected: a request costs one
+ * read of `hasSubscribers`. Requests that began before a subscription are not reported.
  */
 export class RequestEvents {
   readonly #observers = new Set<RequestObserver>();

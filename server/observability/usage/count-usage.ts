@@ -29,7 +29,7 @@ interface CountOptions {
   readonly limits?: AlertLimits | undefined;
 }
 
-/** What a count found. */
+/** The result of a count. */
 interface Counted extends Pick<Usage, 'buckets' | 'unreadable' | 'tiers'> {
   readonly alerts: readonly ScanAlert[];
   /** The records of the buckets whose rules ask for alerts. */

@@ -2,7 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import type { Hands } from './hands.ts';
 
-/** What a job may use beside the hands of its user. */
+/** The services that a job may use beside the hands of its user. */
 export interface JobContext {
   readonly page: Page;
   readonly s3: S3Client;

@@ -29,7 +29,7 @@ let browser: Browser;
 let files: string;
 let visitors: Readonly<Record<'user' | 'root', Visitor>>;
 const page = new URL('../../../docs/console-jobs.md', import.meta.url);
-/** What was counted before stays where a run does some jobs only. */
+/** Earlier counts stay where a run does some jobs only. */
 const counted: Counts = readCounts(await readFile(page, 'utf8'));
 
 async function asRoot(method: string, call: string, body?: unknown): Promise<unknown> {

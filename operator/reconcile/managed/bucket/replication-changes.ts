@@ -106,7 +106,7 @@ async function changesOf(
   return changes;
 }
 
-/** What an event says for the parts of the admin call. */
+/** The words of an event for the parts of the admin call. */
 const partNames: Readonly<Record<string, string>> = {
   creds: 'credentials',
   path: 'addressing',

@@ -96,20 +96,20 @@ function SignedIn() {
           <Route path="/policies" element={<PoliciesPage />} />
           <Route path="/policies/new" element={gated(t.shell.newPolicy, ['admin:CreatePolicy'], <NewPolicyPage />)} />
           <Route path="/policy" element={<PolicyPage />} />
-          <Route path="/explain" element={gated(t.common.explain, ['admin:ExplainPolicy'], <ExplainPage />)} />
+          <Route path="/explain" element={gated(t.labels.explain, ['admin:ExplainPolicy'], <ExplainPage />)} />
           <Route
             path="/identity-providers"
-            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <ProvidersPage />)}
+            element={gated(t.labels.identityProviders, ['admin:ConfigUpdate'], <ProvidersPage />)}
           />
           <Route
             path="/identity-providers/new"
-            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <NewProviderPage />)}
+            element={gated(t.labels.identityProviders, ['admin:ConfigUpdate'], <NewProviderPage />)}
           />
           <Route
             path="/identity-provider"
-            element={gated(t.common.identityProviders, ['admin:ConfigUpdate'], <ProviderPage />)}
+            element={gated(t.labels.identityProviders, ['admin:ConfigUpdate'], <ProviderPage />)}
           />
-          <Route path="/status" element={gated(t.common.status, ['admin:ServerInfo'], <StatusPage />)} />
+          <Route path="/status" element={gated(t.labels.status, ['admin:ServerInfo'], <StatusPage />)} />
           <Route
             path="/traffic"
             element={gated(t.shell.traffic, ['admin:Prometheus', 'admin:DataUsageInfo'], <TrafficPage />)}
@@ -120,7 +120,7 @@ function SignedIn() {
           <Route
             path="/work"
             element={gated(
-              t.common.backgroundWork,
+              t.labels.backgroundWork,
               [
                 'admin:ServerInfo',
                 'admin:ScrubStatus',

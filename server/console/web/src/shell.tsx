@@ -174,8 +174,8 @@ function Rail() {
     <>
       <Pages
         pages={[
-          { to: '/buckets', name: t.common.buckets, icon: IconPackages, shown: true },
-          { to: '/access-keys', name: t.common.accessKeys, icon: IconKey, shown: mayOwn('admin:ListServiceAccounts') },
+          { to: '/buckets', name: t.labels.buckets, icon: IconPackages, shown: true },
+          { to: '/access-keys', name: t.labels.accessKeys, icon: IconKey, shown: mayOwn('admin:ListServiceAccounts') },
           { to: '/account', name: t.shell.account, icon: IconUserCircle, shown: true },
         ]}
       />
@@ -186,25 +186,25 @@ function Rail() {
           {
             to: '/groups',
             one: '/group',
-            name: t.common.groups,
+            name: t.labels.groups,
             icon: IconUsersGroup,
             shown: may('admin:ListGroups') && may('admin:GetGroup'),
           },
           {
             to: '/policies',
             one: '/policy',
-            name: t.common.policies,
+            name: t.labels.policies,
             icon: IconShieldCheck,
             shown: may('admin:ListUserPolicies'),
           },
           { to: '/sessions', name: t.shell.sessions, icon: IconDeviceLaptop, shown: may('admin:ListSessions') },
-          { to: '/explain', name: t.common.explain, icon: IconScale, shown: may('admin:ExplainPolicy') },
+          { to: '/explain', name: t.labels.explain, icon: IconScale, shown: may('admin:ExplainPolicy') },
         ]}
       />
       <Pages
         title={t.shell.service}
         pages={[
-          { to: '/status', name: t.common.status, icon: IconActivity, shown: may('admin:ServerInfo') },
+          { to: '/status', name: t.labels.status, icon: IconActivity, shown: may('admin:ServerInfo') },
           {
             to: '/traffic',
             name: t.shell.traffic,
@@ -216,7 +216,7 @@ function Rail() {
           { to: '/audit', name: t.shell.auditLog, icon: IconListSearch, shown: may('admin:ReadAuditLog') },
           {
             to: '/work',
-            name: t.common.backgroundWork,
+            name: t.labels.backgroundWork,
             icon: IconSettingsAutomation,
             shown: may('admin:ServerInfo') || may('admin:ScrubStatus'),
           },
@@ -226,7 +226,7 @@ function Rail() {
           {
             to: '/identity-providers',
             one: '/identity-provider',
-            name: t.common.identityProviders,
+            name: t.labels.identityProviders,
             icon: IconFingerprint,
             shown: may('admin:ConfigUpdate'),
           },

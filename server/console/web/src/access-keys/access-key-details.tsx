@@ -32,10 +32,10 @@ function Details({ accessKey: key }: { readonly accessKey: AccessKeyAnswer }) {
   return (
     <Stack gap="lg">
       <Facts>
-        <Fact name={t.common.accessKey}>
+        <Fact name={t.labels.accessKey}>
           <CopyText text={key.accessKey} />
         </Fact>
-        <Fact name={t.common.status}>
+        <Fact name={t.labels.status}>
           <StatusBadge status={key.status} />
         </Fact>
         <Fact name={t.accessKeys.owner}>
@@ -43,10 +43,10 @@ function Details({ accessKey: key }: { readonly accessKey: AccessKeyAnswer }) {
             ? key.owner.name
             : say(t.accessKeys.by, { name: key.owner.name, provider: key.owner.provider })}
         </Fact>
-        <Fact name={t.common.kind}>{key.kind === 'temporary' ? t.accessKeys.temporary : t.accessKeys.lasting}</Fact>
-        <Fact name={t.common.name}>{key.name}</Fact>
+        <Fact name={t.labels.kind}>{key.kind === 'temporary' ? t.accessKeys.temporary : t.accessKeys.lasting}</Fact>
+        <Fact name={t.labels.name}>{key.name}</Fact>
         <Fact name={t.accessKeys.description}>{key.description}</Fact>
-        <Fact name={t.common.created}>{key.created === undefined ? undefined : formatTime(key.created)}</Fact>
+        <Fact name={t.labels.created}>{key.created === undefined ? undefined : formatTime(key.created)}</Fact>
         <Fact name={t.accessKeys.expires}>
           {key.expires === undefined ? t.accessKeys.never : formatTime(key.expires)}
         </Fact>

@@ -49,7 +49,7 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
   return (
     <>
       <TextInput
-        label={t.common.name}
+        label={t.labels.name}
         description={t.accessKeys.whatYouWillRecogniseItBy}
         data-autofocus
         autoComplete="off"
@@ -172,7 +172,7 @@ export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogP
   return (
     <FormDialog
       title={say(t.accessKeys.accessKey, { accessKey })}
-      submit={t.common.save}
+      submit={t.labels.save}
       pending
       error={key.error}
       onSubmit={() => undefined}
@@ -218,7 +218,7 @@ function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonl
   return (
     <FormDialog
       title={say(t.accessKeys.accessKey, { accessKey: known.accessKey })}
-      submit={t.common.save}
+      submit={t.labels.save}
       wide={form.narrow}
       pending={save.isPending}
       error={save.error}

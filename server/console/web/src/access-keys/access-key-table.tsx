@@ -32,7 +32,7 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
   const close = () => setDialog(undefined);
   const columns: readonly Column<AccessKeyRow>[] = [
     {
-      head: t.common.accessKey,
+      head: t.labels.accessKey,
       cell: (key) => (
         <>
           <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
@@ -49,7 +49,7 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
     },
     ...(showOwner ? [ownerColumn] : []),
     { head: t.accessKeys.expires, width: 190, wideOnly: true, cell: ({ expires }) => <Expires expires={expires} /> },
-    { head: t.common.status, width: 180, cell: (key) => <Badges accessKey={key} /> },
+    { head: t.labels.status, width: 180, cell: (key) => <Badges accessKey={key} /> },
     { head: undefined, width: 48, cell: (key) => <KeyMenu accessKey={key} open={setDialog} /> },
   ];
   return (
@@ -164,7 +164,7 @@ function KeyMenu({
               leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
               onClick={toggle}
             >
-              {next === 'disabled' ? t.common.disable : t.common.enable}
+              {next === 'disabled' ? t.labels.disable : t.labels.enable}
             </Menu.Item>
           </>
         )}
@@ -174,7 +174,7 @@ function KeyMenu({
           leftSection={<IconTrash size={15} />}
           onClick={() => open({ kind: 'delete', key })}
         >
-          {key.kind === 'temporary' ? t.accessKeys.end : t.common.delete}
+          {key.kind === 'temporary' ? t.accessKeys.end : t.labels.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -17,7 +17,7 @@ export function AccessKeysPage() {
   const keys = useAccessKeys(of, search.contains);
   return (
     <ListPage
-      title={t.common.accessKeys}
+      title={t.labels.accessKeys}
       list={keys}
       search={search}
       actions={

@@ -33,7 +33,7 @@ export function AccountPage({ session }: { readonly session: SessionAnswer }) {
         <Fact name={t.accessKeys.signedInBy}>
           {session.signedInBy.kind === 'keys' ? t.accessKeys.accessKeyAndSecretKey : signedInBy(session)}
         </Fact>
-        <Fact name={t.common.accessKey}>
+        <Fact name={t.labels.accessKey}>
           <CopyText text={session.accessKey} />
         </Fact>
         <Fact name={t.accessKeys.signedIn}>{formatTime(session.signedInAt)}</Fact>

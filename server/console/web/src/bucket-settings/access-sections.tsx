@@ -124,7 +124,7 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
         {(document) =>
           document === null ? (
             <Text size="sm" c="dimmed">
-              {t.common.none}
+              {t.labels.none}
             </Text>
           ) : (
             <pre className="document" tabIndex={0} aria-label={t.bucketSettings.policy}>

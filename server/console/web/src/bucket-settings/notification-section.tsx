@@ -189,7 +189,7 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
         onChange={(events) => setEdited({ ...edited, events })}
       />
       <TextInput
-        label={t.common.keysThatBeginWith}
+        label={t.labels.keysThatBeginWith}
         description={t.bucketSettings.emptyAllKeys}
         spellCheck={false}
         value={edited.prefix}

@@ -33,7 +33,7 @@ export function ReachSection({ bucket }: { readonly bucket: string }) {
         <RowTable
           rows={rows}
           rowKey={({ who }) => JSON.stringify(who)}
-          columns={[{ head: t.common.who, cell: (row) => <Who row={row} /> }, ...reachColumns<Row>()]}
+          columns={[{ head: t.labels.who, cell: (row) => <Who row={row} /> }, ...reachColumns<Row>()]}
         />
       )}
       <MoreRows list={reach} shown={Math.max(1, rows.length)} />

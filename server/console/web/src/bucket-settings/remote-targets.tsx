@@ -46,7 +46,7 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
       </Group>
       {shown.length === 0 && (
         <Text size="sm" c="dimmed">
-          {targets.isError ? targets.error.message : t.common.none}
+          {targets.isError ? targets.error.message : t.labels.none}
         </Text>
       )}
       {shown.map((target) => (
@@ -201,8 +201,8 @@ function TargetDialog({ bucket, onClose }: { readonly bucket: string; readonly o
         description={t.replication.itMustBeThereAndKeepVersions}
         {...field('targetBucket')}
       />
-      <TextInput label={t.common.accessKey} {...field('accessKey')} />
-      <PasswordInput label={t.common.secretKey} {...field('secretKey')} />
+      <TextInput label={t.labels.accessKey} {...field('accessKey')} />
+      <PasswordInput label={t.labels.secretKey} {...field('secretKey')} />
     </FormDialog>
   );
 }

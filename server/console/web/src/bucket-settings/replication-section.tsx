@@ -126,7 +126,7 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
       />
       {edited.otherFilter === undefined ? (
         <TextInput
-          label={t.common.keysThatBeginWith}
+          label={t.labels.keysThatBeginWith}
           description={t.replication.emptyAllKeysOfTheBucket}
           spellCheck={false}
           value={edited.prefix}

@@ -34,7 +34,7 @@ export function BucketSettingsPage() {
   const [deleting, setDeleting] = useState(false);
   return (
     <DetailPage
-      title={t.common.settings}
+      title={t.labels.settings}
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
       width={980}
       actions={
@@ -49,14 +49,14 @@ export function BucketSettingsPage() {
         {(answer) => (
           <div className="with-contents">
             <Stack gap="xl">
-              <Section title={t.common.bucket}>
+              <Section title={t.labels.bucket}>
                 <Facts>
-                  <Fact name={t.common.created}>
+                  <Fact name={t.labels.created}>
                     <time dateTime={answer.created}>{formatExactTime(answer.created)}</time>
                   </Fact>
-                  <Fact name={t.common.region}>{answer.location}</Fact>
-                  <Fact name={t.common.objects}>{answer.usage && formatCount(answer.usage.objects)}</Fact>
-                  <Fact name={t.common.size}>{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
+                  <Fact name={t.labels.region}>{answer.location}</Fact>
+                  <Fact name={t.labels.objects}>{answer.usage && formatCount(answer.usage.objects)}</Fact>
+                  <Fact name={t.labels.size}>{answer.usage && formatBytes(answer.usage.bytes)}</Fact>
                 </Facts>
                 {answer.usage !== undefined && <GrowthChart bucket={bucket} />}
               </Section>

@@ -61,7 +61,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="md">
         <TextInput
-          label={t.common.name}
+          label={t.labels.name}
           description={t.buckets.n3To63OfAZ0}
           required
           withAsterisk={false}
@@ -100,7 +100,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
           <Button type="submit" loading={create.isPending}>
             {t.buckets.createBucket}
@@ -142,7 +142,7 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
           <Button color="red" loading={remove.isPending} onClick={confirm}>
             {t.buckets.deleteBucket}

@@ -16,7 +16,7 @@ export function EncryptionBadge({ encryption }: { readonly encryption: BucketSum
   if (encryption === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        {t.common.none}
+        {t.labels.none}
       </Text>
     );
   }
@@ -80,10 +80,10 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
           <Button loading={set.isPending} onClick={save}>
-            {t.common.save}
+            {t.labels.save}
           </Button>
         </Group>
       </Stack>

@@ -26,7 +26,7 @@ export function BucketsPage() {
   const close = () => setDialog(undefined);
   return (
     <ListPage
-      title={t.common.buckets}
+      title={t.labels.buckets}
       list={buckets}
       search={search}
       actions={
@@ -85,7 +85,7 @@ interface BucketTableProps {
 function BucketTable({ buckets, open }: BucketTableProps) {
   const columns: readonly Column<BucketSummary>[] = [
     {
-      head: t.common.name,
+      head: t.labels.name,
       cell: ({ name }) => (
         <Link className="row-name" to={`/buckets/${encodeURIComponent(name)}`}>
           <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
@@ -94,14 +94,14 @@ function BucketTable({ buckets, open }: BucketTableProps) {
       ),
     },
     {
-      head: t.common.objects,
+      head: t.labels.objects,
       width: 110,
       align: 'right',
       wideOnly: true,
       cell: ({ usage }) => (usage === undefined ? '–' : formatCount(usage.objects)),
     },
     {
-      head: t.common.size,
+      head: t.labels.size,
       width: 110,
       align: 'right',
       wideOnly: true,
@@ -112,7 +112,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
       width: 240,
       cell: ({ encryption }) => <EncryptionBadge encryption={encryption} />,
     },
-    { head: t.common.created, width: 190, wideOnly: true, cell: ({ created }) => <TimeText at={created} /> },
+    { head: t.labels.created, width: 190, wideOnly: true, cell: ({ created }) => <TimeText at={created} /> },
     { head: undefined, width: 48, cell: (bucket) => <BucketMenu bucket={bucket} open={open} /> },
   ];
   return <RowTable rows={buckets} rowKey={({ name }) => name} columns={columns} />;
@@ -128,7 +128,7 @@ function BucketMenu({ bucket, open }: BucketMenuProps) {
   return (
     <Menu position="bottom-end" onOpen={() => setAsked(true)}>
       <Menu.Target>
-        <ActionIcon className="row-actions" size="sm" aria-label={say(t.common.actionsFor, { name: bucket.name })}>
+        <ActionIcon className="row-actions" size="sm" aria-label={say(t.labels.actionsFor, { name: bucket.name })}>
           <IconDots size={17} />
         </ActionIcon>
       </Menu.Target>

@@ -29,11 +29,11 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
           {t.components.keepTheSecretKeyNowItIs}
         </Alert>
         <dl className="facts">
-          <dt>{t.common.accessKey}</dt>
+          <dt>{t.labels.accessKey}</dt>
           <dd>
             <CopyText text={credentials.accessKey} label={t.components.copyTheAccessKey} />
           </dd>
-          <dt>{t.common.secretKey}</dt>
+          <dt>{t.labels.secretKey}</dt>
           <dd>
             <CopyText text={credentials.secretKey} label={t.components.copyTheSecretKey} />
           </dd>
@@ -44,7 +44,7 @@ export function CredentialsDialog({ title, credentials, s3Url, onClose }: Creden
             leftSection={<IconDownload size={16} />}
             onClick={() => save({ url: s3Url, ...credentials, api: 's3v4', path: 'auto' })}
           >
-            {t.common.download}
+            {t.labels.download}
           </Button>
           <Button onClick={onClose} data-autofocus>
             {t.components.iHaveKeptIt}

@@ -171,7 +171,7 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
           leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
           onClick={toggle}
         >
-          {next === 'disabled' ? t.common.disable : t.common.enable}
+          {next === 'disabled' ? t.labels.disable : t.labels.enable}
         </Menu.Item>
         {children}
         <Menu.Item color="red" disabled={!mayDelete} leftSection={<IconTrash size={15} />} onClick={onDelete}>

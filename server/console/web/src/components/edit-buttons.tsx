@@ -10,7 +10,7 @@ interface EditButtonProps {
 export function EditButton({ label, disabled = false, onClick }: EditButtonProps) {
   return (
     <Button size="compact-sm" variant="default" aria-label={label} disabled={disabled} onClick={onClick}>
-      {t.common.edit}
+      {t.labels.edit}
     </Button>
   );
 }
@@ -25,10 +25,10 @@ export function SaveButtons({ pending, onSave, onCancel }: SaveButtonsProps) {
   return (
     <Group gap="xs">
       <Button size="compact-sm" loading={pending} onClick={onSave}>
-        {t.common.save}
+        {t.labels.save}
       </Button>
       <Button size="compact-sm" variant="default" onClick={onCancel}>
-        {t.common.cancel}
+        {t.labels.cancel}
       </Button>
     </Group>
   );

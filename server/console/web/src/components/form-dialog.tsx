@@ -39,7 +39,7 @@ export function FormDialog(props: FormDialogProps) {
           <FormError error={props.error} fields={props.fields ?? []} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
+              {t.labels.cancel}
             </Button>
             <Button type="submit" loading={pending} color={danger ? 'red' : undefined}>
               {submit}

@@ -43,7 +43,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
             <TextInput
               aria-label={say(t.components.filter, { title })}
               data-filter
-              placeholder={t.common.filter}
+              placeholder={t.labels.filter}
               leftSection={<IconSearch size={15} />}
               value={search.text}
               onChange={(event) => search.onText(event.currentTarget.value)}

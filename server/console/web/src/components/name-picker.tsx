@@ -74,7 +74,7 @@ export function GroupPicker(props: GroupPickerProps) {
   return (
     <NamePicker
       {...props}
-      label={t.common.groups}
+      label={t.labels.groups}
       search={search}
       found={found}
       nothing={t.components.thereIsNoGroupOfThisName}
@@ -97,7 +97,7 @@ export function PolicyPicker(props: PolicyPickerProps) {
   return (
     <NamePicker
       {...props}
-      label={t.common.policies}
+      label={t.labels.policies}
       search={search}
       found={found}
       nothing={t.components.noPolicyHasThisName}

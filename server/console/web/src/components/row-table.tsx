@@ -32,7 +32,7 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
           <Table.Tr>
             {columns.map(({ head, width, align, wideOnly }, index) => (
               <Table.Th key={index} w={width} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
-                {head ?? <VisuallyHidden>{t.common.actions}</VisuallyHidden>}
+                {head ?? <VisuallyHidden>{t.labels.actions}</VisuallyHidden>}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -94,7 +94,7 @@ export function Names({ names, to }: NamesProps) {
   if (names.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t.common.none}
+        {t.labels.none}
       </Text>
     );
   }

@@ -35,7 +35,7 @@ export function SetNamesDialog({ title, names, set, saved, fields = [], onClose,
   return (
     <FormDialog
       title={title}
-      submit={t.common.save}
+      submit={t.labels.save}
       pending={set.isPending}
       error={set.error}
       fields={fields}

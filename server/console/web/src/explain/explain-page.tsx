@@ -44,7 +44,7 @@ export function ExplainPage() {
     <Stack gap="lg" maw={860}>
       <div>
         <Title order={1} mih={36}>
-          {t.common.explain}
+          {t.labels.explain}
         </Title>
         <Text size="sm" c="dimmed">
           {t.explain.whoMayDoWhatAndWhyThe}
@@ -128,7 +128,7 @@ export function ExplainPage() {
           <FormError error={explain.error} fields={['provider', 'claims', 'who']} />
           <Group>
             <Button type="submit" loading={explain.isPending}>
-              {t.common.explain}
+              {t.labels.explain}
             </Button>
           </Group>
         </Stack>

@@ -20,7 +20,7 @@ export function GroupPage() {
   const name = search.get('name') ?? '';
   const group = useGroup(name);
   return (
-    <Loaded what={say(t.common.cannotBeShown, { name })} query={group}>
+    <Loaded what={say(t.labels.cannotBeShown, { name })} query={group}>
       {(found) => <Details key={name} group={found} />}
     </Loaded>
   );
@@ -33,7 +33,7 @@ function Details({ group }: { readonly group: GroupRow }) {
   const close = () => setDialog(undefined);
   return (
     <DetailPage
-      parent={{ name: t.common.groups, to: '/groups' }}
+      parent={{ name: t.labels.groups, to: '/groups' }}
       title={group.name}
       badge={<StatusBadge status={group.status} />}
       actions={<Actions group={group} open={setDialog} />}

@@ -22,7 +22,7 @@ export function GroupsPage() {
   const [creating, setCreating] = useState(false);
   return (
     <ListPage
-      title={t.common.groups}
+      title={t.labels.groups}
       list={groups}
       search={search}
       actions={
@@ -51,9 +51,9 @@ export function GroupsPage() {
 function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
   const { may } = useRights();
   const columns: readonly Column<GroupRow>[] = [
-    { head: t.common.name, cell: ({ name }) => <RowName name={name} icon={IconUsersGroup} to={groupUrl(name)} /> },
+    { head: t.labels.name, cell: ({ name }) => <RowName name={name} icon={IconUsersGroup} to={groupUrl(name)} /> },
     {
-      head: t.common.policies,
+      head: t.labels.policies,
       cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
     },
     {
@@ -63,7 +63,7 @@ function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
       wideOnly: true,
       cell: ({ members }) => <Text size="sm">{members.length}</Text>,
     },
-    { head: t.common.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: t.labels.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
   return <RowTable rows={groups} rowKey={({ name }) => name} columns={columns} />;
 }
@@ -103,7 +103,7 @@ function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label={t.common.name}
+        label={t.labels.name}
         required
         withAsterisk={false}
         data-autofocus

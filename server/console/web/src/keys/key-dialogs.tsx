@@ -72,7 +72,7 @@ export function ImportKeyDialog({ onClose }: { readonly onClose: () => void }) {
 function NameInput({ name, onName }: { readonly name: string; readonly onName: (name: string) => void }) {
   return (
     <TextInput
-      label={t.common.name}
+      label={t.labels.name}
       description={t.keys.n1To80OfAZA}
       value={name}
       onChange={(event) => onName(event.currentTarget.value)}

@@ -90,7 +90,7 @@ function Service({ status }: { readonly status: KeyServiceStatus }) {
     <Section title={t.keys.keyService}>
       <Stack gap="sm">
         <Facts>
-          <Fact name={t.common.kind}>{endpoints.length === 0 ? t.keys.oneKeyOfTheServerSvcKms : status.name}</Fact>
+          <Fact name={t.labels.kind}>{endpoints.length === 0 ? t.keys.oneKeyOfTheServerSvcKms : status.name}</Fact>
           <Fact name={t.keys.defaultKey} mono>
             {status['default-key-id']}
           </Fact>
@@ -102,7 +102,7 @@ function Service({ status }: { readonly status: KeyServiceStatus }) {
             columns={[
               { head: t.keys.endpoint, cell: ([endpoint]) => <span className="mono">{endpoint}</span> },
               {
-                head: t.common.state,
+                head: t.labels.state,
                 width: 110,
                 cell: ([, state]) => <Badge color={state === 'online' ? 'patina' : 'red'}>{state}</Badge>,
               },
@@ -175,7 +175,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       cell: ({ name }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={say(t.common.actionsFor, { name })}>
+            <ActionIcon aria-label={say(t.labels.actionsFor, { name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>

@@ -63,7 +63,7 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
             </Text>
           )}
           <Button variant="default" onClick={onClose} data-autofocus>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
           <Button color="red" loading={remove.isPending} onClick={confirm}>
             {t.objects.deleteTitle}

@@ -69,7 +69,7 @@ export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }:
           leftSection={<IconTrash size={14} />}
           onClick={() => onAction('delete', rows)}
         >
-          {t.common.delete}
+          {t.labels.delete}
         </Button>
       )}
       <Button {...button} variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={onClear}>

@@ -38,7 +38,7 @@ export function FolderDialog({ bucket, prefix, onClose }: FolderDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label={t.common.name}
+        label={t.labels.name}
         description={t.objects.s3HasNoFoldersThisCreatesAn}
         required
         withAsterisk={false}

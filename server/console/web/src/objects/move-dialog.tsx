@@ -67,7 +67,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       {kind !== 'rename' && (
         <>
           <Autocomplete
-            label={t.common.bucket}
+            label={t.labels.bucket}
             data={buckets.map((one) => one.name)}
             value={target}
             onChange={setTarget}
@@ -86,7 +86,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       )}
       {count === 1 && (
         <TextInput
-          label={t.common.name}
+          label={t.labels.name}
           data-autofocus={kind === 'rename' || undefined}
           spellCheck={false}
           value={name}

@@ -143,7 +143,7 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
           maw={360}
           aria-label={arranged ? t.objects.filterThisFolder : t.objects.searchNamesThatBeginWith}
           data-filter
-          placeholder={arranged ? t.common.filter : t.objects.namesThatBeginWith}
+          placeholder={arranged ? t.labels.filter : t.objects.namesThatBeginWith}
           leftSection={<IconSearch size={15} />}
           value={view.text}
           onChange={(event) => view.setText(event.currentTarget.value)}

@@ -140,7 +140,7 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
             });
           }}
         >
-          {t.common.download}
+          {t.labels.download}
         </Button>
       )}
       {rights.may('s3:GetObject') && (
@@ -167,7 +167,7 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
       </Menu>
       {rights.may('s3:DeleteObject') && (
         <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
-          {t.common.delete}
+          {t.labels.delete}
         </Button>
       )}
       {dialog === 'delete' && (
@@ -209,10 +209,10 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
       <Fact name={t.objectDetails.key}>
         <CopyText text={object.key} />
       </Fact>
-      <Fact name={t.common.address}>
+      <Fact name={t.labels.address}>
         <CopyText text={`s3://${bucket}/${object.key}`} />
       </Fact>
-      <Fact name={t.common.size}>
+      <Fact name={t.labels.size}>
         {formatBytes(object.size)}
         {object.size >= 1024 && (
           <Text span size="sm" c="dimmed">
@@ -227,7 +227,7 @@ function ObjectFacts({ bucket, object }: { readonly bucket: string; readonly obj
       <Fact name={t.objectDetails.contentType}>{object.contentType}</Fact>
       <Fact name={t.objectDetails.encryption}>
         {object.encryption === undefined ? (
-          t.common.none
+          t.labels.none
         ) : (
           <Badge leftSection={<IconLock size={11} />}>{object.encryption.scheme}</Badge>
         )}

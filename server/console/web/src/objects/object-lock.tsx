@@ -77,7 +77,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
       {edited === undefined ? (
         lock.mode === undefined || lock.until === undefined ? (
           <Text size="sm" c="dimmed">
-            {t.common.none}
+            {t.labels.none}
           </Text>
         ) : (
           <Facts>

@@ -100,7 +100,7 @@ function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
           </Facts>
           {shown.length + metadata.length === 0 && (
             <Text size="sm" c="dimmed">
-              {t.common.none}
+              {t.labels.none}
             </Text>
           )}
         </Stack>

@@ -70,7 +70,7 @@ export function ObjectTable(props: ObjectTableProps) {
   const every = known.length > 0 && known.every((row) => marked.has(idOf(row)));
   const head = { sort, onSort };
   return (
-    <div className="rows" role="table" aria-label={t.common.objects} aria-rowcount={rows.count + 1}>
+    <div className="rows" role="table" aria-label={t.labels.objects} aria-rowcount={rows.count + 1}>
       <div role="rowgroup" className="grid-head">
         <div role="row" className="grid-row" data-markable={markable || undefined} aria-rowindex={1}>
           {markable && (
@@ -84,11 +84,11 @@ export function ObjectTable(props: ObjectTableProps) {
               />
             </span>
           )}
-          <SortHead name={t.common.name} by="name" {...head} />
-          <SortHead name={t.common.size} by="size" right {...head} />
+          <SortHead name={t.labels.name} by="name" {...head} />
+          <SortHead name={t.labels.size} by="size" right {...head} />
           <SortHead name={t.objects.modified} by="modified" wideOnly {...head} />
           <span role="columnheader">
-            <VisuallyHidden>{t.common.actions}</VisuallyHidden>
+            <VisuallyHidden>{t.labels.actions}</VisuallyHidden>
           </span>
         </div>
       </div>

@@ -96,7 +96,7 @@ function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
   return (
     <Group gap="xs">
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
-        {t.common.settings}
+        {t.labels.settings}
       </Button>
       {!past && rights.here('s3:PutObject') && (
         <>

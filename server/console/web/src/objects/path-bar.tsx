@@ -24,7 +24,7 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
   }
   return (
     <nav className="crumbs" aria-label={t.objects.folder}>
-      <Link to="/buckets">{t.common.buckets}</Link>
+      <Link to="/buckets">{t.labels.buckets}</Link>
       {steps.map((step, index) => (
         <Fragment key={step.prefix}>
           <span className="slash" aria-hidden>

@@ -47,7 +47,7 @@ export function RowActions({ bucket, prefix, row, rights, past = false, onAction
         )}
       <Menu position="bottom-end" onOpen={() => setAsked(true)}>
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={say(t.common.actionsFor, { name })}>
+          <ActionIcon size="sm" aria-label={say(t.labels.actionsFor, { name })}>
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -112,7 +112,7 @@ function itemsOf(row: Row, may: May, rights: FolderRights): readonly Item[] {
     ['rename', t.objects.renameDialog, IconPencil, moves && rights.here('s3:PutObject')],
     ['move', t.objects.move, IconFolderSymlink, moves && rights.writesSomewhere],
     ['copy', t.objects.copy, IconCopy, may('s3:GetObject') && rights.writesSomewhere],
-    ['delete', t.common.delete, IconTrash, may('s3:DeleteObject')],
+    ['delete', t.labels.delete, IconTrash, may('s3:DeleteObject')],
   ];
 }
 
@@ -125,7 +125,7 @@ interface DownloadButtonProps {
 function DownloadButton({ bucket, row, name }: DownloadButtonProps) {
   const versionId = row.kind === 'version' ? row.version.versionId : undefined;
   return (
-    <Tooltip label={t.common.download}>
+    <Tooltip label={t.labels.download}>
       <ActionIcon
         size="sm"
         aria-label={say(t.objects.download, { name })}

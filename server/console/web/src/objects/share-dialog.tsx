@@ -91,7 +91,7 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
         {share.isSuccess && <Link answer={share.data} method={method} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            {t.common.close}
+            {t.labels.close}
           </Button>
         </Group>
       </Stack>

@@ -71,7 +71,7 @@ function Pairs({ pairs }: { readonly pairs: readonly Pair[] }) {
   if (pairs.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t.common.none}
+        {t.labels.none}
       </Text>
     );
   }

@@ -119,7 +119,7 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
         </Stack>
         <Group gap={2} wrap="nowrap">
           {kind === 'version' && rights.may('s3:GetObjectVersion') && (
-            <Tooltip label={t.common.download}>
+            <Tooltip label={t.labels.download}>
               <ActionIcon
                 size="sm"
                 aria-label={say(t.objectDetails.downloadTheVersionOf, { time })}
@@ -141,7 +141,7 @@ function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
             </Tooltip>
           )}
           {rights.may('s3:DeleteObjectVersion') && (
-            <Tooltip label={t.common.delete}>
+            <Tooltip label={t.labels.delete}>
               <ActionIcon
                 size="sm"
                 aria-label={

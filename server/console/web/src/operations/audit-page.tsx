@@ -103,8 +103,8 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
   );
   return (
     <Group gap="sm" align="flex-end">
-      {field('who', t.common.person, t.operations.nameAccessKeyAddress)}
-      {field('bucket', t.common.bucket, t.operations.theWholeName)}
+      {field('who', t.labels.person, t.operations.nameAccessKeyAddress)}
+      {field('bucket', t.labels.bucket, t.operations.theWholeName)}
       {field('operation', t.operations.operation, 'PutObject, admin:…')}
       {choice('decision', t.operations.decision, [
         { value: 'allow', label: t.operations.allowed },
@@ -143,14 +143,14 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
             </button>
           ),
         },
-        { head: t.common.who, width: 190, cell: (row) => <Who row={row} /> },
+        { head: t.labels.who, width: 190, cell: (row) => <Who row={row} /> },
         {
           head: t.operations.decision,
           width: 96,
           wideOnly: true,
           cell: ({ decisions }) => <Decision effects={decisions.map(({ effect }) => effect)} />,
         },
-        { head: t.common.status, width: 74, cell: ({ status }) => <StatusCode status={status} /> },
+        { head: t.labels.status, width: 74, cell: ({ status }) => <StatusCode status={status} /> },
       ]}
     />
   );

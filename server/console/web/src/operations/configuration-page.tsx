@@ -56,7 +56,7 @@ function Subsystems() {
         <Stack gap="md">
           <TextInput
             aria-label={t.configuration.filterSubsystems}
-            placeholder={t.common.filter}
+            placeholder={t.labels.filter}
             leftSection={<IconSearch size={15} />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
@@ -99,7 +99,7 @@ function Subsystem({ name }: { readonly name: string }) {
     },
   });
   return (
-    <Loaded what={say(t.common.cannotBeShown, { name })} query={subsystem}>
+    <Loaded what={say(t.labels.cannotBeShown, { name })} query={subsystem}>
       {({ keys, given, text }) =>
         name.startsWith('identity_') && !name.endsWith('_tls') && !name.endsWith('_plugin') ? (
           <Stack gap="xs">

@@ -26,7 +26,7 @@ const parts: Readonly<Record<Check['part'], string>> = {
   providers: t.operations.signIn,
   targets: t.operations.events,
   replication: t.operations.replication,
-  tasks: t.common.backgroundWork,
+  tasks: t.labels.backgroundWork,
   certificates: t.operations.certificates,
   audit: t.operations.auditLog,
 };

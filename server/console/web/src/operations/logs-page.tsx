@@ -42,14 +42,14 @@ export function LogsPage() {
           onClick={() => setPaused(!paused)}
           leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
         >
-          {paused ? t.common.goOn : t.operations.pause}
+          {paused ? t.labels.goOn : t.operations.pause}
         </Button>
       }
     >
       <Group gap="md">
         <TextInput
           aria-label={t.operations.filterLines}
-          placeholder={t.common.filter}
+          placeholder={t.labels.filter}
           leftSection={<IconSearch size={15} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}

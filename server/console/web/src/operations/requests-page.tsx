@@ -54,7 +54,7 @@ export function RequestsPage() {
             onClick={() => setPaused(!paused)}
             leftSection={paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
           >
-            {paused ? t.common.goOn : t.operations.pause}
+            {paused ? t.labels.goOn : t.operations.pause}
           </Button>
         </>
       }
@@ -122,7 +122,7 @@ function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[
       ),
     },
     {
-      head: t.common.status,
+      head: t.labels.status,
       width: 74,
       cell: ({ http }) => <StatusCode status={http?.response.statuscode} />,
     },

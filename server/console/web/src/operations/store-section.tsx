@@ -99,7 +99,7 @@ function Verify() {
           rows={data.findings.slice(0, 100)}
           rowKey={(finding) => JSON.stringify(finding)}
           columns={[
-            { head: t.common.kind, width: 180, cell: ({ kind }) => kind },
+            { head: t.labels.kind, width: 180, cell: ({ kind }) => kind },
             { head: t.work.finding, cell: (finding) => <span className="mono">{JSON.stringify(finding)}</span> },
           ]}
         />
@@ -141,7 +141,7 @@ function TakeSnapshot() {
         >
           <Text size="sm">{t.work.recordsAndBodiesAsOfOneMoment}</Text>
           <TextInput
-            label={t.common.name}
+            label={t.labels.name}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             required

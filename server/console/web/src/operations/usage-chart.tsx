@@ -32,7 +32,7 @@ export function UsageChart({ days }: { readonly days: Days }) {
   return (
     <Stack gap="md">
       <Select
-        aria-label={t.common.bucket}
+        aria-label={t.labels.bucket}
         placeholder={t.operations.allBuckets}
         data={last.buckets.map((one) => one.bucket)}
         value={bucket}
@@ -61,13 +61,13 @@ export function UsageChart({ days }: { readonly days: Days }) {
             ),
           },
           {
-            head: t.common.objects,
+            head: t.labels.objects,
             align: 'right',
             width: 120,
             wideOnly: true,
             cell: (row) => formatCount(row.objects),
           },
-          { head: t.common.size, align: 'right', width: 110, cell: (row) => formatBytes(row.bytes) },
+          { head: t.labels.size, align: 'right', width: 110, cell: (row) => formatBytes(row.bytes) },
           {
             head: t.operations.in30Days,
             align: 'right',

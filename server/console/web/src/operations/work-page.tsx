@@ -19,7 +19,7 @@ import { t } from '../texts/texts.ts';
 export function WorkPage() {
   const { may } = useRights();
   return (
-    <DetailPage title={t.common.backgroundWork} width={1_080}>
+    <DetailPage title={t.labels.backgroundWork} width={1_080}>
       {may('admin:ServerInfo') && <Tasks />}
       {may('admin:ScrubStatus') && <Scrub />}
       <StoreSection />
@@ -76,7 +76,7 @@ function Tasks() {
             rowKey={({ task }) => task}
             columns={[
               { head: t.work.task, cell: (task) => <TaskName task={task} /> },
-              { head: t.common.state, width: 110, cell: (task) => <TaskState task={task} /> },
+              { head: t.labels.state, width: 110, cell: (task) => <TaskState task={task} /> },
               {
                 head: t.work.lastSuccess,
                 width: 180,
@@ -145,7 +145,7 @@ function PauseButton({
       leftSection={paused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
       onClick={() => onSet(task.task, paused ? 0 : 60)}
     >
-      {paused ? t.common.goOn : t.work.pauseTitle}
+      {paused ? t.labels.goOn : t.work.pauseTitle}
     </Button>
   );
 }

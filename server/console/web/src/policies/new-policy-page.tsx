@@ -31,9 +31,9 @@ export function NewPolicyPage() {
 
   return (
     <form onSubmit={submit}>
-      <DetailPage parent={{ name: t.common.policies, to: '/policies' }} title={t.policies.newPolicy}>
+      <DetailPage parent={{ name: t.labels.policies, to: '/policies' }} title={t.policies.newPolicy}>
         <TextInput
-          label={t.common.name}
+          label={t.labels.name}
           description={t.policies.withoutCommasTheNameOfABuilt}
           required
           withAsterisk={false}
@@ -54,7 +54,7 @@ export function NewPolicyPage() {
             {t.policies.savePolicy}
           </Button>
           <Button variant="default" onClick={() => void navigate('/policies')}>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
         </Group>
       </DetailPage>

@@ -16,7 +16,7 @@ export function PoliciesPage() {
   const policies = usePolicies(search.contains);
   return (
     <ListPage
-      title={t.common.policies}
+      title={t.labels.policies}
       list={policies}
       search={search}
       actions={
@@ -41,7 +41,7 @@ function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }) 
   const { may } = useRights();
   const columns: readonly Column<PolicyRow>[] = [
     {
-      head: t.common.name,
+      head: t.labels.name,
       cell: ({ name, kind }) => (
         <RowName name={name} icon={IconShieldCheck} to={may('admin:GetPolicy') ? policyUrl(name) : undefined}>
           <KindBadge kind={kind} />

@@ -82,9 +82,9 @@ function HolderTable({ policy }: { readonly policy: PolicyAnswer }) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={180}>{t.common.kind}</Table.Th>
-            <Table.Th>{t.common.who}</Table.Th>
-            <Table.Th w={48} aria-label={t.common.actions} />
+            <Table.Th w={180}>{t.labels.kind}</Table.Th>
+            <Table.Th>{t.labels.who}</Table.Th>
+            <Table.Th w={48} aria-label={t.labels.actions} />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -219,7 +219,7 @@ function AttachDialog({ policy, onClose }: AttachDialogProps) {
       ) : (
         <TextInput
           {...text}
-          label={t.common.name}
+          label={t.labels.name}
           description={nameHints[kind]}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

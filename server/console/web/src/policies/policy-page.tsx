@@ -22,7 +22,7 @@ export function PolicyPage() {
   const name = search.get('name') ?? '';
   const policy = usePolicy(name);
   return (
-    <Loaded what={say(t.common.cannotBeShown, { name })} query={policy}>
+    <Loaded what={say(t.labels.cannotBeShown, { name })} query={policy}>
       {(found) => <PolicyDetails key={name} policy={found} />}
     </Loaded>
   );
@@ -41,19 +41,19 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   }
   return (
     <DetailPage
-      parent={{ name: t.common.policies, to: '/policies' }}
+      parent={{ name: t.labels.policies, to: '/policies' }}
       title={policy.name}
       badge={<KindBadge kind={policy.kind} />}
       actions={
         <>
           {may('admin:CreatePolicy') && (
             <Button leftSection={<IconPencil size={16} />} onClick={() => edit(policy.document)}>
-              {t.common.edit}
+              {t.labels.edit}
             </Button>
           )}
           {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
             <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
-              {t.common.delete}
+              {t.labels.delete}
             </Button>
           )}
         </>
@@ -134,7 +134,7 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
 
   return (
     <form onSubmit={submit}>
-      <DetailPage parent={{ name, to: policyUrl(name) }} title={t.common.edit}>
+      <DetailPage parent={{ name, to: policyUrl(name) }} title={t.labels.edit}>
         <PolicyEditor value={document} onChange={setDocument} />
         {/* The editor shows the errors of the document. */}
         <FormError error={save.error} fields={['policy']} />
@@ -143,7 +143,7 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
             {t.policies.savePolicy}
           </Button>
           <Button variant="default" onClick={onDone}>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
         </Group>
       </DetailPage>

@@ -13,7 +13,7 @@ export function Statements({ statements }: { readonly statements: readonly State
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={84}>{t.policies.effect}</Table.Th>
-            <Table.Th>{t.common.actions}</Table.Th>
+            <Table.Th>{t.labels.actions}</Table.Th>
             <Table.Th>{t.policies.on}</Table.Th>
           </Table.Tr>
         </Table.Thead>

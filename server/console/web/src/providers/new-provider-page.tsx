@@ -30,7 +30,7 @@ export function NewProviderPage() {
   const id = kind.multiple ? name.trim() : '_';
   return (
     <DetailPage
-      parent={{ name: t.common.identityProviders, to: '/identity-providers' }}
+      parent={{ name: t.labels.identityProviders, to: '/identity-providers' }}
       title={say(t.providers.newProvider, { type: kindName(type) })}
       width={720}
     >
@@ -57,7 +57,7 @@ export function NewProviderPage() {
       >
         {kind.multiple && (
           <TextInput
-            label={t.common.name}
+            label={t.labels.name}
             description={t.providers.lettersDigitsAndItCannotBeChanged}
             required
             withAsterisk={false}

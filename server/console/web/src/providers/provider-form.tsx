@@ -79,7 +79,7 @@ export function ProviderForm(props: ProviderFormProps) {
             </Button>
           )}
           <Button variant="default" onClick={onCancel}>
-            {t.common.cancel}
+            {t.labels.cancel}
           </Button>
         </Group>
       </Stack>

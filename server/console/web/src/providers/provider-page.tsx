@@ -27,9 +27,9 @@ export function ProviderPage() {
   const providers = useProviders();
   const provider = useProvider(id);
   return (
-    <Loaded what={say(t.common.cannotBeShown, { name: id.name })} query={provider}>
+    <Loaded what={say(t.labels.cannotBeShown, { name: id.name })} query={provider}>
       {(found) => (
-        <Loaded what={say(t.common.cannotBeShown, { name: id.name })} query={providers}>
+        <Loaded what={say(t.labels.cannotBeShown, { name: id.name })} query={providers}>
           {({ kinds }) => {
             const kind = kinds.find((one) => one.type === id.type);
             if (kind === undefined) return <LoadingRows />;
@@ -51,7 +51,7 @@ interface DetailsProps {
 
 function Details({ id, kind, provider }: DetailsProps) {
   const [editing, setEditing] = useState(false);
-  const parent = { name: t.common.identityProviders, to: '/identity-providers' };
+  const parent = { name: t.labels.identityProviders, to: '/identity-providers' };
   const fixed = provider.origin === 'environment';
   if (editing) {
     return (
@@ -73,7 +73,7 @@ function Details({ id, kind, provider }: DetailsProps) {
       )}
       <State state={provider.state} />
       {kind.testable && <ProviderTestSection id={id} />}
-      <Section title={t.common.settings} words={t.providers.settingsThatAreNotListedHaveTheir}>
+      <Section title={t.labels.settings} words={t.providers.settingsThatAreNotListedHaveTheir}>
         <Facts>
           <Fact name={t.providers.roleArn} mono>
             {provider.roleArn}
@@ -123,7 +123,7 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
   return (
     <>
       <Button leftSection={<IconPencil size={16} />} onClick={onEdit}>
-        {t.common.edit}
+        {t.labels.edit}
       </Button>
       <Button
         variant="default"
@@ -131,7 +131,7 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
         leftSection={on ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
         onClick={toggle}
       >
-        {on ? t.common.disable : t.common.enable}
+        {on ? t.labels.disable : t.labels.enable}
       </Button>
       <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setRemoving(true)}>
         {t.providers.remove}
@@ -154,7 +154,7 @@ function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: 
       kind={kind}
       id={id}
       known={provider.values}
-      submit={t.common.save}
+      submit={t.labels.save}
       pending={save.isPending}
       error={save.error}
       onSubmit={(values) =>

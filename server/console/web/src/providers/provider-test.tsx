@@ -29,7 +29,7 @@ export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
           <Group gap="xs" align="flex-end">
             {id.type === 'ldap' && (
               <TextInput
-                label={t.common.person}
+                label={t.labels.person}
                 description={t.providers.aNameAsPeopleTypeItOr}
                 autoComplete="off"
                 autoCapitalize="none"

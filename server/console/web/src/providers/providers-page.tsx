@@ -14,7 +14,7 @@ import { t } from '../texts/texts.ts';
 export function ProvidersPage() {
   const providers = useProviders();
   return (
-    <DetailPage title={t.common.identityProviders} width={1200}>
+    <DetailPage title={t.labels.identityProviders} width={1200}>
       <Loaded what={t.providers.theListOfIdentityProvidersCannotBe} query={providers}>
         {({ redirectUri, kinds }) => (
           <>
@@ -66,11 +66,11 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
   }
   const columns: readonly Column<ProviderRow>[] = [
     {
-      head: t.common.name,
+      head: t.labels.name,
       width: 240,
       cell: ({ name }) => <RowName name={shownName(name)} icon={IconFingerprint} to={providerUrl(kind.type, name)} />,
     },
-    { head: t.common.state, cell: ({ state }) => <State state={state} /> },
+    { head: t.labels.state, cell: ({ state }) => <State state={state} /> },
     { head: t.providers.from, width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
   ];
   return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} />;

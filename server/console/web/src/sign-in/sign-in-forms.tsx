@@ -30,8 +30,8 @@ export function KeysForm() {
   const [sessionToken, setSessionToken] = useState<string>();
   return (
     <SignInForm
-      nameLabel={t.common.accessKey}
-      secretLabel={t.common.secretKey}
+      nameLabel={t.labels.accessKey}
+      secretLabel={t.labels.secretKey}
       pending={signIn.isPending}
       error={signIn.error}
       onSubmit={(accessKey, secretKey) => signIn.mutate({ accessKey, secretKey, sessionToken })}
@@ -57,7 +57,7 @@ function DirectoryForm() {
   const signIn = useDirectorySignIn();
   return (
     <SignInForm
-      nameLabel={t.common.name}
+      nameLabel={t.labels.name}
       secretLabel={t.signIn.password}
       pending={signIn.isPending}
       error={signIn.error}

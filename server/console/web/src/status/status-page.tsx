@@ -19,7 +19,7 @@ export function StatusPage() {
   const status = useStatus();
   const { may } = useRights();
   return (
-    <DetailPage title={t.common.status}>
+    <DetailPage title={t.labels.status}>
       <HealthSection />
       {may('admin:Prometheus') && <LastHour />}
       <Loaded what={t.operations.theStatusCannotBeShown} query={status}>
@@ -76,11 +76,11 @@ function Details({ status }: { readonly status: StatusAnswer }) {
         <Fact name={t.operations.deployment}>
           <CopyText text={status.deploymentId} />
         </Fact>
-        <Fact name={t.common.region}>{status.region}</Fact>
+        <Fact name={t.labels.region}>{status.region}</Fact>
         <Fact name={t.operations.data} mono>
           {status.dataFolder}
         </Fact>
-        <Fact name={t.common.buckets}>{status.buckets}</Fact>
+        <Fact name={t.labels.buckets}>{status.buckets}</Fact>
       </Facts>
       <Space space={status.space} />
       <Section title={status.servers.length === 1 ? t.operations.server : t.operations.servers}>
@@ -89,7 +89,7 @@ function Details({ status }: { readonly status: StatusAnswer }) {
       <Section title={t.operations.keyService}>
         <KeyService keyService={status.keyService} />
       </Section>
-      <Section title={t.common.identityProviders}>
+      <Section title={t.labels.identityProviders}>
         <Providers status={status} />
       </Section>
     </>
@@ -116,7 +116,7 @@ type Server = StatusAnswer['servers'][number];
 function Servers({ servers }: { readonly servers: readonly Server[] }) {
   const columns: readonly Column<Server>[] = [
     {
-      head: t.common.address,
+      head: t.labels.address,
       cell: ({ endpoint, here }) => (
         <Group gap={8}>
           <span className="mono">{endpoint}</span>
@@ -140,13 +140,13 @@ function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyServ
         </Alert>
       )}
       <Facts>
-        <Fact name={t.common.state}>
+        <Fact name={t.labels.state}>
           <Badge color={keyService.kind === 'online' ? 'patina' : 'red'}>{keyService.kind}</Badge>
         </Fact>
         <Fact name={t.operations.defaultKey} mono>
           {keyService.defaultKey}
         </Fact>
-        <Fact name={t.common.address} mono>
+        <Fact name={t.labels.address} mono>
           {keyService.endpoints.join(', ')}
         </Fact>
       </Facts>

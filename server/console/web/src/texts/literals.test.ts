@@ -11,7 +11,7 @@ const read = new Set(
   ),
 );
 
-/** What is the same in every language: values, and examples of values. */
+/** Texts that are the same in every language: values, and examples of values. */
 const values =
   /^(?:Apache-2\.0|mc batch generate|COLD|us-east-1|PutObject, admin:…|https?:\/\/\S+|www\.example\.com|SSE-\w+|S3|MinIO|https?|arn:\S+|gray)$/;
 

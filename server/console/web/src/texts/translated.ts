@@ -1,7 +1,7 @@
 /** The forms of a text with a count, one for each plural category that the language has. */
 export type Forms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
 
-/** What another language gives for the texts of a part: the same names, and forms where the English text has forms. */
+/** The texts of a part in another language: the same names, and forms where the English text has forms. */
 export type Translated<Part> = {
   readonly [Name in keyof Part]: Part[Name] extends string ? string : Forms;
 };

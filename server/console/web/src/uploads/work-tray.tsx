@@ -40,7 +40,7 @@ export function WorkTray() {
             </Tooltip>
           )}
           {left === 0 && paused && (
-            <Tooltip label={t.common.goOn}>
+            <Tooltip label={t.labels.goOn}>
               <ActionIcon aria-label={t.uploads.resumeAllUploads} onClick={() => uploads.resumeAll()}>
                 <IconPlayerPlay size={16} />
               </ActionIcon>

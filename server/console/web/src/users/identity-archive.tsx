@@ -82,7 +82,7 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title={t.users.importIdentities}
-      submit={imported.isSuccess ? t.common.close : t.users.import}
+      submit={imported.isSuccess ? t.labels.close : t.users.import}
       pending={imported.isPending}
       error={imported.error}
       onSubmit={submit}

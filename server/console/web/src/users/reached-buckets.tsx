@@ -31,7 +31,7 @@ export function ReachedBucketsSection({ name }: { readonly name: string }) {
         <RowTable
           rows={rows}
           rowKey={({ bucket }) => bucket}
-          columns={[{ head: t.common.bucket, cell: (row) => <BucketCell row={row} /> }, ...reachColumns<Row>()]}
+          columns={[{ head: t.labels.bucket, cell: (row) => <BucketCell row={row} /> }, ...reachColumns<Row>()]}
         />
       )}
       <MoreRows list={reached} shown={Math.max(1, rows.length)} />

@@ -77,7 +77,7 @@ export function SecretKeyChoice({ value, onChange, error }: SecretKeyChoiceProps
       />
       {value !== undefined && (
         <PasswordInput
-          label={t.common.secretKey}
+          label={t.labels.secretKey}
           description={t.users.n8To128Characters}
           required
           withAsterisk={false}

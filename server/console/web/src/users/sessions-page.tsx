@@ -64,7 +64,7 @@ export function SessionsPage() {
 function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly Column<SessionRow>[] {
   return [
     {
-      head: t.common.person,
+      head: t.labels.person,
       cell: ({ name, own }) => (
         <Group gap={8}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -27,7 +27,7 @@ export function UserPage() {
   const name = search.get('name') ?? '';
   const user = useUser(name);
   return (
-    <Loaded what={say(t.common.cannotBeShown, { name })} query={user}>
+    <Loaded what={say(t.labels.cannotBeShown, { name })} query={user}>
       {(found) => <Details key={name} user={found} />}
     </Loaded>
   );
@@ -49,7 +49,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
         <Fact name={t.users.attachedPolicies}>
           <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
         </Fact>
-        <Fact name={t.common.groups}>
+        <Fact name={t.labels.groups}>
           <Names names={user.groups} to={may('admin:GetGroup') ? groupUrl : undefined} />
         </Fact>
         <Fact name={t.users.changed}>{formatTime(user.updatedAt)}</Fact>
@@ -68,7 +68,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
       {may('admin:ExplainPolicy') && user.status === 'enabled' && <ReachedBucketsSection name={user.name} />}
       {user.accessKeys !== undefined && (
         <Section
-          title={t.common.accessKeys}
+          title={t.labels.accessKeys}
           words={t.users.forTheUserProgramsTheyMayDo}
           action={may('admin:CreateServiceAccount') && <CreateAccessKeyButton owner={user.name} />}
         >
@@ -98,7 +98,7 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
     <>
       {may('admin:ExplainPolicy') && (
         <Button component={Link} to={explainUrl(user.name)} variant="default" leftSection={<IconScale size={16} />}>
-          {t.common.explain}
+          {t.labels.explain}
         </Button>
       )}
       {may('admin:AttachUserOrGroupPolicy') && (

@@ -75,19 +75,19 @@ function UserTable({ users }: { readonly users: readonly UserRow[] }) {
   const { may } = useRights();
   const columns: readonly Column<UserRow>[] = [
     {
-      head: t.common.name,
+      head: t.labels.name,
       cell: ({ name }) => <RowName name={name} icon={IconUser} to={may('admin:GetUser') ? userUrl(name) : undefined} />,
     },
     {
-      head: t.common.policies,
+      head: t.labels.policies,
       cell: ({ policies }) => <Names names={policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />,
     },
     {
-      head: t.common.groups,
+      head: t.labels.groups,
       wideOnly: true,
       cell: ({ groups }) => <Names names={groups} to={may('admin:GetGroup') ? groupUrl : undefined} />,
     },
-    { head: t.common.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: t.labels.status, width: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
   return <RowTable rows={users} rowKey={({ name }) => name} columns={columns} />;
 }
@@ -128,7 +128,7 @@ function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label={t.common.name}
+        label={t.labels.name}
         description={t.users.itIsTheAccessKeyToo3}
         required
         withAsterisk={false}

@@ -118,7 +118,7 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
       {...editor}
     >
       <TextInput
-        label={t.common.name}
+        label={t.labels.name}
         description={t.lifecycle.theServerGivesANameWhereYou}
         maxLength={255}
         data-autofocus
@@ -126,7 +126,7 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
         onChange={(event) => setEdited({ ...edited, id: event.currentTarget.value })}
       />
       <TextInput
-        label={t.common.keysThatBeginWith}
+        label={t.labels.keysThatBeginWith}
         description={t.lifecycle.emptyAllKeysOfTheBucket}
         spellCheck={false}
         value={edited.prefix}

@@ -82,7 +82,7 @@ export function RewindDialog({ bucket, rows, at, onDone, onClose }: RewindDialog
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close} data-autofocus>
-            {state.kind === 'asks' ? t.common.cancel : running ? t.objects.stop : t.common.close}
+            {state.kind === 'asks' ? t.labels.cancel : running ? t.objects.stop : t.labels.close}
           </Button>
           {(state.kind === 'asks' || running) && (
             <Button loading={running} onClick={() => void run()}>

@@ -60,7 +60,7 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
   const mayCancel = may('admin:CancelBatchJob');
   const columns: readonly Column<BatchJobRow>[] = [
     { head: t.batch.job, cell: (job) => <JobName job={job} /> },
-    { head: t.common.state, width: 110, cell: ({ id }) => <StateBadge state={states.get(id) ?? 'waits'} /> },
+    { head: t.labels.state, width: 110, cell: ({ id }) => <StateBadge state={states.get(id) ?? 'waits'} /> },
     { head: t.batch.progress, cell: (job) => <Progress job={job} /> },
     { head: t.batch.started, width: 170, wideOnly: true, cell: ({ started }) => <TimeText at={started} /> },
     ...(mayDescribe || mayCancel

@@ -56,14 +56,14 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <Group grow align="flex-start">
         <TextInput
-          label={t.common.name}
+          label={t.labels.name}
           description={t.tiers.inCapitalLettersTheStorageClassOf}
           placeholder="COLD"
           data-autofocus
           {...needed('name')}
         />
         <Select
-          label={t.common.kind}
+          label={t.labels.kind}
           description={t.tiers.bothSpeakS3}
           allowDeselect={false}
           value={form.kind}
@@ -75,7 +75,7 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
         />
       </Group>
       <TextInput
-        label={t.common.address}
+        label={t.labels.address}
         description={form.kind === 's3' ? t.tiers.emptyForAws : undefined}
         placeholder="https://cold.example.com"
         {...(form.kind === 's3' ? field('endpoint') : needed('endpoint'))}
@@ -85,11 +85,11 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
         <TextInput label={t.tiers.prefix} description={t.tiers.eachServerNeedsOneOfItsOwn} {...field('prefix')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label={t.common.region} placeholder="us-east-1" {...field('region')} />
+        <TextInput label={t.labels.region} placeholder="us-east-1" {...field('region')} />
         <TextInput label={t.tiers.storageClass} placeholder={t.tiers.theDefault} {...field('storageClass')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label={t.common.accessKey} {...needed('accessKey')} />
+        <TextInput label={t.labels.accessKey} {...needed('accessKey')} />
         <SecretInput {...needed('secretKey')} />
       </Group>
       <Checkbox
@@ -127,7 +127,7 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
     >
       <Text size="sm">{t.tiers.theServerTriesThemBeforeItTakes}</Text>
       <TextInput
-        label={t.common.accessKey}
+        label={t.labels.accessKey}
         required
         withAsterisk={false}
         {...noCompletion}
@@ -148,7 +148,7 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
 function SecretInput(props: Parameters<typeof PasswordInput>[0]) {
   return (
     <PasswordInput
-      label={t.common.secretKey}
+      label={t.labels.secretKey}
       visibilityToggleButtonProps={{ 'aria-label': t.tiers.showTheSecretKey }}
       {...props}
     />

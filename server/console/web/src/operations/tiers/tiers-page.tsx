@@ -77,7 +77,7 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
       cell: (tier) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={say(t.common.actionsFor, { name: tier.name })}>
+            <ActionIcon aria-label={say(t.labels.actionsFor, { name: tier.name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>

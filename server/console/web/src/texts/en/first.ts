@@ -1,6 +1,6 @@
-import { common } from './common.ts';
+import { labels } from './labels.ts';
 import { components } from './components.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 
-export const first = { common, components, shell, signIn } as const;
+export const first = { labels, components, shell, signIn } as const;

@@ -2,7 +2,7 @@ export const keys = {
   createKey: 'Create key',
   theKeyExists: 'The key {name} exists.',
   importKey: 'Import key',
-  forAKeyThatDataElsewhereIs: 'For a key that data elsewhere is encrypted with. Whoever has it can read that data.',
+  forAKeyThatDataElsewhereIs: 'For a key that data elsewhere is encrypted with. Anyone who has it can read that data.',
   key: 'Key',
   n32BytesAsBase64: '32 bytes as base64',
   showTheKey: 'Show the key',

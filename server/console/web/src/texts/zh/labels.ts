@@ -1,7 +1,7 @@
-import type { common as source } from '../en/common.ts';
+import type { labels as source } from '../en/labels.ts';
 import type { Translated } from '../translated.ts';
 
-export const common: Translated<typeof source> = {
+export const labels: Translated<typeof source> = {
   accessKey: '访问密钥',
   status: '状态',
   kind: '类型',

@@ -1,4 +1,4 @@
-export const common = {
+export const labels = {
   accessKey: 'Access key',
   status: 'Status',
   kind: 'Kind',
