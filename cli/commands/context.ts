@@ -1,7 +1,6 @@
-import { homedir } from 'node:os';
 import type { Writable } from 'node:stream';
 import { type Alias, allAliases } from '../config/aliases.ts';
-import { type Folders, foldersOf } from '../config/folders.ts';
+import { type Folders, foldersOf, systemHome } from '../config/folders.ts';
 import type { RateLimits, S3Client } from '../s3/client.ts';
 import type { ConnectionSettings } from '../s3/connection/connections.ts';
 import type { Io } from '../terminal/io.ts';
@@ -62,7 +61,7 @@ export class Context {
       pager,
       quiet: this.quiet && quietable,
     });
-    this.folders = foldersOf(options.configDir, { platform: process.platform, env: io.env, home: homedir() });
+    this.folders = foldersOf(options.configDir, { platform: process.platform, env: io.env, home: systemHome() });
   }
 
   get signal(): AbortSignal {

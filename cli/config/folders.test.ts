@@ -5,6 +5,7 @@ const windows = (env: NodeJS.ProcessEnv, option?: string) =>
   foldersOf(option, { platform: 'win32', env, home: String.raw`C:\wrong` });
 const linux = (env: NodeJS.ProcessEnv, option?: string) =>
   foldersOf(option, { platform: 'linux', env, home: '/home/ann' });
+const homeless = (env: NodeJS.ProcessEnv) => foldersOf(undefined, { platform: 'linux', env, home: undefined });
 
 describe('the folders', () => {
   it('are those of the option, of the variables, or below the home', () => {
@@ -13,6 +14,16 @@ describe('the folders', () => {
     expect(linux(env).config).toBe('/c');
     expect(linux({ MC_CONFIG_DIR: '/m' }).config).toBe('/m');
     expect(linux({})).toEqual({ config: '/home/ann/.coffer', certs: '/home/ann/.coffer/certs' });
+  });
+});
+
+describe('the folders of a user without a home', () => {
+  it('are those of a variable', () => {
+    expect(homeless({ MC_CONFIG_DIR: '/m' }).config).toBe('/m');
+  });
+
+  it('are an error without a variable', () => {
+    expect(() => homeless({})).toThrow('set HOME or COFFER_CONFIG_DIR');
   });
 });
 
