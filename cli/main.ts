@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import module from 'node:module';
+import { readVersion } from './version.ts';
 
 // Called before other imports: a short command spends most of its time starting. Node 20 does not have it.
 (module as { readonly enableCompileCache?: typeof module.enableCompileCache }).enableCompileCache?.();
-const { run } = await import('./program.ts');
 
 const interrupted = new AbortController();
 // Each request that is on its way listens to it, and a copy has dozens: Node 20 warns of more than ten.
@@ -33,8 +33,20 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
 // `coffer ls … | head` closes the pipe.
 process.stdout.on('error', () => process.exit(1));
 
-const { stdin, stdout, stderr, env } = process;
-const exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env, signal: interrupted.signal });
-process.exitCode = exitCode === 130 ? interruptedCode : exitCode;
-// Exits after the output is written. Open connections and standard input would keep the process running.
-stdout.write('', () => process.exit());
+/** The package of the client is CommonJS, which has no `await` outside of a function. */
+async function main(): Promise<void> {
+  const { stdin, stdout, stderr, env } = process;
+  const words = process.argv.slice(2);
+  if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
+    // Scripts ask for it often. It needs none of the commands.
+    stdout.write(`coffer ${readVersion()}\n`);
+    return;
+  }
+  const { run } = await import('./program.ts');
+  const exitCode = await run(words, { stdin, stdout, stderr, env, signal: interrupted.signal });
+  process.exitCode = exitCode === 130 ? interruptedCode : exitCode;
+  // Exits after the output is written. Open connections and standard input would keep the process running.
+  stdout.write('', () => process.exit());
+}
+
+void main();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
 import { CliError } from './config/cli-error.ts';
@@ -18,6 +17,7 @@ import { Context, isSet, type GlobalOptions } from './commands/context.ts';
 import { paintFor } from './terminal/colors.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
+import { readVersion } from './version.ts';
 
 /** Runs one command line and returns its exit code: 0, 1 for a failure, 130 after an interruption. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -222,11 +222,4 @@ async function explain(context: Context, error: unknown, doing: string, subject:
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }

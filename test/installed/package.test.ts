@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -35,6 +35,22 @@ describe.each(versions)('on Node %i', (version) => {
     }
   });
 
+  it.skipIf(version === 20)('keeps compiled modules in a folder of the user alone', async () => {
+    const cache = join(folder, `cache-${version}`);
+    const start = () =>
+      runCommand(nodeOf(version), [join(prefix, 'bin', 'coffer'), 'help', 'cp'], { env: { XDG_CACHE_HOME: cache } });
+    expect((await start()).code).toBe(0);
+    const compiled = join(cache, 'coffer', 'compile');
+    expect((await stat(compiled)).mode & 0o777).toBe(0o700);
+    expect(await readdir(compiled)).not.toEqual([]);
+    await rm(compiled, { recursive: true });
+    await mkdir(compiled);
+    // Another user could put modules there.
+    await chmod(compiled, 0o777);
+    expect((await start()).code).toBe(0);
+    expect(await readdir(compiled)).toEqual([]);
+  });
+
   it('starts in little time', async () => {
     const server = createServer((_, response) => {
       response.end('<ListAllMyBucketsResult><Buckets></Buckets></ListAllMyBucketsResult>');
@@ -44,12 +60,12 @@ describe.each(versions)('on Node %i', (version) => {
     const env = { MC_HOST_s: `http://access:secret-key@127.0.0.1:${port}`, COFFER_CONFIG_DIR: folder };
     for (const args of [['--version'], ['ls', 's']]) {
       const times: number[] = [];
-      for (let time = 0; time < 12; time += 1) {
+      for (let time = 0; time < 20; time += 1) {
         const started = performance.now();
         await runCommand(nodeOf(version), [join(prefix, 'bin', 'coffer'), ...args], { env });
         times.push(performance.now() - started);
       }
-      const [fastest = 0, , , , , , middle = 0] = times.toSorted((one, other) => one - other);
+      const [fastest = 0, , , , , , , , , , middle = 0] = times.toSorted((one, other) => one - other);
       report(
         `Node ${version}: coffer ${args[0]}: ${fastest.toFixed(0)} ms at best, ${middle.toFixed(0)} ms in the middle`,
       );
