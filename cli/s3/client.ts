@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Agent as HttpsAgent } from 'node:https';
 import { readErrorDocument } from '../../protocol/s3/responses.ts';
 import { signParts } from '../../protocol/sigv4/sign-request.ts';
+import { type BodySink, receiveDirectly } from './connection/direct-body.ts';
 import { exchange, type Outgoing, traceRequest, traceResponse, type Trace } from './connection/exchange.ts';
 import type { RateLimit } from './connection/rate-limit.ts';
 import { prepareBody, type RequestBody } from './request-body.ts';
@@ -133,6 +134,17 @@ export class S3Client {
       const { headers, body } = await this.#attempt(request, attempt);
       return { headers, bytes: await readAll(body, maxBodyBytes) };
     });
+  }
+
+  /**
+   * Receives a body of a known length without a copy, and returns how many of its bytes the sink took: none where the answer is another one.
+   * The caller asks for the rest by `send`. Nothing is received in this way with `--debug` or a limit of the rate.
+   */
+  async receive(request: S3Request, expected: Parameters<typeof receiveDirectly>[3], sink: BodySink): Promise<number> {
+    const { trace, limits, renew, agent } = this.#options;
+    if (trace !== undefined || limits?.download !== undefined) return 0;
+    if (renew !== undefined) this.#alias = await renew();
+    return receiveDirectly(this.#sign(request), agent, this.signal, expected, sink);
   }
 
   close(): void {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
-import type { S3Client } from './client.ts';
+import type { S3Client, S3Request } from './client.ts';
+import type { BodySink } from './connection/direct-body.ts';
 import type { RequestBody } from './request-body.ts';
 import { xmlBody } from './xml-body.ts';
 import { writeDeleteObjects } from '../../protocol/s3/requests/delete-objects-request.ts';
@@ -170,17 +171,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
   while (at < range.end) {
     const from = at;
     try {
-      const { status, headers, body } = await client.send({
-        method: 'GET',
-        bucket: range.bucket,
-        key: range.key,
-        query: { versionId: range.versionId },
-        headers: {
-          ...range.headers,
-          ...((at > 0 || range.isWhole !== true) && { range: `bytes=${at}-${range.end - 1}` }),
-          ...(range.etag === '' ? {} : { 'if-match': `"${range.etag}"` }),
-        },
-      });
+      const { status, headers, body } = await client.send(rangeRequest(range, at));
       range.onHeaders?.(headers);
       if (status !== 206 && at > 0) {
         body.destroy();
@@ -198,6 +189,31 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
       await sleep(backoffMs(failures, retryBackoff), undefined, { signal: client.signal });
     }
   }
+}
+
+function rangeRequest(range: ObjectRange, at: number): S3Request {
+  return {
+    method: 'GET',
+    bucket: range.bucket,
+    key: range.key,
+    query: { versionId: range.versionId },
+    headers: {
+      ...range.headers,
+      ...((at > 0 || range.isWhole !== true) && { range: `bytes=${at}-${range.end - 1}` }),
+      ...(range.etag === '' ? {} : { 'if-match': `"${range.etag}"` }),
+    },
+  };
+}
+
+/**
+ * Hands a range of an object over as it comes from the connection. Returns the number of bytes; the caller reads the rest by `readObject`.
+ *
+ * @throws what the sink throws
+ */
+export async function receiveObject(client: S3Client, range: ObjectRange, sink: BodySink): Promise<number> {
+  const status = range.start === 0 && range.isWhole === true ? 200 : 206;
+  const expected = { status, length: range.end - range.start, onHeaders: range.onHeaders } as const;
+  return client.receive(rangeRequest(range, range.start), expected, sink);
 }
 
 function brokenOff(): Error {

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,9 +38,13 @@ function noSuchBucket(_: unknown, response: ServerResponse): void {
 
 const authority = () => makeCa({ commonName: 'someone', validForMs: 3_600_000 });
 
-async function tlsServer(ca = authority(), name = 'server'): Promise<string> {
+async function tlsServer(
+  ca = authority(),
+  name = 'server',
+  handler: (request: IncomingMessage, response: ServerResponse) => void = noSuchBucket,
+): Promise<string> {
   const issued = await issue(await ca, name);
-  return listening(createTlsServer({ cert: issued.certPem, key: issued.keyPem }, noSuchBucket));
+  return listening(createTlsServer({ cert: issued.certPem, key: issued.keyPem }, handler));
 }
 
 /** `typed` is what the user types at a terminal; without it there is no terminal. */
@@ -48,6 +52,40 @@ const coffer = (args: readonly string[], typed?: string) =>
   runCoffer(['--config-dir', folder, ...args], typed === undefined ? {} : { typed });
 const set = (url: string, ...more: string[]) => ['alias', 'set', 'a', url, '', '', ...more];
 const kept = () => readdir(join(folder, 'certs', 'CAs')).catch(() => []);
+
+describe('a large object', () => {
+  const bytes = Buffer.alloc(6 * 1_024 * 1_024, 'abcdefg');
+
+  /** Returns the address of a server with one object, and the connections that its requests asked for. */
+  async function objectServer() {
+    const connections: unknown[] = [];
+    const address = await tlsServer(undefined, undefined, (request, response) => {
+      connections.push(`${request.method} ${request.headers.connection}`);
+      response.setHeader('etag', '"some-etag"').setHeader('content-length', bytes.length);
+      response.end(request.method === 'HEAD' ? undefined : bytes);
+    });
+    return { url: `https://${address}`, connections };
+  }
+
+  const path = () => join(folder, 'object');
+  const copy = async (url: string, ...flags: string[]) =>
+    runCoffer(['--config-dir', folder, ...flags, 'cp', 'o/bucket/object', path()], {
+      env: { MC_HOST_o: url.replace('https://', 'https://access:secret-key@') },
+    });
+
+  it('comes whole over TLS, on a connection of its own', async () => {
+    const { url, connections } = await objectServer();
+    expect(await copy(url, '--insecure')).toMatchObject({ code: 0 });
+    expect((await readFile(path())).equals(bytes)).toBe(true);
+    expect(connections).toContain('GET close');
+  });
+
+  it('does not come from a server whose certificate is unknown', async () => {
+    const { url, connections } = await objectServer();
+    expect((await copy(url)).code).toBe(1);
+    expect(connections).toEqual([]);
+  });
+});
 
 describe('an unknown certificate', () => {
   it('is shown, trusted after yes, and not asked for again', async () => {

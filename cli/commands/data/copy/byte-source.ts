@@ -4,7 +4,8 @@ import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '../../../s3/client.ts';
-import { readObject, type CopySource } from '../../../s3/objects.ts';
+import type { BodySink } from '../../../s3/connection/direct-body.ts';
+import { readObject, receiveObject, type CopySource } from '../../../s3/objects.ts';
 import type { StreamedBody } from '../../../s3/request-body.ts';
 
 /** Bytes to upload. A retry opens the same range again. */
@@ -14,6 +15,8 @@ export interface ByteSource {
   readonly identity?: string;
   /** `end` is exclusive. A buffer of a source with more than `memoryLimit` bytes is valid until the second one after it is asked for. */
   open(start: number, end: number): AsyncIterable<Buffer>;
+  /** Hands a large range over without a copy, and returns the number of bytes. `open` reads the rest. */
+  receive?(start: number, end: number, sink: BodySink): Promise<number>;
 }
 
 /** Bytes. The client reads a body of at most as many into memory and hashes it, which saves the chunk signatures. */
@@ -101,10 +104,12 @@ interface SourceObject extends CopySource {
 
 export function objectSource(client: S3Client, object: SourceObject): ByteSource {
   const { bucket, key, versionId = '', etag, size } = object;
+  const rangeOf = (start: number, end: number) => ({ ...object, start, end, isWhole: start === 0 && end === size });
   return {
     size,
     ...(etag !== '' && { identity: JSON.stringify([client.alias.url, bucket, key, versionId, etag]) }),
-    open: (start, end) => readObject(client, { ...object, start, end, isWhole: start === 0 && end === size }),
+    open: (start, end) => readObject(client, rangeOf(start, end)),
+    receive: async (start, end, sink) => receiveObject(client, rangeOf(start, end), sink),
   };
 }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, renameSync, statSync, writeFileSync, type Stats } from 'node:fs';
+import { constants, renameSync, statSync, writeFileSync, writeSync, type Stats } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
+import type { BodySink } from '../../../s3/connection/direct-body.ts';
 import { isTransient } from '../../../s3/retry.ts';
 import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
@@ -105,10 +106,12 @@ export class Downloads {
       if (start < size) await file.truncate();
       written = start;
       if (start > 0) count(start);
-      await writeFrom(file, source, start, (bytes) => {
+      const counted = (bytes: number): void => {
         written += bytes;
         count(bytes);
-      });
+      };
+      await receiveInto(file, source, start, counted);
+      await writeFrom(file, source, written, counted);
       await moveInto(temporary, path, source.size);
     } catch (error) {
       const isInterrupted = this.#signal.aborted || isTransient(error);
@@ -216,6 +219,44 @@ async function writeFrom(
     await writing.catch(() => undefined);
     await file.close();
   }
+}
+
+/** Bytes. A shorter body does not pay for a connection of its own. */
+const worthReceiving = 4 * 1_024 * 1_024;
+
+/** Receives what the source can hand over without a copy. A failure closes the file. */
+async function receiveInto(
+  file: FileHandle,
+  source: ByteSource,
+  start: number,
+  count: (bytes: number) => void,
+): Promise<void> {
+  if (source.receive === undefined || source.size - start < worthReceiving) return;
+  try {
+    await source.receive(start, source.size, sinkOf(file, start, count));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Writes the bytes to their places: on this thread as long as the disk is fast. */
+function sinkOf(file: FileHandle, start: number, count: (bytes: number) => void): BodySink {
+  let position = start;
+  return (bytes) => {
+    if (!isDiskFast()) {
+      return writeChunks(file, [bytes], bytes.length, position).then(() => {
+        position += bytes.length;
+        count(bytes.length);
+      });
+    }
+    onThisThread(() => {
+      for (let at = 0; at < bytes.length;) at += writeSync(file.fd, bytes, at, bytes.length - at, position + at);
+    });
+    position += bytes.length;
+    count(bytes.length);
+    return undefined;
+  };
 }
 
 async function writeChunks(
