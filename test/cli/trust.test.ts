@@ -53,6 +53,11 @@ const coffer = (args: readonly string[], typed?: string) =>
 const set = (url: string, ...more: string[]) => ['alias', 'set', 'a', url, '', '', ...more];
 const kept = () => readdir(join(folder, 'certs', 'CAs')).catch(() => []);
 
+const copyObject = (url: string, ...flags: string[]) =>
+  runCoffer(['--config-dir', folder, ...flags, 'cp', 'o/bucket/object', join(folder, 'object')], {
+    env: { MC_HOST_o: url.replace('https://', 'https://access:secret-key@') },
+  });
+
 describe('a large object', () => {
   const bytes = Buffer.alloc(6 * 1_024 * 1_024, 'abcdefg');
 
@@ -67,22 +72,16 @@ describe('a large object', () => {
     return { url: `https://${address}`, connections };
   }
 
-  const path = () => join(folder, 'object');
-  const copy = async (url: string, ...flags: string[]) =>
-    runCoffer(['--config-dir', folder, ...flags, 'cp', 'o/bucket/object', path()], {
-      env: { MC_HOST_o: url.replace('https://', 'https://access:secret-key@') },
-    });
-
   it('comes whole over TLS, on a connection of its own', async () => {
     const { url, connections } = await objectServer();
-    expect(await copy(url, '--insecure')).toMatchObject({ code: 0 });
-    expect((await readFile(path())).equals(bytes)).toBe(true);
+    expect(await copyObject(url, '--insecure')).toMatchObject({ code: 0 });
+    expect((await readFile(join(folder, 'object'))).equals(bytes)).toBe(true);
     expect(connections).toContain('GET close');
   });
 
   it('does not come from a server whose certificate is unknown', async () => {
     const { url, connections } = await objectServer();
-    expect((await copy(url)).code).toBe(1);
+    expect((await copyObject(url)).code).toBe(1);
     expect(connections).toEqual([]);
   });
 });

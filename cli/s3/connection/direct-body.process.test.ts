@@ -114,7 +114,10 @@ describe('a body that is received directly', () => {
     const { signal } = controller;
     const { received } = await receive((socket) => socket.write(`${head}01`), {
       signal,
-      sink: () => void setTimeout(() => controller.abort(), 5) as undefined,
+      sink: () => {
+        setTimeout(() => controller.abort(), 5);
+        return undefined;
+      },
     });
     expect(received).toBe(2);
     expect((await receive(() => undefined, { signal })).received).toBe(0);

@@ -56,20 +56,24 @@ export async function receiveDirectly(
   function take(bytes: Buffer): boolean {
     // A caller reads no more than was promised.
     const part = bytes.subarray(0, expected.length - received);
-    const done = (): void => {
-      received += part.length;
-      if (received === expected.length) end();
-    };
     const waiting = part.length === 0 ? undefined : sink(part);
     if (waiting === undefined) {
-      done();
+      count(part.length);
       return true;
     }
-    waiting.then(() => {
-      done();
-      socket?.resume();
-    }, fail);
+    resumeAfter(waiting, part.length).catch(fail);
     return false;
+  }
+
+  async function resumeAfter(waiting: Promise<void>, length: number): Promise<void> {
+    await waiting;
+    count(length);
+    socket?.resume();
+  }
+
+  function count(length: number): void {
+    received += length;
+    if (received === expected.length) end();
   }
 
   function onBytes(length: number): boolean {

@@ -243,19 +243,20 @@ async function receiveInto(
 /** Writes the bytes to their places: on this thread as long as the disk is fast. */
 function sinkOf(file: FileHandle, start: number, count: (bytes: number) => void): BodySink {
   let position = start;
+  const written = (length: number): undefined => {
+    position += length;
+    count(length);
+  };
+  const writeLater = async (bytes: Buffer): Promise<void> => {
+    await writeChunks(file, [bytes], bytes.length, position);
+    written(bytes.length);
+  };
   return (bytes) => {
-    if (!isDiskFast()) {
-      return writeChunks(file, [bytes], bytes.length, position).then(() => {
-        position += bytes.length;
-        count(bytes.length);
-      });
-    }
+    if (!isDiskFast()) return writeLater(bytes);
     onThisThread(() => {
       for (let at = 0; at < bytes.length;) at += writeSync(file.fd, bytes, at, bytes.length - at, position + at);
     });
-    position += bytes.length;
-    count(bytes.length);
-    return undefined;
+    return written(bytes.length);
   };
 }
 
