@@ -1,4 +1,6 @@
 import { BucketReplications } from '../replication/bucket-replications.ts';
+import { ProxiedCounts } from '../replication/proxying/proxied-counts.ts';
+import { ProxiedReads } from '../replication/proxying/proxied-reads.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationBacklog } from '../replication/replication-backlog.ts';
 import { replicationMetrics, replicationMetricsV2, resyncView } from '../replication/replication-views.ts';
@@ -19,6 +21,7 @@ export function openReplications(
   const { records } = stores;
   const targets = new RemoteTargets(sealed);
   const replications = new BucketReplications({ targets, records, objects });
+  const proxied = new ProxiedReads({ targets, records, objects, counts: new ProxiedCounts(records) });
   return {
     targets: new TargetAdministration({ targets, records, objects }),
     backlog: { list: (asked) => replicationBacklog({ targets, records, objects }, asked) },
@@ -34,6 +37,7 @@ export function openReplications(
         const { arn, id } = await replications.startResync(bucket, resync);
         return { target: [{ arn, resetid: id }] };
       },
+      readElsewhere: (read) => proxied.read(read),
       async resyncs(bucket, arn) {
         const progress = await replications.progress(bucket);
         return resyncView(

@@ -5,6 +5,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { type QueueState, readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { type ProxiedReads, readProxied } from './proxying/proxied-counts.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { readStats, type ReplicationStats } from './replication-stats.ts';
 
@@ -13,6 +14,7 @@ export interface TargetProgress {
   readonly stored: StoredTarget;
   readonly stats: ReplicationStats;
   readonly queue: QueueState | undefined;
+  readonly proxied: ProxiedReads;
 }
 
 interface BucketReplicationsOptions {
@@ -59,6 +61,7 @@ export class BucketReplications {
         stored: one,
         stats: await readStats(records, one.id),
         queue: await readState(records, replicationQueue(one.id)),
+        proxied: await readProxied(records, one.id),
       })),
     );
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { proxiedKeys } from './proxying/proxied-counts.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 
 /** The counts of a remote target since it was added. Sizes are bytes, times milliseconds since 1970. */
@@ -108,5 +109,5 @@ function plus({ count, bytes }: Count, more: number): Count {
 }
 
 export async function removeStats(records: RecordStore, target: string): Promise<void> {
-  await commitOnce(records, { delete: [statsKey(target)] }, randomBytes);
+  await commitOnce(records, { delete: [statsKey(target), ...proxiedKeys(target)] }, randomBytes);
 }

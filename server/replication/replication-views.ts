@@ -63,13 +63,30 @@ export function replicationMetricsV2(targets: readonly TargetProgress[], uptime:
     uptime,
     currStats: replicationMetrics(targets),
     queueStats: { nodes: [] },
-    proxyStats: {},
+    proxyStats: proxyStats(targets),
     downtimeInfo: Object.fromEntries(
       targets.map(({ stored, stats: { health } }) => [
         stored.target.arn,
         { duration: { total: (health?.downtimeMs ?? 0) * 1e6 }, count: { total: health?.outages ?? 0 } },
       ]),
     ),
+  };
+}
+
+/** Returns the reads that were passed on. Changes of tags never are. */
+function proxyStats(targets: readonly TargetProgress[]) {
+  const sum = (kind: keyof TargetProgress['proxied']) => targets.reduce((all, { proxied }) => all + proxied[kind], 0);
+  return {
+    getProxyTotal: sum('get'),
+    getProxyFailed: sum('getFailed'),
+    headProxyTotal: sum('head'),
+    headProxyFailed: sum('headFailed'),
+    getTaggingProxyTotal: 0,
+    getTaggingProxyFailed: 0,
+    putTaggingProxyTotal: 0,
+    putTaggingProxyFailed: 0,
+    removeTaggingProxyTotal: 0,
+    removeTaggingProxyFailed: 0,
   };
 }
 

@@ -22,6 +22,8 @@ export interface TargetRequest {
   /** Names in lower case; values have one character for each byte. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | { readonly size: number; readonly chunks: AsyncIterable<Buffer> };
+  /** Ends the request, also while its answer is read. */
+  readonly signal?: AbortSignal;
 }
 
 export interface TargetAnswer {
@@ -44,6 +46,9 @@ const idleMs = 30_000;
 /** Milliseconds for which an unused connection is kept; servers keep them for 5 s and more. */
 const keepMs = 4_000;
 const maxAnswerBytes = 1024 * 1024;
+
+/** Asks for what the target has itself. A target that asked this server in turn would seem to have every version of it. */
+const ownOnly = { 'x-minio-source-proxy-request': 'false' };
 
 /** Sends signed requests to the bucket of a remote target, over connections that it keeps. */
 export class TargetClient {
@@ -80,12 +85,15 @@ export class TargetClient {
       const [request, answered] = this.#request(asked);
       request.end();
       const [answer] = await answered;
+      // A consumer that is slow leaves the connection without traffic. `ofTarget` watches the target.
+      request.setTimeout(0);
       const { statusCode: status = 0, headers } = answer;
+      const chunks = ofTarget(this.#target, answer);
       return {
         status,
         headers,
-        chunks: ofTarget(this.#target, answer),
-        whole: async () => ({ status, headers, text: await textOf(answer) }),
+        chunks,
+        whole: async () => ({ status, headers, text: await textOf(chunks) }),
         discard: () => {
           if (!answer.readableEnded) answer.destroy();
           return Promise.resolve();
@@ -107,7 +115,11 @@ export class TargetClient {
     sent?.catch(() => undefined);
     try {
       const [answer] = await answered;
-      return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
+      return {
+        status: answer.statusCode ?? 0,
+        headers: answer.headers,
+        text: await textOf(answer as AsyncIterable<Buffer>),
+      };
     } catch (error) {
       request.destroy();
       throw error;
@@ -124,17 +136,17 @@ export class TargetClient {
     query = {},
     headers = {},
     body,
+    signal,
   }: TargetRequest): [ClientRequest, Promise<[IncomingMessage]>] {
     const { hostname, port, host, rawPath } = placeOf(this.#target, key);
     const rawQuery = Object.entries(query)
       .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
       .join('&');
     const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size;
-    const unsigned = {
-      ...headers,
-      host,
-      ...(method !== 'GET' && method !== 'HEAD' && { 'content-length': String(size) }),
-    };
+    const isRead = method === 'GET' || method === 'HEAD';
+    const ofObject =
+      isRead && key !== undefined && Object.keys(query).every((name) => name === 'versionId' || name === 'partNumber');
+    const unsigned = { ...(ofObject && ownOnly), ...headers, host, ...(!isRead && { 'content-length': String(size) }) };
     const { accessKey, secretKey, sessionToken, region, secure } = this.#target;
     const signed = signRequest(
       { method, rawPath, rawQuery, headers: unsigned },
@@ -148,7 +160,10 @@ export class TargetClient {
       method,
       path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
       headers: { ...unsigned, ...signed },
-      signal: this.#signal,
+      signal:
+        signal === undefined || this.#signal === undefined
+          ? (signal ?? this.#signal)
+          : AbortSignal.any([signal, this.#signal]),
     };
     const request = secure ? httpsRequest(options) : httpRequest(options);
     request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
@@ -156,12 +171,20 @@ export class TargetClient {
   }
 }
 
-/** The chunks of an answer. An error of the connection is one of the target. */
+/** The chunks of an answer. An error of the connection is one of the target. The target alone must be fast, not the consumer. */
 async function* ofTarget(target: RemoteTarget, answer: IncomingMessage): AsyncGenerator<Buffer> {
+  const chunks = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   try {
-    yield* answer as AsyncIterable<Buffer>;
+    for (;;) {
+      const idle = setTimeout(() => answer.destroy(new Error(`no data within ${idleMs} ms`)), idleMs);
+      const next = await chunks.next().finally(() => clearTimeout(idle));
+      if (next.done === true) return;
+      yield next.value;
+    }
   } catch (error) {
     throw asUnavailable(target, error);
+  } finally {
+    if (!answer.readableEnded) answer.destroy();
   }
 }
 
@@ -205,10 +228,10 @@ function placeOf({ endpoint, secure, targetBucket, path }: RemoteTarget, key: st
   };
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of answer) {
     size += chunk.length;
     if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
     chunks.push(chunk);

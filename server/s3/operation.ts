@@ -5,6 +5,7 @@ import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replicat
 import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
+import type { Pieces } from '../../platform/pieces.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import type {
   CompleteMultipartUpload,
@@ -64,6 +65,33 @@ export interface Replications {
     resync: { readonly arn: string; readonly olderThanMs: number; readonly id: string | undefined },
   ): Promise<object>;
   resyncs(bucket: string, arn: string): Promise<object>;
+  /**
+   * Asks the remote targets of a bucket for an object or a version that is not here. Undefined where none of them has it, may be asked, or
+   * answers in time. It never rejects.
+   */
+  readElsewhere(read: ForeignRead): Promise<ForeignAnswer | undefined>;
+}
+
+/** A read that a remote target may answer. */
+export interface ForeignRead {
+  readonly method: 'GET' | 'HEAD';
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly partNumber: string | undefined;
+  /** The range and the conditions, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The answer of a remote target that has the object: 200 or 206, or that of a condition or range that does not hold. */
+export interface ForeignAnswer {
+  readonly status: 200 | 206 | 304 | 412 | 416;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The code of an error of S3; undefined for the answer to a HEAD. */
+  readonly code: string | undefined;
+  readonly size: number;
+  /** Undefined for an answer without a body. It must be closed. */
+  readonly body: Pieces | undefined;
 }
 
 /** A request with a valid signature, as an operation gets it. */
@@ -93,6 +121,8 @@ export interface S3Call extends ObjectWriter {
   readonly now: Date;
   /** Reports if the caller may do this on `bucket` or `bucket/key`. `context` adds condition keys. */
   allows(action: string, resource: string, context?: PolicyContext): Promise<boolean>;
+  /** Reports if the caller may do this whatever the tags and the ACL of the object: it may be the object of another server. */
+  allowsAnyObject(actions: VersionActions, resource: string, versionId: string | undefined): Promise<boolean>;
   /** Reports what `requireVersion` decides. */
   allowsVersion(actions: VersionActions, resource: string, versionId: string | undefined): Promise<boolean>;
   /**

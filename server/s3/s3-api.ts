@@ -344,6 +344,12 @@ class Call implements S3Call, AuthorizationContext {
     return this.#isAllowed(rightToVersion(actions, resource, versionId));
   }
 
+  async allowsAnyObject(actions: VersionActions, resource: string, versionId: string | undefined): Promise<boolean> {
+    const right = rightToVersion(actions, resource, versionId);
+    const decision = (await authorizeRequest(this.#services.access, this, right))?.decision;
+    return decision?.kind === 'allow' && decision.objectId === undefined;
+  }
+
   async #isAllowed(right: Right): Promise<boolean> {
     return (await authorizeRequest(this.#services.access, this, right))?.decision.kind === 'allow';
   }

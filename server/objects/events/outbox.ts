@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { covers } from '../../../protocol/s3/event-names.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { Batch, Entry, Key } from '../../store/record-store.ts';
-import { decodeKey, key } from '../../store/keys.ts';
+import { decodeKey, key, within } from '../../store/keys.ts';
 import type { ObjectContext } from '../context.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import type { ObjectEvent, RuledEvent } from './object-event.ts';
@@ -20,13 +20,20 @@ export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
  * it are delivered in the order of both. The order of events is that of the revisions of their records (docs/decisions/0045-outbox.md).
  */
 export const outboxKeys = {
-  event: (target: string, { bucket, key: objectKey }: Pick<ObjectEvent, 'bucket' | 'key'>, unique: Buffer): Key =>
-    key('outbox', target, hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8), unique),
+  event: (target: string, object: ObjectRef, unique: Buffer): Key => key('outbox', target, groupPart(object), unique),
+  /** The range of the events of an object. */
+  ofObject: (target: string, object: ObjectRef) => within('outbox', target, groupPart(object)),
   /** The deliverer's state of a queue. */
   state: (target: string): Key => key('outbox-state', target),
   /** A counter of the events that found the queue full. */
   dropped: (target: string): Key => key('outbox-dropped', target),
 } as const;
+
+type ObjectRef = Pick<ObjectEvent, 'bucket' | 'key'>;
+
+function groupPart({ bucket, key: objectKey }: ObjectRef): Buffer {
+  return hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8);
+}
 
 /** Makes the last part of a key: 6 bytes of milliseconds, 10 random ones. */
 export function uniquePart({ time }: { readonly time: number }, random: ObjectContext['random']): Buffer {

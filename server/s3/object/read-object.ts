@@ -7,6 +7,7 @@ import { ifRangeHolds, readConditions, describingHeaders } from '../object-heade
 import { customerKeyOf } from '../encryption-headers.ts';
 import { header } from '../request.ts';
 import { parsePartNumber } from '../multipart/upload-request.ts';
+import { type ForeignReadOptions, readElsewhere } from './read-elsewhere.ts';
 import { legalHoldStatus } from '../../../protocol/s3/object-lock.ts';
 
 const overridable = [
@@ -67,7 +68,7 @@ function prepareRead(call: S3Call): {
   readonly planFor: (info: ObjectInfo) => ReadPlan;
   /** The part that the request reads. */
   readonly parts: ReadOptions['parts'];
-} {
+} & ForeignReadOptions {
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
   const requested = headers.range === undefined ? undefined : parseRange(headers.range);
@@ -96,7 +97,12 @@ function prepareRead(call: S3Call): {
     if (partial) described['content-range'] = `bytes ${start}-${end - 1}/${info.size}`;
     return { status: partial ? 206 : 200, headers: described, start, end };
   };
-  return { planFor, parts: part === undefined ? undefined : { after: part - 1, limit: 1 } };
+  return {
+    planFor,
+    parts: part === undefined ? undefined : { after: part - 1, limit: 1 },
+    overrides,
+    checksumMode,
+  };
 }
 
 /** @throws S3Error InvalidRequest for any mode but ENABLED */
@@ -133,13 +139,26 @@ export async function answerRead(call: S3Call, read: () => Promise<Answer>): Pro
   }
 }
 
+/** Runs the read of an object. A remote target may answer for one that is not here. */
+function answerOrElsewhere(call: S3Call, options: ForeignReadOptions, read: () => Promise<Answer>): Promise<Answer> {
+  return answerRead(call, async () => {
+    try {
+      return await read();
+    } catch (error) {
+      const answer = await readElsewhere(call, error, options);
+      if (answer === undefined) throw error;
+      return answer;
+    }
+  });
+}
+
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
 export const getObject: Operation = {
   name: 'GetObject',
   ...readActions,
   async handle(call) {
-    const { planFor, parts } = prepareRead(call);
-    return answerRead(call, async () => {
+    const { planFor, parts, overrides, checksumMode } = prepareRead(call);
+    return answerOrElsewhere(call, { overrides, checksumMode }, async () => {
       const object = await call.objects.getObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),
@@ -165,8 +184,8 @@ export const headObject: Operation = {
   name: 'HeadObject',
   ...readActions,
   async handle(call) {
-    const { planFor, parts } = prepareRead(call);
-    return answerRead(call, async () => {
+    const { planFor, parts, overrides, checksumMode } = prepareRead(call);
+    return answerOrElsewhere(call, { overrides, checksumMode }, async () => {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
         customerKey: customerKeyOf(call),

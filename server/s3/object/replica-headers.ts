@@ -10,7 +10,7 @@ import { header } from '../request.ts';
  * that replicates; all others need it.
  */
 const requestHeader = 'x-minio-source-replication-request';
-/** A server that replicates asks for an object of this server alone. Coffer passes no read on. */
+/** Another server asks for an object of this server alone: `true` for a read that it passes on, `false` for one of its own. */
 const proxyHeader = 'x-minio-source-proxy-request';
 const timestampHeaders = [
   'x-minio-source-replication-tagging-timestamp',
@@ -37,6 +37,11 @@ export const replicaDeletionHeaders = [
 
 export function isReplicaRequest(headers: IncomingHttpHeaders): boolean {
   return header(headers, requestHeader) === 'true';
+}
+
+/** Reports whether another server asks. Its reads are never passed on, so that no loop arises. */
+export function isReadOfServer(headers: IncomingHttpHeaders): boolean {
+  return headers[proxyHeader] !== undefined || headers[requestHeader] !== undefined;
 }
 
 /** Refuses a header of replication in a request of another kind, and a value that is not known. */

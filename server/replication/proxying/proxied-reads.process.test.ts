@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { targetArn } from '../../../protocol/s3/bucket-replication.ts';
+import { outboxKeys } from '../../objects/events/outbox.ts';
+import { replicationQueue } from '../../objects/replication/queue-replication.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { MemoryRecordStore } from '../../store/memory/record-store.ts';
+import { ProxiedReads } from './proxied-reads.ts';
+
+const id = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
+const arn = targetArn(id, 'other');
+const read = {
+  method: 'GET',
+  bucket: 'bucket',
+  key: 'in/key',
+  versionId: undefined,
+  partNumber: undefined,
+  headers: {},
+} as const;
+
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let asked: IncomingMessage[];
+const server = createServer((request, response) => {
+  asked.push(request);
+  answer(request, response);
+});
+const withBody: typeof answer = (_request, response) => {
+  response.writeHead(200, { 'content-length': 4, etag: '"e"' }).end('body');
+};
+
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  asked = [];
+  answer = withBody;
+});
+
+interface Given {
+  readonly disableProxy?: boolean;
+  readonly status?: 'Enabled' | 'Suspended';
+  readonly prefix?: string;
+  readonly clock?: () => number;
+  readonly answerMs?: number;
+}
+
+function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...more }: Given = {}) {
+  const records = new MemoryRecordStore();
+  const counted: unknown[] = [];
+  const { port } = server.address() as AddressInfo;
+  const target = {
+    arn,
+    sourceBucket: 'bucket',
+    endpoint: `127.0.0.1:${port}`,
+    secure: false,
+    targetBucket: 'other',
+    path: 'on',
+    region: '',
+    accessKey: 'access',
+    secretKey: 'secret',
+    bandwidthLimit: 0,
+    healthCheckMs: 60_000,
+    disableProxy,
+  } as const;
+  const rule = {
+    id: 'all',
+    enabled: true,
+    priority: 1,
+    filter: { prefix },
+    target: arn,
+    destination: arn,
+    deleteMarkers: true,
+  };
+  const proxied = new ProxiedReads({
+    records,
+    targets: { get: () => Promise.resolve({ id, revision: 1, target }) },
+    objects: {
+      getBucketVersioning: () => Promise.resolve({ status }),
+      getBucketReplication: () =>
+        Promise.resolve({
+          rules: [{ ...rule, deletes: true, replicaModifications: true, existingObjects: true }],
+        }),
+    },
+    counts: { count: (...one) => void counted.push(one) },
+    maxInFlight: 2,
+    ...more,
+  });
+  return { proxied, counted, records };
+}
+
+it('asks for what the target has itself', async () => {
+  const { proxied, counted } = reads();
+  const found = await proxied.read({ ...read, headers: { range: 'bytes=0-' } });
+  expect(found).toMatchObject({ status: 200, size: 4, headers: { etag: '"e"' } });
+  await found?.body?.close();
+  expect(asked[0]?.url).toBe('/other/in/key');
+  expect(asked[0]?.headers).toMatchObject({ 'x-minio-source-proxy-request': 'true', range: 'bytes=0-' });
+  expect(counted).toEqual([[id, 'GET', false]]);
+});
+
+it.each<[string, Given]>([
+  ['whose target says so', { disableProxy: true }],
+  ['of a bucket that keeps no versions', { status: 'Suspended' }],
+  ['that no rule replicates', { prefix: 'out/' }],
+])('does not pass on a read %s', async (_what, given) => {
+  expect(await reads(given).proxied.read(read)).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+it('does not pass on a read of an object with a change that the target has not got, such as a removal', async () => {
+  const { proxied, records } = reads();
+  const change = outboxKeys.event(replicationQueue(id), read, Buffer.alloc(16, 1));
+  await commitOnce(records, { put: [{ key: change, value: Buffer.from('x') }] }, (size) => Buffer.alloc(size));
+  expect(await proxied.read(read)).toBeUndefined();
+  const other = await proxied.read({ ...read, key: 'in/other' });
+  await other?.body?.close();
+  expect(asked.map(({ url }) => url)).toEqual(['/other/in/other']);
+});
+
+it('has a bounded number of answers at the same time', async () => {
+  const { proxied } = reads();
+  const open = [await proxied.read(read), await proxied.read(read)];
+  expect(await proxied.read(read)).toBeUndefined();
+  for (const one of open) await one?.body?.close();
+  const next = await proxied.read(read);
+  expect(next).toBeDefined();
+  await next?.body?.close();
+});
+
+it.each<[string, typeof answer]>([
+  ['that fails', (_request, response) => void response.writeHead(503).end()],
+  ['that ends the connection', (request) => void request.socket.destroy()],
+  ['that does not answer', () => undefined],
+])('does not ask a target %s again for some seconds', async (_what, broken) => {
+  let now = 1;
+  answer = broken;
+  const { proxied, counted } = reads({ clock: () => now, answerMs: 100 });
+  expect(await proxied.read(read)).toBeUndefined();
+  expect(await proxied.read(read)).toBeUndefined();
+  expect(counted).toEqual([[id, 'GET', true]]);
+  answer = withBody;
+  now += 5_001;
+  const found = await proxied.read(read);
+  expect(found?.status).toBe(200);
+  await found?.body?.close();
+});
+
+it('passes on that the object does not meet a condition, and not that the credentials are refused', async () => {
+  const { proxied, counted } = reads();
+  answer = (_request, response) => void response.writeHead(412).end('<Code>PreconditionFailed</Code>');
+  expect(await proxied.read(read)).toMatchObject({ status: 412, code: 'PreconditionFailed' });
+  answer = (_request, response) => void response.writeHead(403).end('<Code>AccessDenied</Code>');
+  expect(await proxied.read(read)).toBeUndefined();
+  expect(counted).toEqual([
+    [id, 'GET', false],
+    [id, 'GET', true],
+  ]);
+});

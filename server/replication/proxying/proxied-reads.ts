@@ -1,0 +1,178 @@
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { outboxKeys } from '../../objects/events/outbox.ts';
+import { replicationQueue } from '../../objects/replication/queue-replication.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { ProxiedBody } from './proxied-body.ts';
+import type { ProxiedCounts } from './proxied-counts.ts';
+import type { RemoteTargets, StoredTarget } from '../remote-targets.ts';
+import { errorOf, type OpenAnswer, type TargetAnswer, TargetClient } from '../target-client.ts';
+
+/** A read of an object or a version that is not here. */
+export interface ProxiedRead {
+  readonly method: 'GET' | 'HEAD';
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly partNumber: string | undefined;
+  /** The range and the conditions. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The answer of a target that has the object. */
+export interface ProxiedAnswer {
+  readonly status: (typeof knownStatuses)[number];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly code: string | undefined;
+  readonly size: number;
+  readonly body: ProxiedBody | undefined;
+}
+
+const knownStatuses = [200, 206, 304, 412, 416] as const;
+
+interface ProxiedReadsOptions {
+  readonly targets: Pick<RemoteTargets, 'get'>;
+  readonly records: Pick<RecordStore, 'scan'>;
+  readonly objects: Pick<ObjectLayer, 'getBucketReplication' | 'getBucketVersioning'>;
+  readonly counts: Pick<ProxiedCounts, 'count'>;
+  readonly clock?: () => number;
+  /** Milliseconds until the header of an answer. */
+  readonly answerMs?: number;
+  readonly maxInFlight?: number;
+}
+
+/** Milliseconds for which a target that did not answer is not asked again: a read of an absent object would wait for it each time. */
+const pauseMs = 5_000;
+
+/**
+ * Asks the remote targets of a bucket for what is not here yet, so that clients of two servers that replicate to each other read what
+ * one of them has. The targets are asked with their own credentials: the caller must be authorized before.
+ */
+export class ProxiedReads {
+  readonly #options: ProxiedReadsOptions;
+  readonly #clients = new Map<string, { readonly revision: number; readonly client: TargetClient }>();
+  readonly #pausedUntil = new Map<string, number>();
+  #inFlight = 0;
+
+  constructor(options: ProxiedReadsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with undefined where no target has the object, may be asked, or answers in time. It never rejects. */
+  async read(asked: ProxiedRead): Promise<ProxiedAnswer | undefined> {
+    try {
+      for (const stored of await this.#targetsOf(asked)) {
+        const answer = await this.#ask(stored, asked);
+        if (answer !== undefined) return answer;
+      }
+    } catch {
+      // The store failed, or a target cannot be unsealed: the answer is the one of this server alone.
+    }
+    return undefined;
+  }
+
+  /** Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. */
+  async #targetsOf({ bucket, key }: ProxiedRead): Promise<readonly StoredTarget[]> {
+    const { objects, targets } = this.#options;
+    const configuration = await objects.getBucketReplication(bucket);
+    if (configuration === undefined) return [];
+    if ((await objects.getBucketVersioning(bucket))?.status !== 'Enabled') return [];
+    const rules = configuration.rules.filter(({ enabled, filter }) => enabled && key.startsWith(filter.prefix ?? ''));
+    const found: StoredTarget[] = [];
+    for (const arn of new Set(rules.map(({ target }) => target))) {
+      const stored = await targets.get(bucket, arn);
+      if (stored !== undefined && !stored.target.disableProxy && !this.#isPaused(stored.id)) found.push(stored);
+    }
+    return found;
+  }
+
+  #isPaused(id: string): boolean {
+    return (this.#pausedUntil.get(id) ?? 0) > this.#now();
+  }
+
+  #now(): number {
+    return (this.#options.clock ?? Date.now)();
+  }
+
+  async #ask(stored: StoredTarget, asked: ProxiedRead): Promise<ProxiedAnswer | undefined> {
+    const { maxInFlight = 64 } = this.#options;
+    // A removal that the target has not got yet: the version is there, and must not be read any more.
+    if (this.#inFlight >= maxInFlight || (await this.#hasChanges(stored, asked))) return undefined;
+    this.#inFlight += 1;
+    let body: ProxiedBody | undefined;
+    let failed = true;
+    try {
+      const answer = await this.#open(stored, asked);
+      const status = knownStatuses.find((known) => known === answer.status);
+      failed = status === undefined && answer.status !== 404 && answer.status !== 405;
+      if (answer.status >= 500) this.#pause(stored.id);
+      const size = sizeOf(answer);
+      if (asked.method === 'GET' && (status === 200 || status === 206) && size !== undefined) {
+        body = new ProxiedBody(answer, () => (this.#inFlight -= 1));
+        return { status, headers: headersOf(answer), code: undefined, size, body };
+      }
+      const whole = await answer.whole();
+      if (status === undefined) return undefined;
+      return { status, headers: headersOf(answer), code: codeOf(whole), size: size ?? 0, body };
+    } catch {
+      failed = true;
+      this.#pause(stored.id);
+      return undefined;
+    } finally {
+      if (body === undefined) this.#inFlight -= 1;
+      this.#options.counts.count(stored.id, asked.method, failed);
+    }
+  }
+
+  #pause(id: string): void {
+    this.#pausedUntil.set(id, this.#now() + pauseMs);
+  }
+
+  async #hasChanges(stored: StoredTarget, asked: ProxiedRead): Promise<boolean> {
+    const range = outboxKeys.ofObject(replicationQueue(stored.id), asked);
+    for await (const _change of this.#options.records.scan({ ...range, limit: 1 })) return true;
+    return false;
+  }
+
+  /** Rejects unless the header of the answer comes in time. */
+  async #open(stored: StoredTarget, { method, key, versionId, partNumber, headers }: ProxiedRead): Promise<OpenAnswer> {
+    const { answerMs = 2_000 } = this.#options;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), answerMs);
+    try {
+      return await this.#clientOf(stored).open({
+        method,
+        key,
+        query: { ...(versionId !== undefined && { versionId }), ...(partNumber !== undefined && { partNumber }) },
+        headers: { ...headers, 'x-minio-source-proxy-request': 'true', 'x-amz-checksum-mode': 'ENABLED' },
+        signal: late.signal,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #clientOf({ id, revision, target }: StoredTarget): TargetClient {
+    const known = this.#clients.get(id);
+    if (known?.revision === revision) return known.client;
+    // The old client ends when its last answer was read: it keeps no connection for longer than some seconds.
+    const client = new TargetClient(target);
+    this.#clients.set(id, { revision, client });
+    return client;
+  }
+}
+
+function sizeOf({ headers }: OpenAnswer): number | undefined {
+  const text = headers['content-length'];
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function headersOf({ headers }: OpenAnswer): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') found[name] = value;
+  return found;
+}
+
+/** Returns the code of an error; undefined for an answer without a document, such as that of a HEAD. */
+function codeOf(answer: TargetAnswer): string | undefined {
+  return answer.text === '' ? undefined : errorOf(answer).code;
+}
