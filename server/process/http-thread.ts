@@ -34,6 +34,8 @@ import { createHostStyleFinder } from '../s3/request.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
 import { openSupport } from './open-support.ts';
 import { ProfileRequests } from './thread-profiles.ts';
+import { RemoteTargets } from '../replication/remote-targets.ts';
+import { replicationSums } from '../replication/replication-sums.ts';
 import { openReplications } from './replications.ts';
 import { openSites } from './sites.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
@@ -287,6 +289,7 @@ function metricSources(
     usage: () => createUsageReader(stores.records).last(),
     people: () => readCheckCounts(sealed),
     notifications: () => notificationQueues(stores.records, settings.notify),
+    replication: () => replicationSums(stores.records, new RemoteTargets(sealed)),
     backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,

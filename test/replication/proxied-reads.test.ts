@@ -25,7 +25,7 @@ const big = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => at % 251));
 
 /** The right side has no rule: what it gets stays there, as if the left side had not caught up. */
 beforeAll(async () => {
-  [left, right] = await Promise.all([startServer(), startServer()]);
+  [left, right] = await Promise.all([startServer({ env: { SVC_PROMETHEUS_AUTH_TYPE: 'public' } }), startServer()]);
   await Promise.all([untilReady(left), untilReady(right)]);
   here = s3Client(left);
   there = s3Client(right);
@@ -108,6 +108,8 @@ describe('a read of what only the other side has', { timeout: 120_000 }, () => {
       status: 404,
     });
     await expect.poll(() => proxied(left, both), wait).toMatchObject({ getProxyTotal: 1, getProxyFailed: 0 });
+    const metrics = await (await fetch(`${left.s3}/minio/v2/metrics/bucket`)).text();
+    expect(metrics).toMatch(/replication_proxied_get_requests_total\{bucket="both-ways",[^}]*\} 1/);
     expect(await proxied(right, both)).toMatchObject({ getProxyTotal: 0, headProxyTotal: 0 });
     // The delivery of a large body asks whether the other side has it, which must not ask back.
     await here.send(new PutObjectCommand({ Bucket: both, Key: 'large', Body: Buffer.alloc(9 * 1024 * 1024) }));

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
+import type { ReplicationSums } from './replication-text.ts';
 import type { BucketSums, RequestSums } from './request-counters.ts';
 
 /** The resources that this process uses, with all its threads. Values that the system does not report are absent. */
@@ -72,6 +73,8 @@ export interface MetricSources {
   readonly audit?: () => readonly AuditSums[];
   /** The queues of notification targets. */
   readonly notifications?: () => Promise<readonly QueueSums[]>;
+  /** The replication of buckets, for each of their targets. */
+  readonly replication?: () => Promise<readonly ReplicationSums[]>;
   readonly ready: () => boolean;
   /** The servers that share the records. `leads` is true where this one does the background work. */
   readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
@@ -161,6 +164,7 @@ export interface MetricValues {
   readonly byBucket: () => readonly BucketSums[];
   readonly audit: readonly AuditSums[];
   readonly notifications?: readonly QueueSums[] | undefined;
+  readonly replication?: readonly ReplicationSums[] | undefined;
   readonly healthy: boolean;
   readonly leads: boolean;
   readonly replicas: number;
@@ -185,18 +189,21 @@ export interface MetricValues {
 export async function readSources(sources: MetricSources, group: MetricGroup, now: number): Promise<MetricValues> {
   const healthy = sources.ready();
   const { checkKeyService } = sources;
+  // Before the server is ready, reading the records may wait for the key service.
+  const ifHealthy = <T>(read: (() => Promise<T>) | undefined) =>
+    healthy && read !== undefined ? inTime(read()) : undefined;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, usage, people, backgroundTasks, notifications, keyService, process] =
+  const [space, buckets, integrity, usage, people, backgroundTasks, notifications, replication, keyService, process] =
     await Promise.all([
       inTime(sources.space()),
-      // Before the server is ready, reading the records may wait for the key service.
-      healthy ? inTime(sources.buckets()) : undefined,
-      healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
+      ifHealthy(sources.buckets),
+      ifHealthy(sources.integrity),
       // One row for each bucket: read only for the groups that show it.
-      healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
-      healthy && sources.people ? inTime(sources.people()) : undefined,
-      healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
-      healthy && sources.notifications ? inTime(sources.notifications()) : undefined,
+      ifHealthy(group === 'cluster' || group === 'bucket' ? sources.usage : undefined),
+      ifHealthy(sources.people),
+      ifHealthy(sources.backgroundTasks),
+      ifHealthy(sources.notifications),
+      ifHealthy(group === 'bucket' ? sources.replication : undefined),
       checkKeyService && inTime(checkKeyService().then(() => true)),
       processFacts(),
     ]);
@@ -205,6 +212,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     byBucket: sources.byBucket,
     audit: sources.audit?.() ?? [],
     notifications,
+    replication,
     healthy,
     leads,
     replicas: live.length,

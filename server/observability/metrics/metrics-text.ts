@@ -9,6 +9,7 @@ import {
 import type { Usage } from '../usage/usage.ts';
 import { apiLabel, boundLabel, cumulative, addBuckets, addBucketUsage, addClusterUsage } from './bucket-text.ts';
 import type { BackgroundTask, Integrity, MetricGroup, MetricValues } from './metric-sources.ts';
+import { addReplication } from './replication-text.ts';
 import type { OperationSums } from './request-counters.ts';
 
 export interface MetricsText {
@@ -26,8 +27,10 @@ export async function metricsText(values: MetricValues, group: MetricGroup): Pro
   const registry = new Registry();
   registry.setDefaultLabels({ server: values.server });
   if (group === 'cluster' || group === 'node') addRequests(registry, values);
-  if (group === 'bucket') addBuckets(registry, values.byBucket());
-  else addNode(registry, values);
+  if (group === 'bucket') {
+    addBuckets(registry, values.byBucket());
+    addReplication(registry, values.replication ?? [], values.now);
+  } else addNode(registry, values);
   if (group === 'cluster' || group === 'node') addAudit(registry, values);
   if (group === 'cluster') addNotifications(registry, values);
   if (group === 'cluster') addCluster(registry, values);
