@@ -6,6 +6,7 @@ import type { GeneratorProcess } from './generator/generator-process.ts';
 import { measureRound, bytesOnDisk } from './measure-round.ts';
 import type { Options, Step } from './options.ts';
 import type { CofferProfile } from './profile/coffer-profile.ts';
+import type { Endpoint } from './generator/request-signer.ts';
 import { number } from './statistics.ts';
 import type { RunningServer } from './servers/running-server.ts';
 import type { ServerName } from './servers/server-programs.ts';
@@ -25,6 +26,8 @@ export interface BenchmarkParts {
   readonly generator: GeneratorProcess;
   readonly say: (line: string) => void;
   readonly profile: CofferProfile | undefined;
+  /** The server to which Coffer replicates. */
+  readonly replica: Endpoint | undefined;
 }
 
 export interface Results {
@@ -47,10 +50,11 @@ export class Benchmark {
   }
 
   async run(): Promise<void> {
-    const { options, generator } = this.#parts;
+    const { options, generator, replica } = this.#parts;
+    const { versioned, webhook } = options;
     for (const server of this.#servers.values()) {
       server.resume();
-      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, settings: options });
+      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, settings: { versioned, webhook, replica } });
       server.pause();
     }
     if (options.steps.length > 0) await this.#phase('on a new store');

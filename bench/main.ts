@@ -8,6 +8,7 @@ import { describeMachine, isInMemory } from './machine.ts';
 import { OptionError, type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
 import { render } from './report.ts';
+import { startReplica } from './servers/replica.ts';
 import { startWebhook } from './servers/webhook.ts';
 
 async function bench(options: Options, args: readonly string[]): Promise<void> {
@@ -19,15 +20,17 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
 
   const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;
   const webhook = options.webhook ? await startWebhook() : undefined;
+  const replica = options.replication ? await startReplica() : undefined;
   const fleet = await Fleet.start(installed, folder, { ...profile?.environment, ...webhook?.environment });
   const generator = new GeneratorProcess();
-  const benchmark = new Benchmark({ options, fleet, generator, say, profile });
+  const benchmark = new Benchmark({ options, fleet, generator, say, profile, replica: replica?.endpoint });
   try {
     await benchmark.run();
   } finally {
     generator.stop();
     await benchmark.stop();
     webhook?.stop();
+    await replica?.stop();
     for (const { program } of installed) rmSync(join(folder, program.name), { recursive: true, force: true });
   }
   const report = render({

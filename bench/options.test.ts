@@ -24,6 +24,10 @@ describe('the options of the benchmark', () => {
     expect(parseOptions(['--versioned']).servers).toEqual(['coffer', 'minio']);
   });
 
+  it('replicate a bucket with versions, and leave other servers out', () => {
+    expect(parseOptions(['--replication'])).toMatchObject({ replication: true, versioned: true, servers: ['coffer'] });
+  });
+
   it('take a name for the loads of all sizes', () => {
     const { steps } = parseOptions(['--only', 'head', '--connections', '8']);
     expect(steps.map((step) => step.load)).toEqual([

@@ -61,6 +61,8 @@ export interface Options {
   readonly versioned: boolean;
   /** Each write sends an event to a webhook. */
   readonly webhook: boolean;
+  /** Each write is replicated to a second Coffer. */
+  readonly replication: boolean;
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from; by default this one. */
   readonly coffer: string | undefined;
@@ -95,6 +97,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --sign-payload        sign SHA-256 of bodies
   --versioned           in a bucket with versions, which versitygw leaves out
   --webhook             Coffer alone, each write with an event for a webhook: what that costs
+  --replication         Coffer alone, in a bucket with versions that is replicated to a second Coffer here: what that costs
   --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, to compare with
@@ -107,20 +110,25 @@ const coldStartObjects = 1_000_000;
 export function parseOptions(args: readonly string[]): Options {
   const { values } = read(args);
   const quick = values.quick;
+  // Versions alone are replicated.
+  const versioned = values.versioned || values.replication;
   const coldStartNamed = values.only?.split(',').includes('cold-start') === true;
   const narrow = quick || values.targets || values.only !== undefined;
   return {
-    steps: steps(values, values.versioned ? versionedTargets : targets),
+    steps: steps({ ...values, versioned }, versioned ? versionedTargets : targets),
     servers: servers(
-      values.webhook ? 'coffer' : (values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(','))),
+      values.webhook || values.replication
+        ? 'coffer'
+        : (values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(','))),
       values.encryption,
     ),
     rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
     quick,
     signPayload: values['sign-payload'],
-    versioned: values.versioned,
+    versioned,
     webhook: values.webhook,
+    replication: values.replication,
     folder: values.folder,
     coffer: values.coffer,
     out: values.out,
@@ -151,6 +159,7 @@ function read(args: readonly string[]) {
         'sign-payload': { type: 'boolean', default: false },
         versioned: { type: 'boolean', default: false },
         webhook: { type: 'boolean', default: false },
+        replication: { type: 'boolean', default: false },
         encryption: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         folder: { type: 'string' },
