@@ -110,7 +110,7 @@ export default defineConfig({
             (folder) => `test/${folder}/**/*.test.ts`,
           ),
         }),
-    setupFiles: ['test/support/vitest/setup.ts'],
+    setupFiles: ['test/support/vitest/setup.ts', 'test/support/vitest/costs.ts'],
     testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -12,10 +12,10 @@ import { type RunningServer, startServer, untilReady } from '../support/server/s
 import { EventReceiver } from './event-receiver.ts';
 
 /** `.ci/run` asks for 1,500, `.ci/soak events` for 100,000. */
-const writes = Number(process.env['COFFER_EVENTS'] ?? 1_200);
+const writes = Number(process.env['COFFER_EVENTS'] ?? 600);
 const writers = 8;
 const Bucket = 'events';
-const queueBytes = 256 * 1024;
+const queueBytes = 128 * 1024;
 let receiver: EventReceiver;
 let server: RunningServer;
 let client: S3Client;

@@ -15,7 +15,7 @@ import { firstDeliveries, missing, outOfOrder } from './deliveries.ts';
 import { EventReceiver } from './event-receiver.ts';
 
 /** `.ci/run` asks for 1,500 writes and three kills, `.ci/soak events` for 100,000 and five. */
-const writes = Number(process.env['COFFER_EVENTS'] ?? 300);
+const writes = Number(process.env['COFFER_EVENTS'] ?? 150);
 const kills = Number(process.env['COFFER_KILLS'] ?? 1);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const writers = 8;

@@ -26,7 +26,6 @@ beforeAll(async () => {
       MINIO_NOTIFY_WEBHOOK_AUTH_TOKEN_A: 'secret-token',
       SVC_NOTIFY_WEBHOOK_QUEUE_LIMIT_A: String(limit),
       SVC_PROMETHEUS_AUTH_TYPE: 'public',
-      SVC_THREADS: '2',
     },
   });
   await untilReady(server);

@@ -18,9 +18,11 @@ describe.each([
   ['by its name', assert],
 ])('the runs of a property, where assert is imported %s', (_how, check) => {
   it.each([
-    [undefined, 100],
-    [40, 40],
-  ])('are as COFFER_FUZZ_RUNS says, where the test names %s', (named, usual) => {
-    expect(runsOf(check, named)).toBe(least === undefined ? usual / 4 : Math.max(Number(least), usual));
+    [undefined, 100, 10],
+    [1_000, 1_000, 100],
+    [40, 40, 10],
+    [4, 4, 4],
+  ])('are as COFFER_FUZZ_RUNS says, where the test names %s', (named, usual, few) => {
+    expect(runsOf(check, named)).toBe(least === undefined ? few : Math.max(Number(least), usual));
   });
 });

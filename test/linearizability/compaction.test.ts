@@ -16,7 +16,7 @@ import { report } from '../support/report.ts';
 import { checkRounds, summaryOf } from './run-clients.ts';
 
 /** `.ci/soak linearizability` asks for more. */
-const operations = Number(process.env['COFFER_OPERATIONS'] ?? 4_000);
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 1_200);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 12;
 /** Milliseconds of the simulated clock in a turn of the event loop. A reader has a minute to open what it found: 20 turns. */

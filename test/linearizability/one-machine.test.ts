@@ -2,6 +2,7 @@ import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { inFullForm } from '../support/full-form.ts';
 import { report } from '../support/report.ts';
 import { VersionCheck } from './check-versions.ts';
 import type { Operation, Register } from './operation.ts';
@@ -10,8 +11,8 @@ import { s3Register } from './s3-register.ts';
 import type { S3RegisterOptions } from './s3-requests.ts';
 import { subresourceRegister } from './subresource-register.ts';
 
-/** The gate asks for 10,000, `.ci/soak linearizability` for 1,000,000; `npm test` has time for these. */
-const operations = Number(process.env['COFFER_OPERATIONS'] ?? 1_500);
+/** The gate asks for 10,000, `.ci/soak linearizability` for 1,000,000; `npm test` has time for these, and for two threads. */
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 800);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 /** Without conditions each order of the calls at a moment is possible: the search doubles with each client. */
@@ -29,7 +30,7 @@ describe('one server with several threads', () => {
     Array.from({ length: count }, () => client({ ...server, endpoint: server.s3, bucket }));
 
   beforeAll(async () => {
-    server = await startServer({ env: { SVC_THREADS: '4' } });
+    server = await startServer({ env: { SVC_THREADS: String(inFullForm(4, 2)) } });
     await untilReady(server);
     s3 = s3Client(server);
     await s3.send(new CreateBucketCommand({ Bucket }));

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
 import type { ResourceKind } from '../../operator/runtime/contract/workload.ts';
 import { freePort } from '../support/process/free-port.ts';
+import { localPrograms, tenantSettings } from '../support/process/program.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 
 // Resources of identities and the rotation of root credentials, by the local runtime with real servers.
@@ -66,10 +67,14 @@ beforeAll(async () => {
   s3 = `http://127.0.0.1:${port}`;
   const addresses = { s3: { port }, console: { port: consolePort } };
   write('root', root('admin', 'first-password'));
-  write('tenant', resource('Tenant', 'demo', { addresses, rootCredentialsSecret: { name: 'root' } }));
+  write(
+    'tenant',
+    resource('Tenant', 'demo', { addresses, rootCredentialsSecret: { name: 'root' }, settings: tenantSettings }),
+  );
   operator = await startLocal({
     manifests: join(folder, 'manifests'),
     state: join(folder, 'state'),
+    programs: localPrograms(),
     environment: {},
     event: () => undefined,
     problem: (message) => problems.push(message),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
 import { freePort } from '../support/process/free-port.ts';
+import { localPrograms, tenantSettings } from '../support/process/program.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 
 // A tenant that moves to another key service, by the local runtime with real programs.
@@ -44,6 +45,7 @@ beforeAll(async () => {
   operator = await startLocal({
     manifests: join(folder, 'manifests'),
     state: join(folder, 'state'),
+    programs: localPrograms(),
     environment: { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password' },
     event: () => undefined,
     problem: (message) => problems.push(message),
@@ -58,7 +60,12 @@ afterAll(async () => {
 let addresses: object;
 function useKeyServiceOf(name: string, at: object = addresses, annotations: object = {}): void {
   addresses = at;
-  write('Tenant', 'demo', { addresses, kmsConfigRef: { name, defaultKey: 'main' } }, annotations);
+  write(
+    'Tenant',
+    'demo',
+    { addresses, kmsConfigRef: { name, defaultKey: 'main' }, settings: tenantSettings },
+    annotations,
+  );
 }
 
 it('waits until the other key service holds its keys, and reads its objects there', { timeout: 180_000 }, async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { freePort } from '../support/process/free-port.ts';
-import { programEnvironment } from '../support/process/program.ts';
+import { programEnvironment, tenantSettings } from '../support/process/program.ts';
 import { quickStartArguments } from '../support/process/quick-start.ts';
 
 const manifests = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
@@ -46,6 +46,7 @@ export class QuickStart {
       this.ports[name] = await freePort();
       this.edit(file, (text) => text.replace(String(port), String(this.ports[name])));
     }
+    this.edit('tenant.yaml', (text) => `${text}  settings: ${JSON.stringify(tenantSettings)}\n`);
   }
 
   edit(file: string, change: (text: string) => string): void {

@@ -30,7 +30,7 @@ let right: RunningServer;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 20_000, interval: 100 };
-const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}`, SVC_THREADS: '2' };
+const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
 beforeAll(async () => {
   [left, right] = await Promise.all([startServer({ env: encrypting }), startServer({ env: encrypting })]);

@@ -77,7 +77,7 @@ afterEach(async () => {
 
 async function start(env: Record<string, string>, data?: string): Promise<RunningServer> {
   const server = await startServer({
-    env: { SVC_THREADS: '2', ...env },
+    env,
     ...(data === undefined ? {} : { folder: data }),
   });
   servers.push(server);
@@ -91,6 +91,7 @@ const rootKeys = (server: RunningServer) => ({ accessKey: server.accessKey, secr
 describe('the audit log of a running server', { timeout: 240_000 }, () => {
   it('tells a web service by the settings of MinIO who did what, and why they could, and no secret', async () => {
     const server = await start({
+      SVC_THREADS: '2',
       MINIO_AUDIT_WEBHOOK_ENABLE_SIEM: 'on',
       MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM: endpoint,
       MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM: 'Splunk collector-token',

@@ -12,12 +12,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rejects } from 'node:assert/strict';
+import { inFullForm } from '../support/full-form.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'bucket';
-/** Rows of 97 bytes. `npm test` reads a fifth of what the gate reads. */
-const rows = process.env['COFFER_FUZZ_RUNS'] === undefined ? 200_000 : 1_000_000;
+/** Rows of 97 bytes. `npm test` reads a tenth of what the gate reads. */
+const rows = inFullForm(1_000_000, 100_000);
 let folder: string;
 let server: RunningServer;
 let client: S3Client;

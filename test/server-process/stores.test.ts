@@ -7,6 +7,7 @@ import { makeOlder } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
+import { inFullForm } from '../support/full-form.ts';
 import { freePort } from '../support/process/free-port.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer, type StartOptions } from '../support/server/start-server.ts';
@@ -116,7 +117,7 @@ async function bytesRead(pid: number): Promise<number> {
 
 describe('threads of a server', { timeout: 120_000 }, () => {
   it('read a body without block sums once for all its first readers', async () => {
-    const size = 64 * 1024 * 1024;
+    const size = inFullForm(64, 32) * 1024 * 1024;
     const first = await started({});
     await untilReady(first);
     await s3Client(first).send(new CreateBucketCommand({ Bucket }));

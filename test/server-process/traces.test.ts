@@ -44,7 +44,6 @@ beforeAll(async () => {
   await once(collector, 'listening');
   server = await startServer({
     env: {
-      SVC_THREADS: '2',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
       OTEL_SERVICE_NAME: 'store',
       OTEL_BSP_SCHEDULE_DELAY: '100',

@@ -102,7 +102,7 @@ async function writeCertificates(): Promise<void> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-website-'));
   await writeCertificates();
-  const env = { SVC_WEBSITE_ADDRESS: '127.0.0.1:0', SVC_DOMAIN: domain, SVC_THREADS: '2' };
+  const env = { SVC_WEBSITE_ADDRESS: '127.0.0.1:0', SVC_DOMAIN: domain };
   const first = await startServer({ env, folder: join(folder, 'http') });
   await untilReady(first);
   s3 = s3Client(first);

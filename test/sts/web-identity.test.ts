@@ -34,7 +34,6 @@ beforeAll(async () => {
       SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM: provider.configUrl,
       SVC_IDENTITY_OPENID_CLIENT_ID_PRIMARY_IAM: 'coffer',
       SVC_IDENTITY_OPENID_CLIENT_SECRET_PRIMARY_IAM: 'coffer-secret',
-      SVC_THREADS: '2',
     },
   });
   await untilReady(server);

@@ -23,7 +23,7 @@ let other: RunningServer;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 60_000, interval: 100 };
-const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}`, SVC_THREADS: '2' };
+const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
 const atOnce = {
   Rules: [{ ID: 'all', Status: 'Enabled', Filter: {}, Transitions: [{ Days: 0, StorageClass: 'COLD' }] }],
@@ -57,7 +57,7 @@ async function add(tier: object): Promise<string> {
 }
 
 beforeAll(async () => {
-  [server, other] = await Promise.all([startServer({ env: encrypting }), startServer({ env: { SVC_THREADS: '2' } })]);
+  [server, other] = await Promise.all([startServer({ env: encrypting }), startServer()]);
   await Promise.all([untilReady(server), untilReady(other)]);
   here = s3Client(server);
   there = s3Client(other);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, it } from 'vitest';
+import { inFullForm } from '../support/full-form.ts';
 import { report } from '../support/report.ts';
 import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
@@ -6,7 +7,7 @@ import type { ServerAccess } from '../support/server/start-server.ts';
 import { s3Layer } from './s3-layer.ts';
 
 /** The gate tries more of them than `npm test` has time for, and `.ci/soak versions` asks for 10,000. */
-const fewest = process.env['COFFER_FUZZ_RUNS'] === undefined ? 100 : 250;
+const fewest = inFullForm(250, 60);
 const operations = Number(process.env['COFFER_VERSIONS_OPERATIONS'] ?? fewest);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** Retentions do not end here: a bucket would fill with versions that nothing removes. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { inFullForm } from '../../../test/support/full-form.ts';
 import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
@@ -51,7 +52,7 @@ describe('a pass over all versions', () => {
   });
 
   it('visits every version that was there all the time, however versions move', async () => {
-    for (let seed = 1; seed <= 40; seed += 1) {
+    for (let seed = 1; seed <= inFullForm(40, 8); seed += 1) {
       const random = new SeededRandom(seed);
       const keys = Array.from({ length: 6 }, (_, at) => `${seed}/${at}`);
       const oldest = await Promise.all(keys.map(write));

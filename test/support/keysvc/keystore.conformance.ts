@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inFullForm } from '../full-form.ts';
 import type { KeyStore } from '../../../keysvc/keystores/keystore.ts';
 
-/** The gate has 200. */
-const manyCreators = process.env['COFFER_FUZZ_RUNS'] === undefined ? 40 : 200;
+const manyCreators = inFullForm(200, 12);
 
 /** The contract of every key store. `open` returns an empty store; `names` are valid names. */
 export function keyStoreConformance(

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programArguments, programEnvironment } from '../process/program.ts';
+import { programArguments, programEnvironment, serverThreads } from '../process/program.ts';
 
 export interface StartOptions {
   /**
@@ -41,13 +41,6 @@ export interface RunningServer {
 /** The address of a server, and its root credentials. */
 export type ServerAccess = Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>;
 
-/**
- * In `npm test` a server has one HTTP thread, since each takes 0.2 s of processor time to start. The gate asks for two, and the servers
- * of the tiers have as many as the machine has cores.
- */
-const threads =
-  process.env['COFFER_SERVER_THREADS'] ?? (process.env['COFFER_TEST_TIER'] === undefined ? '1' : undefined);
-
 const program = programArguments(new URL('../../../server/main.ts', import.meta.url));
 
 /** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
@@ -58,7 +51,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
     ...programEnvironment,
-    ...(threads === undefined ? {} : { SVC_THREADS: threads }),
+    ...(serverThreads === undefined ? {} : { SVC_THREADS: serverThreads }),
     SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };

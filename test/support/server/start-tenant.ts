@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { allocatorEnvironment } from '../../../bin/allocator.js';
 import { freePort } from '../process/free-port.ts';
-import { programEnvironment } from '../process/program.ts';
+import { programEnvironment, tenantSettings } from '../process/program.ts';
 import { quickStartArguments } from '../process/quick-start.ts';
 
 interface TenantOptions {
@@ -71,6 +71,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<RunningT
     addresses: { s3: { host, port: ports.s3 }, console: { host, port: ports.console } },
     identityProviders: [{ name: 'primary-iam' }],
     kmsConfigRef: { name: 'keys' },
+    settings: tenantSettings,
   });
 
   const args = [

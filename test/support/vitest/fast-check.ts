@@ -1,6 +1,6 @@
 /**
  * Replaces fast-check in every test (test/support/vitest/setup.ts), so that the environment chooses how often a property is tried.
- * Without COFFER_FUZZ_RUNS each property has a quarter of the runs that its test names. With it, each has at least so many:
+ * Without COFFER_FUZZ_RUNS each property has a tenth of the runs that its test names, and at least ten. With it, each has at least so many:
  * 100 in the gate, which means the runs that the tests name, and 20,000 in `.ci/soak fuzz`.
  */
 import * as real from '../../../node_modules/fast-check/lib/fast-check.js';
@@ -9,7 +9,9 @@ const leastRuns = process.env['COFFER_FUZZ_RUNS'];
 const seed = process.env['COFFER_SEED'];
 
 function runsOf(named = 100): number {
-  return leastRuns === undefined ? Math.ceil(named / 4) : Math.max(Number(leastRuns), named);
+  return leastRuns === undefined
+    ? Math.max(Math.min(named, 10), Math.ceil(named / 10))
+    : Math.max(Number(leastRuns), named);
 }
 
 export * from '../../../node_modules/fast-check/lib/fast-check.js';
