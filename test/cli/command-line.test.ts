@@ -57,6 +57,7 @@ describe('what is wrong on the command line', () => {
     [['ls', '--versions', '.'], 'files have no versions'],
     [['ls', '--rewind', 'soon', '.'], 'Invalid --rewind'],
     [['rm', '-r', '.'], 'needs --force'],
+    [['rm', '--versions', './x'], 'needs --force'],
     [['rm'], 'Name what to remove'],
     [['mv', 'a'], 'at least one source and a target'],
     [['cp', '--max-workers', '0', 'a', 'b'], 'Invalid --max-workers'],

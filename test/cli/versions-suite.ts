@@ -84,7 +84,9 @@ export function describeVersions(client: ClientDriver): void {
       await client.run('rm', '-r', '--force', '--versions', '--non-current', 's/versions/rm/');
       expect(await client.run('cat', 's/versions/rm/a')).toBe('3');
       expect((await versionsOf('s/versions/rm/')).length).toBe(1);
-      await client.run('rm', '--versions', 's/versions/rm/a');
+      expect((await client.attempt('rm', '--versions', 's/versions/rm/a')).stderr).toContain('needs --force');
+      expect((await versionsOf('s/versions/rm/')).length).toBe(1);
+      await client.run('rm', '--versions', '--force', 's/versions/rm/a');
       expect(await versionsOf('s/versions/rm/')).toEqual([]);
       expect((await client.attempt('rm', '--non-current', 's/versions/rm/')).stderr).toContain('needs --versions');
     });

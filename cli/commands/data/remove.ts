@@ -47,6 +47,9 @@ function checkOptions(args: readonly string[], options: RemoveOptions): void {
   if (options.recursive === true && options.force !== true) {
     throw new CliError('BadArgument', 'Removing recursively needs --force as well, since it cannot be undone');
   }
+  if (options.versions === true && options.force !== true) {
+    throw new CliError('BadArgument', '--versions needs --force as well, since no version is left to go back to');
+  }
   if (options.purge === true) checkPurge(options);
   if (options.stdin === true && options.force !== true)
     throw new CliError('BadArgument', '--stdin needs --force as well');
