@@ -60,36 +60,37 @@ it(`a dead target leaves ${writes} writes alone, its queue within its bound, and
   const died = Date.now();
   await receiver.stop();
   let made = 0;
-  const isOver = () => made >= writes;
-  let largest = 0;
-  const write = async () => {
-    while (made < writes) {
-      made += 1;
-      await client.send(new PutObjectCommand({ Bucket, Key: `key ${made % 100}`, Body: 'x' }));
-    }
+  const write = async (count: number) => {
+    const end = made + count;
+    const writer = async () => {
+      while (made < end) {
+        made += 1;
+        await client.send(new PutObjectCommand({ Bucket, Key: `key ${made % 100}`, Body: 'x' }));
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, writer));
   };
-  const began = performance.now();
-  const writing = Promise.all(Array.from({ length: writers }, write));
-  const watching = (async () => {
-    while (!isOver()) {
-      largest = Math.max(largest, (await status()).waiting.bytes);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  })();
-  await Promise.all([writing, watching]);
-  const seconds = (performance.now() - began) / 1_000;
-  // The threads count what they drop once a second.
-  const accounted = async () => (({ waiting, dropped }) => waiting.events + dropped)(await status());
-  await expect.poll(accounted, { timeout: 20_000, interval: 250 }).toBe(writes);
-  const full = await status();
+  // The queue is measured, and each thread learns whether it is full and tells what it dropped, about once a second.
+  const untilAccounted = async () => {
+    const accounted = async () => (({ waiting, dropped }) => waiting.events + dropped)(await status());
+    await expect.poll(accounted, { timeout: 120_000, interval: 250 }).toBe(made);
+    return status();
+  };
+  let full = await untilAccounted();
+  for (let isGrowing = true; isGrowing && made < writes;) {
+    const before = full.waiting.events;
+    await write(Math.min(40, writes - made));
+    full = await untilAccounted();
+    isGrowing = full.state !== 'full' || full.waiting.events > before;
+  }
   expect(full).toMatchObject({
     state: 'full',
     failure: { error: expect.stringMatching(/ECONNREFUSED|refused/) as string },
   });
-  const eventBytes = full.waiting.bytes / full.waiting.events;
-  // What comes until the bound is seen, up to two measurements later, may exceed it.
-  const withinMeasurement = (writes / seconds) * 3 * eventBytes;
-  expect(Math.max(largest, full.waiting.bytes)).toBeLessThan(queueBytes + withinMeasurement);
+  expect(full.waiting.bytes).toBeGreaterThanOrEqual(queueBytes);
+  await write(writes - made);
+  const after = await untilAccounted();
+  expect([after.state, after.waiting]).toEqual(['full', full.waiting]);
   for (const since of [full.waiting.since, full.failure?.since, full.fullSince]) {
     expect(Date.parse(since ?? '')).toBeGreaterThan(died - 1_000);
   }
@@ -98,6 +99,6 @@ it(`a dead target leaves ${writes} writes alone, its queue within its bound, and
   await expect.poll(async () => (await status()).state, { timeout: 60_000, interval: 250 }).toBe('online');
   expect(receiver.records.length).toBeGreaterThanOrEqual(full.waiting.events);
   report(
-    `${writes} writes before a dead target: ${full.waiting.events} events waited in ${full.waiting.bytes} bytes (bound ${queueBytes}), ${full.dropped} were dropped and counted`,
+    `${writes} writes before a dead target: ${full.waiting.events} events waited in ${full.waiting.bytes} bytes (bound ${queueBytes}), ${after.dropped} were dropped and counted`,
   );
 }, 4_000_000);
