@@ -8,6 +8,7 @@ import type { Options, Step } from './options.ts';
 import type { CofferProfile } from './profile/coffer-profile.ts';
 import type { Endpoint } from './generator/request-signer.ts';
 import { number } from './statistics.ts';
+import { replicateTo } from './servers/replica.ts';
 import type { RunningServer } from './servers/running-server.ts';
 import type { ServerName } from './servers/server-programs.ts';
 
@@ -51,10 +52,10 @@ export class Benchmark {
 
   async run(): Promise<void> {
     const { options, generator, replica } = this.#parts;
-    const { versioned, webhook } = options;
     for (const server of this.#servers.values()) {
       server.resume();
-      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, settings: { versioned, webhook, replica } });
+      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint, settings: options });
+      if (replica !== undefined) await replicateTo(replica, server.endpoint);
       server.pause();
     }
     if (options.steps.length > 0) await this.#phase('on a new store');

@@ -8,21 +8,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = `${root}dist/npm`;
 rmSync(target, { recursive: true, force: true });
 
-/** Commander starts subcommands that are programs of their own. The client has none, and the module takes 3 ms. */
-const withoutChildProcesses = {
-  name: 'without-child-processes',
-  enforce: 'pre',
-  transform: (code, id) =>
-    id.includes('/node_modules/commander/') ? code.replace("require('node:child_process')", '{}') : undefined,
-};
-
 await build({
   root,
   configFile: false,
   publicDir: false,
   logLevel: 'error',
   ssr: { noExternal: true },
-  plugins: [withoutChildProcesses],
   build: {
     ssr: true,
     target: 'node20',

@@ -4,7 +4,6 @@ import { percentile } from '../statistics.ts';
 import { ask, askWell } from './ask.ts';
 import { drive } from './drive.ts';
 import { type Endpoint, RequestSigner } from './request-signer.ts';
-import { replicateTo } from '../servers/replica.ts';
 import { RequestRing } from './request-ring.ts';
 
 /** Milliseconds that a round of a fixed number of requests may take. Signatures expire later. */
@@ -34,17 +33,14 @@ export interface BenchBucket {
   readonly versioned: boolean;
   /** Each write sends an event to the webhook of the server. */
   readonly webhook: boolean;
-  /** The server to which the bucket is replicated. */
-  readonly replica?: Endpoint | undefined;
 }
 
 /** Creates the bucket of all loads. */
-export async function makeBucket(endpoint: Endpoint, { versioned, webhook, replica }: BenchBucket): Promise<void> {
+export async function makeBucket(endpoint: Endpoint, { versioned, webhook }: BenchBucket): Promise<void> {
   const { status } = await ask(endpoint, { method: 'HEAD', path: `/${bucket}`, query: '' });
   if (status !== 200) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
   if (versioned) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'versioning=' }, enabled);
   if (webhook) await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'notification=' }, notified);
-  if (replica !== undefined) await replicateTo(replica, endpoint);
 }
 
 /** One round of a load: `prepare`, `run` (the measured part), `finish`. */

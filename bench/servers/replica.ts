@@ -2,7 +2,9 @@ import { adminCall } from '../../test/support/server/admin-call.ts';
 import { startServer, untilReady } from '../../test/support/server/start-server.ts';
 import { askWell } from '../generator/ask.ts';
 import type { Endpoint } from '../generator/request-signer.ts';
+import { makeBucket } from '../generator/session.ts';
 import { bucket } from '../loads/load.ts';
+import { endpointOf } from './started-server.ts';
 
 /** A second Coffer, to which the bucket of all loads is replicated. It is never paused. */
 export interface Replica {
@@ -10,16 +12,11 @@ export interface Replica {
   stop(): Promise<unknown>;
 }
 
-const versioned = Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
-
 export async function startReplica(): Promise<Replica> {
   const server = await startServer();
   await untilReady(server);
-  const { hostname: host, port } = new URL(server.s3);
-  const { accessKey, secretKey } = server;
-  const endpoint = { host, port: Number(port), accessKey, secretKey, region: 'us-east-1' };
-  await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
-  await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'versioning=' }, versioned);
+  const endpoint = endpointOf(server);
+  await makeBucket(endpoint, { versioned: true, webhook: false });
   return { endpoint, stop: () => server.stop() };
 }
 

@@ -5,7 +5,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { type QueueState, readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { type ProxiedReads, readProxied } from './proxying/proxied-counts.ts';
+import { type ProxiedTotals, readProxied } from './proxying/proxied-counts.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { readStats, type ReplicationStats } from './replication-stats.ts';
 
@@ -14,7 +14,7 @@ export interface TargetProgress {
   readonly stored: StoredTarget;
   readonly stats: ReplicationStats;
   readonly queue: QueueState | undefined;
-  readonly proxied: ProxiedReads;
+  readonly proxied: ProxiedTotals;
 }
 
 interface BucketReplicationsOptions {

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ReplicationConfiguration, targetArn } from '../../protocol/s3/bucket-replication.ts';
 import { damageRecord, put, testLayer } from '../../test/support/objects/test-layer.ts';
+import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { within } from '../store/keys.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { commitOnce } from '../store/commits.ts';
 import { deliverQueue } from '../outbox/deliver-queue.ts';
-import type { StoredTarget } from './remote-targets.ts';
 import { ReplicationDelivery } from './replicate-to.ts';
 import { TargetStats } from './replication-stats.ts';
 
@@ -66,24 +66,7 @@ async function replicated() {
   await layer.putBucketVersioning('bucket', { status: 'Enabled' });
   await layer.putBucketReplication('bucket', everything);
   for (const key of damaged) await layer.putObject(put('bucket', key, 'x'.repeat(100)));
-  const stored: StoredTarget = {
-    id,
-    revision: 1,
-    target: {
-      arn,
-      sourceBucket: 'bucket',
-      endpoint,
-      secure: false,
-      targetBucket: 'other',
-      path: 'on',
-      region: '',
-      accessKey: 'access',
-      secretKey: 'secret',
-      bandwidthLimit: 0,
-      healthCheckMs: 60_000,
-      disableProxy: false,
-    },
-  };
+  const stored = remoteTarget(id, { endpoint });
   /** Delivers until all is there that can be. */
   const deliver = async (until: () => void | Promise<void>) => {
     const ended = new AbortController();

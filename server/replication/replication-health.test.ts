@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { targetArn } from '../../protocol/s3/bucket-replication.ts';
+import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { encodeState } from '../outbox/queue-state.ts';
@@ -8,24 +8,8 @@ import { commitOnce } from '../store/commits.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { replicationHealth } from './replication-health.ts';
 
-const stored = (id: string, sourceBucket: string) => ({
-  id,
-  revision: 1,
-  target: {
-    arn: targetArn(id, 'copies'),
-    sourceBucket,
-    endpoint: 'other:9000',
-    secure: false,
-    targetBucket: 'copies',
-    path: 'on' as const,
-    region: '',
-    accessKey: 'access',
-    secretKey: 'secret',
-    bandwidthLimit: 0,
-    healthCheckMs: 60_000,
-    disableProxy: false,
-  },
-});
+const stored = (id: string, sourceBucket: string) =>
+  remoteTarget(id, { sourceBucket, endpoint: 'other:9000', targetBucket: 'copies' });
 
 it('tells what waits for each target, and which one fails, without their keys', async () => {
   const records = new MemoryRecordStore();

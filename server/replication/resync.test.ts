@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { StoredDataError } from '../objects/stored-data-error.ts';
-import { targetArn } from '../../protocol/s3/bucket-replication.ts';
+import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { TargetStats } from './replication-stats.ts';
 import { walkForResync } from './resync.ts';
 
@@ -17,25 +17,7 @@ it('a resync that meets a damaged record ends as failed, so that the delivery of
       listObjectVersions: () => Promise.reject(new StoredDataError('unreadable-record', 'a record is damaged')),
       queueResync: () => Promise.resolve(true),
     },
-    stored: {
-      id,
-      revision: 1,
-      target: {
-        arn: targetArn(id, 'other'),
-        sourceBucket: 'bucket',
-        endpoint: '127.0.0.1:1',
-        secure: false,
-        targetBucket: 'other',
-        path: 'on',
-        region: '',
-        accessKey: 'access',
-        secretKey: 'secret',
-        bandwidthLimit: 0,
-        healthCheckMs: 60_000,
-        disableProxy: false,
-        resync: { id: 'resync', before: 1 },
-      },
-    },
+    stored: remoteTarget(id, { resync: { id: 'resync', before: 1 } }),
     stats,
     signal: new AbortController().signal,
     log: { warn: (fields) => void logged.push(fields) },

@@ -5,8 +5,8 @@ import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replicat
 import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
-import type { Pieces } from '../../platform/pieces.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
+import type { ProxiedAnswer, ProxiedRead } from '../objects/replication/proxied-read.ts';
 import type {
   CompleteMultipartUpload,
   CopyObject,
@@ -69,29 +69,7 @@ export interface Replications {
    * Asks the remote targets of a bucket for an object or a version that is not here. Undefined where none of them has it, may be asked, or
    * answers in time. It never rejects.
    */
-  readElsewhere(read: ForeignRead): Promise<ForeignAnswer | undefined>;
-}
-
-/** A read that a remote target may answer. */
-export interface ForeignRead {
-  readonly method: 'GET' | 'HEAD';
-  readonly bucket: string;
-  readonly key: string;
-  readonly versionId: string | undefined;
-  readonly partNumber: string | undefined;
-  /** The range and the conditions, with names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The answer of a remote target that has the object: 200 or 206, or that of a condition or range that does not hold. */
-export interface ForeignAnswer {
-  readonly status: 200 | 206 | 304 | 412 | 416;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The code of an error of S3; undefined for the answer to a HEAD. */
-  readonly code: string | undefined;
-  readonly size: number;
-  /** Undefined for an answer without a body. It must be closed. */
-  readonly body: Pieces | undefined;
+  readElsewhere(read: ProxiedRead): Promise<ProxiedAnswer | undefined>;
 }
 
 /** A request with a valid signature, as an operation gets it. */

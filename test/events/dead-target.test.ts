@@ -16,6 +16,8 @@ const writes = Number(process.env['COFFER_EVENTS'] ?? 600);
 const writers = 8;
 const Bucket = 'events';
 const queueBytes = 128 * 1024;
+/** Writes between two looks at the queue. */
+const round = 40;
 let receiver: EventReceiver;
 let server: RunningServer;
 let client: S3Client;
@@ -76,18 +78,23 @@ it(`a dead target leaves ${writes} writes alone, its queue within its bound, and
     await expect.poll(accounted, { timeout: 120_000, interval: 250 }).toBe(made);
     return status();
   };
-  let full = await untilAccounted();
-  for (let isGrowing = true; isGrowing && made < writes;) {
-    const before = full.waiting.events;
-    await write(Math.min(40, writes - made));
-    full = await untilAccounted();
-    isGrowing = full.state !== 'full' || full.waiting.events > before;
-  }
+  /** Writes rounds until one adds nothing to the queue, so that each thread knows that it is full. */
+  const untilFull = async (before: TargetStatus): Promise<TargetStatus> => {
+    if (made + round > writes) return before;
+    await write(round);
+    const now = await untilAccounted();
+    const isGrowing = now.state !== 'full' || now.waiting.events > before.waiting.events;
+    return isGrowing ? untilFull(now) : now;
+  };
+  const full = await untilFull(await untilAccounted());
   expect(full).toMatchObject({
     state: 'full',
     failure: { error: expect.stringMatching(/ECONNREFUSED|refused/) as string },
   });
   expect(full.waiting.bytes).toBeGreaterThanOrEqual(queueBytes);
+  // A round passes the bound, and those before each thread knows it come on top.
+  const eventBytes = full.waiting.bytes / full.waiting.events;
+  expect(full.waiting.bytes).toBeLessThan(queueBytes + 5 * round * eventBytes);
   await write(writes - made);
   const after = await untilAccounted();
   expect([after.state, after.waiting]).toEqual(['full', full.waiting]);

@@ -8,7 +8,7 @@ import type { Outgoing } from './exchange.ts';
  */
 export type BodySink = (bytes: Buffer) => Promise<void> | undefined;
 
-/** What a body must be to be received directly. */
+/** A body is received directly if the answer has this status and this length. */
 interface ExpectedBody {
   readonly status: 200 | 206;
   readonly length: number;

@@ -4,7 +4,7 @@ import { key } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 
 /** The reads that a target was asked for since it was added. The failed ones are among the others. */
-export interface ProxiedReads {
+export interface ProxiedTotals {
   readonly get: number;
   readonly getFailed: number;
   readonly head: number;
@@ -21,7 +21,7 @@ export function proxiedKeys(target: string): readonly Key[] {
   return kinds.map((kind) => key('replication-proxied', target, kind));
 }
 
-export async function readProxied(records: Pick<RecordStore, 'getAll'>, target: string): Promise<ProxiedReads> {
+export async function readProxied(records: Pick<RecordStore, 'getAll'>, target: string): Promise<ProxiedTotals> {
   const entries = await records.getAll(proxiedKeys(target));
   const [get = 0, getFailed = 0, head = 0, headFailed = 0] = entries.map((entry) =>
     Number(decodeCounter(entry?.value)),

@@ -6,6 +6,7 @@ import { outboxKeys } from '../../objects/events/outbox.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
+import { remoteTarget } from '../../../test/support/replication/remote-target.ts';
 import { ProxiedReads } from './proxied-reads.ts';
 
 const id = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
@@ -51,20 +52,7 @@ function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...mo
   const records = new MemoryRecordStore();
   const counted: unknown[] = [];
   const { port } = server.address() as AddressInfo;
-  const target = {
-    arn,
-    sourceBucket: 'bucket',
-    endpoint: `127.0.0.1:${port}`,
-    secure: false,
-    targetBucket: 'other',
-    path: 'on',
-    region: '',
-    accessKey: 'access',
-    secretKey: 'secret',
-    bandwidthLimit: 0,
-    healthCheckMs: 60_000,
-    disableProxy,
-  } as const;
+  const stored = remoteTarget(id, { endpoint: `127.0.0.1:${port}`, disableProxy });
   const rule = {
     id: 'all',
     enabled: true,
@@ -76,7 +64,7 @@ function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...mo
   };
   const proxied = new ProxiedReads({
     records,
-    targets: { get: () => Promise.resolve({ id, revision: 1, target }) },
+    targets: { get: () => Promise.resolve(stored) },
     objects: {
       getBucketVersioning: () => Promise.resolve({ status }),
       getBucketReplication: () =>

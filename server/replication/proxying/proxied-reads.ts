@@ -1,5 +1,6 @@
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { outboxKeys } from '../../objects/events/outbox.ts';
+import type { ProxiedAnswer, ProxiedRead } from '../../objects/replication/proxied-read.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { ProxiedBody } from './proxied-body.ts';
@@ -7,27 +8,7 @@ import type { ProxiedCounts } from './proxied-counts.ts';
 import type { RemoteTargets, StoredTarget } from '../remote-targets.ts';
 import { errorOf, type OpenAnswer, type TargetAnswer, TargetClient } from '../target-client.ts';
 
-/** A read of an object or a version that is not here. */
-export interface ProxiedRead {
-  readonly method: 'GET' | 'HEAD';
-  readonly bucket: string;
-  readonly key: string;
-  readonly versionId: string | undefined;
-  readonly partNumber: string | undefined;
-  /** The range and the conditions. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The answer of a target that has the object. */
-export interface ProxiedAnswer {
-  readonly status: (typeof knownStatuses)[number];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly code: string | undefined;
-  readonly size: number;
-  readonly body: ProxiedBody | undefined;
-}
-
-const knownStatuses = [200, 206, 304, 412, 416] as const;
+const knownStatuses: readonly ProxiedAnswer['status'][] = [200, 206, 304, 412, 416];
 
 interface ProxiedReadsOptions {
   readonly targets: Pick<RemoteTargets, 'get'>;

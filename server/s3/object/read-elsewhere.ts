@@ -2,11 +2,12 @@ import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
-import { type ForeignAnswer, readTagsActions, type S3Call } from '../operation.ts';
+import type { ProxiedAnswer } from '../../objects/replication/proxied-read.ts';
+import { readTagsActions, type S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 import { isReadOfServer } from './replica-headers.ts';
 
-export interface ForeignReadOptions {
+export interface ProxiedReadOptions {
   /** The headers that the request replaces. */
   readonly overrides: Readonly<Record<string, string>> | undefined;
   /** The request asks for the checksum. */
@@ -32,7 +33,7 @@ const passedOn = [
 export async function readElsewhere(
   call: S3Call,
   error: unknown,
-  options: ForeignReadOptions,
+  options: ProxiedReadOptions,
 ): Promise<Answer | undefined> {
   const { request, query, replications } = call;
   if (!isAbsence(error) || replications === undefined || isReadOfServer(request.headers)) return undefined;
@@ -69,8 +70,8 @@ function conditionsOf({ request: { headers } }: S3Call): Record<string, string> 
 
 async function answerOf(
   call: S3Call,
-  { status, headers, code, size, body }: ForeignAnswer,
-  { overrides, checksumMode }: ForeignReadOptions,
+  { status, headers, code, size, body }: ProxiedAnswer,
+  { overrides, checksumMode }: ProxiedReadOptions,
 ): Promise<Answer> {
   if (status !== 200 && status !== 206) throw conditionError(status, headers, code);
   try {
@@ -85,7 +86,7 @@ async function answerOf(
   }
 }
 
-function conditionError(status: 304 | 412 | 416, headers: ForeignAnswer['headers'], code: string | undefined): S3Error {
+function conditionError(status: 304 | 412 | 416, headers: ProxiedAnswer['headers'], code: string | undefined): S3Error {
   if (status === 412) return new S3Error('PreconditionFailed');
   if (status === 416) return new S3Error(code === 'InvalidPartNumber' ? code : 'InvalidRange');
   const kept = ['etag', 'last-modified', 'x-amz-version-id'].filter((name) => headers[name] !== undefined);
@@ -113,7 +114,7 @@ const shownNames = new Set([
   'x-amz-website-redirect-location',
 ]);
 
-function shownHeaders(headers: ForeignAnswer['headers'], checksumMode: boolean): Record<string, string> {
+function shownHeaders(headers: ProxiedAnswer['headers'], checksumMode: boolean): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const isShown =
@@ -131,7 +132,7 @@ const retentionNames = ['x-amz-object-lock-mode', 'x-amz-object-lock-retain-unti
 const legalHold = 'x-amz-object-lock-legal-hold';
 
 /** Returns the headers for which the caller needs a further permission. */
-async function permittedHeaders(call: S3Call, headers: ForeignAnswer['headers']): Promise<Record<string, string>> {
+async function permittedHeaders(call: S3Call, headers: ProxiedAnswer['headers']): Promise<Record<string, string>> {
   const resource = `${call.bucket}/${call.key}`;
   const versionId = call.query.get('versionId');
   const permitted: Record<string, string> = {};

@@ -7,7 +7,7 @@ import { ifRangeHolds, readConditions, describingHeaders } from '../object-heade
 import { customerKeyOf } from '../encryption-headers.ts';
 import { header } from '../request.ts';
 import { parsePartNumber } from '../multipart/upload-request.ts';
-import { type ForeignReadOptions, readElsewhere } from './read-elsewhere.ts';
+import { type ProxiedReadOptions, readElsewhere } from './read-elsewhere.ts';
 import { legalHoldStatus } from '../../../protocol/s3/object-lock.ts';
 
 const overridable = [
@@ -68,7 +68,7 @@ function prepareRead(call: S3Call): {
   readonly planFor: (info: ObjectInfo) => ReadPlan;
   /** The part that the request reads. */
   readonly parts: ReadOptions['parts'];
-} & ForeignReadOptions {
+} & ProxiedReadOptions {
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
   const requested = headers.range === undefined ? undefined : parseRange(headers.range);
@@ -140,7 +140,7 @@ export async function answerRead(call: S3Call, read: () => Promise<Answer>): Pro
 }
 
 /** Runs the read of an object. A remote target may answer for one that is not here. */
-function answerOrElsewhere(call: S3Call, options: ForeignReadOptions, read: () => Promise<Answer>): Promise<Answer> {
+function answerOrElsewhere(call: S3Call, options: ProxiedReadOptions, read: () => Promise<Answer>): Promise<Answer> {
   return answerRead(call, async () => {
     try {
       return await read();

@@ -1,7 +1,7 @@
 /**
  * Replaces fast-check in every test (test/support/vitest/setup.ts), so that the environment chooses how often a property is tried.
- * Without COFFER_FUZZ_RUNS each property has a tenth of the runs that its test names, and at least ten. With it, each has at least so many:
- * 100 in the gate, which means the runs that the tests name, and 20,000 in `.ci/soak fuzz`.
+ * Without COFFER_FUZZ_RUNS a property has a tenth of the runs that its test names, and at least ten if the test names ten. COFFER_FUZZ_RUNS is the
+ * minimum for each property: 100 in the gate, where most tests name as many, and 20,000 in `.ci/soak fuzz`.
  */
 import * as real from '../../../node_modules/fast-check/lib/fast-check.js';
 

@@ -1,17 +1,18 @@
-// `node bin/run.js bench/lifecycle.ts [COUNT] [RATE]` writes COUNT objects of 256 bytes (1,000,000) and puts a rule by which all of them are due,
+// `node bin/run.js bench/background/lifecycle.ts [COUNT] [RATE]` writes COUNT objects of 256 bytes (1,000,000) and puts a rule by which all of them are due,
 // while clients GET other objects. It says how long it took until all were gone, and the rate of the GETs before, meanwhile and after. RATE is
 // SVC_LIFECYCLE_RATE, removals a second (2,000).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startServer, untilReady } from '../test/support/server/start-server.ts';
-import { ask, askWell } from './generator/ask.ts';
-import { drive } from './generator/drive.ts';
-import { RequestRing } from './generator/request-ring.ts';
-import { RequestSigner } from './generator/request-signer.ts';
-import { bucket } from './loads/load.ts';
-import { bodiesOf, Objects, sendAll, writeOver } from './loads/objects.ts';
-import { markdownTable } from './report.ts';
-import { ProcessTree } from './servers/running-server.ts';
-import { number, percentile } from './statistics.ts';
+import { startServer, untilReady } from '../../test/support/server/start-server.ts';
+import { ask, askWell } from '../generator/ask.ts';
+import { drive } from '../generator/drive.ts';
+import { RequestRing } from '../generator/request-ring.ts';
+import { RequestSigner } from '../generator/request-signer.ts';
+import { bucket } from '../loads/load.ts';
+import { bodiesOf, Objects, sendAll, writeOver } from '../loads/objects.ts';
+import { markdownTable } from '../report.ts';
+import { ProcessTree } from '../servers/running-server.ts';
+import { endpointOf } from '../servers/started-server.ts';
+import { median, number, percentile } from '../statistics.ts';
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const rate = Number(process.argv[3] ?? 2_000);
@@ -27,9 +28,7 @@ interface Turn {
 
 const server = await startServer({ env: { SVC_LIFECYCLE_RATE: String(rate) } });
 await untilReady(server);
-const { hostname: host, port } = new URL(server.s3);
-const { accessKey, secretKey } = server;
-const endpoint = { host, port: Number(port), accessKey, secretKey, region: 'us-east-1' };
+const endpoint = endpointOf(server);
 const kept = new Objects('kept', 2_000, bodiesOf(256));
 const due = new Objects('due', count, bodiesOf(256));
 const gets = kept.all((at) => kept.get(at));
@@ -63,11 +62,6 @@ async function putRule(): Promise<void> {
   await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: 'lifecycle=' }, document);
 }
 
-function middle(turns: readonly Turn[], of: keyof Turn): number {
-  const sorted = turns.map((one) => one[of]).toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
-}
-
 try {
   await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
   await sendAll(
@@ -97,8 +91,13 @@ try {
       ['while objects are removed', meanwhile],
       ['after', after],
     ] as const
-  ).map(([name, turns]) => [name, String(turns.length), number(middle(turns, 'rate')), number(middle(turns, 'p99'))]);
-  const share = (middle(meanwhile, 'rate') / middle(before, 'rate')) * 100;
+  ).map(([name, turns]) => [
+    name,
+    String(turns.length),
+    number(median(turns.map((one) => one.rate))),
+    number(median(turns.map((one) => one.p99))),
+  ]);
+  const share = (median(meanwhile.map((one) => one.rate)) / median(before.map((one) => one.rate))) * 100;
   process.stdout.write(
     `${count} objects were gone after ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} a second (SVC_LIFECYCLE_RATE=${rate}); ${used.toFixed(1)} s of processor time for all\n` +
       `GETs kept ${share.toFixed(1)} % of their rate\n\n${markdownTable(['GET of 256 bytes', 'seconds', 'median rate', 'median p99, ms'], rows, 1)}\n`,

@@ -4,19 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { tool } from '../test/support/process/run-command.ts';
-import { ask, askWell } from './generator/ask.ts';
-import { drive } from './generator/drive.ts';
-import { RequestRing, type RingRequest } from './generator/request-ring.ts';
-import { type Endpoint, RequestSigner } from './generator/request-signer.ts';
-import { makeBucket } from './generator/session.ts';
-import { bucket } from './loads/load.ts';
-import { bodiesOf, Objects, sendAll, writeOver } from './loads/objects.ts';
-import { markdownTable } from './report.ts';
-import { findServers, Fleet } from './servers/fleet.ts';
-import type { RunningServer } from './servers/running-server.ts';
-import { number } from './statistics.ts';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { tool } from '../../test/support/process/run-command.ts';
+import { ask, askWell } from '../generator/ask.ts';
+import { drive } from '../generator/drive.ts';
+import { RequestRing, type RingRequest } from '../generator/request-ring.ts';
+import { type Endpoint, RequestSigner } from '../generator/request-signer.ts';
+import { makeBucket } from '../generator/session.ts';
+import { bucket } from '../loads/load.ts';
+import { bodiesOf, Objects, sendAll, writeOver } from '../loads/objects.ts';
+import { markdownTable } from '../report.ts';
+import { findServers, Fleet } from '../servers/fleet.ts';
+import type { RunningServer } from '../servers/running-server.ts';
+import { number } from '../statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -184,7 +184,8 @@ async function compare(endpoint: Endpoint, prefix: string, manifestKey: string, 
   const script = `import duckdb, json; duckdb.sql('SET enable_progress_bar = false'); print(json.dumps([int(one) for one in duckdb.sql("""${sql}""").fetchall()[0]]))`;
   const found = execFileSync(tool('select/bin/python', 'select'), ['-c', script]).toString().trim();
   row(`${format} of ${count} objects by DuckDB, ${manifest.files.length} files`, `rows, keys, bytes: ${found}`);
-  if (found !== JSON.stringify([count, count, count * bodies.size])) throw new Error(`${prefix} is not complete`);
+  if (!isDeepStrictEqual(JSON.parse(found), [count, count, count * bodies.size]))
+    throw new Error(`${prefix} is not complete`);
 }
 
 mkdirSync(folder, { recursive: true });

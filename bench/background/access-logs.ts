@@ -1,18 +1,19 @@
-// `node bin/run.js bench/access-logs.ts [TURNS]` measures what access logs cost a GET of 256 bytes: two servers, one with logs and one without,
+// `node bin/run.js bench/background/access-logs.ts [TURNS]` measures what access logs cost a GET of 256 bytes: two servers, one with logs and one without,
 // get the same requests by turns of a second. Turns that are short and alternate give comparable figures on a machine that is not quiet, and
 // processor time, of all threads and of the system for them, is disturbed less than the rate.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startServer, untilReady, type RunningServer } from '../test/support/server/start-server.ts';
-import { askWell } from './generator/ask.ts';
-import { drive } from './generator/drive.ts';
-import { RequestRing, type RingRequest } from './generator/request-ring.ts';
-import { type Endpoint, RequestSigner } from './generator/request-signer.ts';
-import { bucket } from './loads/load.ts';
-import { bodiesOf, Objects, writeOver } from './loads/objects.ts';
-import { markdownTable } from './report.ts';
-import { parseStat } from './servers/running-server.ts';
-import { number } from './statistics.ts';
+import { startServer, untilReady, type RunningServer } from '../../test/support/server/start-server.ts';
+import { askWell } from '../generator/ask.ts';
+import { drive } from '../generator/drive.ts';
+import { RequestRing, type RingRequest } from '../generator/request-ring.ts';
+import { type Endpoint, RequestSigner } from '../generator/request-signer.ts';
+import { bucket } from '../loads/load.ts';
+import { bodiesOf, Objects, writeOver } from '../loads/objects.ts';
+import { markdownTable } from '../report.ts';
+import { parseStat } from '../servers/running-server.ts';
+import { endpointOf } from '../servers/started-server.ts';
+import { median, number } from '../statistics.ts';
 
 const turns = Number(process.argv[2] ?? 30);
 const turnMs = 1_000;
@@ -27,10 +28,6 @@ interface Turn {
   readonly rate: number;
   /** Seconds of processor time. */
   readonly used: number;
-}
-
-function middle(sorted: readonly number[]): number {
-  return sorted[sorted.length >> 1] ?? 0;
 }
 
 /** A server with its turns. */
@@ -49,9 +46,7 @@ class Side {
   static async open(name: string, logs: boolean): Promise<Side> {
     const server = await startServer({ env: { SVC_THREADS: '1', SVC_ACCESS_LOG_INTERVAL: '5s' } });
     await untilReady(server);
-    const { hostname: host, port } = new URL(server.s3);
-    const { accessKey, secretKey } = server;
-    const endpoint = { host, port: Number(port), accessKey, secretKey, region: 'us-east-1' };
+    const endpoint = endpointOf(server);
     const put = (path: string, query: string, body = '') =>
       askWell(endpoint, { method: 'PUT', path, query }, Buffer.from(body));
     for (const one of [bucket, 'logs']) await put(`/${one}`, '');
@@ -71,11 +66,15 @@ class Side {
   }
 
   row(): string[] {
-    const micros = this.turns.map(({ used, operations }) => (used * 1e6) / operations).toSorted((a, b) => a - b);
-    const rates = this.turns.map(({ rate }) => rate).toSorted((a, b) => a - b);
+    const micros = this.turns.map(({ used, operations }) => (used * 1e6) / operations);
+    const rates = this.turns.map(({ rate }) => rate);
     const all = this.turns.reduce((sum, { operations }) => sum + operations, 0);
     const mean = (this.turns.reduce((sum, { used }) => sum + used, 0) * 1e6) / all;
-    return [this.name, String(all), ...[mean, middle(micros), micros[0] ?? 0, middle(rates)].map((one) => number(one))];
+    return [
+      this.name,
+      String(all),
+      ...[mean, median(micros), Math.min(...micros), median(rates)].map((one) => number(one)),
+    ];
   }
 
   stop(): Promise<unknown> {

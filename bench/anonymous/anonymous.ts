@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { s3Client } from '../test/support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../test/support/server/start-server.ts';
+import { s3Client } from '../../test/support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../test/support/server/start-server.ts';
 import type { ClientOptions, ClientResult } from './anonymous-client.ts';
-import { median } from './statistics.ts';
+import { median } from '../statistics.ts';
 
 const MiB = 2 ** 20;
 const limits = { slower: 2, probeMs: 100, leftBehind: 64 * MiB } as const;

@@ -1,20 +1,20 @@
-// `node bin/run.js bench/inventory.ts [COUNT]` writes inventories of a bucket with this many objects (1,000,000), in CSV and in Parquet, as fast
+// `node bin/run.js bench/background/inventory.ts [COUNT]` writes inventories of a bucket with this many objects (1,000,000), in CSV and in Parquet, as fast
 // as it can. The records are written into LMDB at once, without requests. DuckDB reads the reports: each key must be there once.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InventoryConfiguration } from '../protocol/s3/bucket-inventory.ts';
-import { noKeySource } from '../server/encryption/key-source.ts';
-import { inventoryRounds } from '../server/maintenance/inventory/inventory-rounds.ts';
-import { createObjectLayer } from '../server/objects/objects.ts';
-import { decodeObject, encodeObject } from '../server/objects/records/object-record.ts';
-import { recordKeys } from '../server/objects/records/record-format.ts';
-import { commitOnce } from '../server/store/commits.ts';
-import { openLmdbRecordStore } from '../server/store/lmdb/record-store.ts';
-import { MemoryBlobStore } from '../server/store/memory/blob-store.ts';
-import { body, put } from '../test/support/objects/test-layer.ts';
-import { tool } from '../test/support/process/run-command.ts';
+import type { InventoryConfiguration } from '../../protocol/s3/bucket-inventory.ts';
+import { noKeySource } from '../../server/encryption/key-source.ts';
+import { inventoryRounds } from '../../server/maintenance/inventory/inventory-rounds.ts';
+import { createObjectLayer } from '../../server/objects/objects.ts';
+import { decodeObject, encodeObject } from '../../server/objects/records/object-record.ts';
+import { recordKeys } from '../../server/objects/records/record-format.ts';
+import { commitOnce } from '../../server/store/commits.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
+import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
+import { body, put } from '../../test/support/objects/test-layer.ts';
+import { tool } from '../../test/support/process/run-command.ts';
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const BATCH = 5_000;

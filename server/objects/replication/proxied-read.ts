@@ -1,0 +1,23 @@
+import type { Pieces } from '../../../platform/pieces.ts';
+
+/** A read of an object or a version that is not here, which a remote target may answer. */
+export interface ProxiedRead {
+  readonly method: 'GET' | 'HEAD';
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly partNumber: string | undefined;
+  /** The range and the conditions, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The answer of a remote target that has the object: 200 or 206, or that of a condition or range that does not hold. */
+export interface ProxiedAnswer {
+  readonly status: 200 | 206 | 304 | 412 | 416;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The code of an error of S3; undefined for the answer to a HEAD. */
+  readonly code: string | undefined;
+  readonly size: number;
+  /** Undefined for an answer without a body. It must be closed. */
+  readonly body: Pieces | undefined;
+}
