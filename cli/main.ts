@@ -1,9 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import module from 'node:module';
 import { readVersion } from './version.ts';
-
-// Called before other imports: a short command spends most of its time starting. Node 20 does not have it.
-(module as { readonly enableCompileCache?: typeof module.enableCompileCache }).enableCompileCache?.();
 
 const interrupted = new AbortController();
 // Each request that is on its way listens to it, and a copy has dozens: Node 20 warns of more than ten.

@@ -37,8 +37,10 @@ describe.each(versions)('on Node %i', (version) => {
 
   it.skipIf(version === 20)('keeps compiled modules in a folder of the user alone', async () => {
     const cache = join(folder, `cache-${version}`);
-    const start = () =>
-      runCommand(nodeOf(version), [join(prefix, 'bin', 'coffer'), 'help', 'cp'], { env: { XDG_CACHE_HOME: cache } });
+    // Node's own default is a folder in the temporary one, which others may have made.
+    const temporary = await mkdtemp(join(folder, 'temporary-'));
+    const env = { XDG_CACHE_HOME: cache, TMPDIR: temporary };
+    const start = () => runCommand(nodeOf(version), [join(prefix, 'bin', 'coffer'), 'help', 'cp'], { env });
     expect((await start()).code).toBe(0);
     const compiled = join(cache, 'coffer', 'compile');
     expect((await stat(compiled)).mode & 0o777).toBe(0o700);
@@ -49,6 +51,7 @@ describe.each(versions)('on Node %i', (version) => {
     await chmod(compiled, 0o777);
     expect((await start()).code).toBe(0);
     expect(await readdir(compiled)).toEqual([]);
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it('starts in little time', async () => {
