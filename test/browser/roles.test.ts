@@ -259,8 +259,9 @@ const path = 'Type a path or key';
 
 async function markedActions(walker: Walker, name: string): Promise<readonly string[]> {
   await walker.page.getByLabel(`Mark ${name}`, { exact: true }).check();
-  await walker.page.waitForLoadState('networkidle');
-  const buttons = await walker.page.getByRole('toolbar', { name: 'Marked rows' }).getByRole('button').allInnerTexts();
+  const toolbar = walker.page.getByRole('toolbar', { name: 'Marked rows' });
+  await expect.poll(() => toolbar.getAttribute('aria-busy'), patient).toBe('false');
+  const buttons = await toolbar.getByRole('button').allInnerTexts();
   await walker.page.getByLabel(`Mark ${name}`, { exact: true }).uncheck();
   return buttons;
 }

@@ -53,7 +53,7 @@ const maxAsked = 100;
  * The rights of the user to all of these entries of a folder: keys, and prefixes that end in `/`, of which something below them suffices.
  * Nothing is asked where an action is allowed for the whole folder, and for many entries what holds for some of the folder is taken.
  */
-export function useEntryRights(bucket: string, entries: readonly string[], rights: FolderRights) {
+export function useEntryRights(bucket: string, entries: readonly string[], rights: FolderRights): KeyRights {
   const asked = entries.length <= maxAsked ? entries : [];
   const answers = useQueries({
     queries: asked.map((entry) => ({
@@ -62,10 +62,13 @@ export function useEntryRights(bucket: string, entries: readonly string[], right
         entry.endsWith('/') ? (await folderRights(bucket, entry)).some : (await objectRights(bucket, entry)).object,
     })),
   });
-  return (action: ObjectAction): boolean => {
-    if (rights.every(action)) return true;
-    if (asked.length < entries.length) return rights.some(action);
-    return answers.every(({ data }) => data?.includes(action) === true);
+  return {
+    known: rights.known && answers.every(({ isPending }) => !isPending),
+    may: (action) => {
+      if (rights.every(action)) return true;
+      if (asked.length < entries.length) return rights.some(action);
+      return answers.every(({ data }) => data?.includes(action) === true);
+    },
   };
 }
 

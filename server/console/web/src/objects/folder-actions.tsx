@@ -33,11 +33,11 @@ interface MarkedActionsProps {
 export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }: MarkedActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const;
   const keys = rows.map(({ key }) => key);
-  const may = useEntryRights(bucket, keys, rights);
+  const { known, may } = useEntryRights(bucket, keys, rights);
   const reads = !past && may('s3:GetObject');
   const deletes = !past && may('s3:DeleteObject');
   return (
-    <Group gap="xs" role="toolbar" aria-label={t.objects.markedRows}>
+    <Group gap="xs" role="toolbar" aria-label={t.objects.markedRows} aria-busy={!known}>
       <Text size="sm" fw={550}>
         {say(t.objects.marked, { rows: rows.length })}
       </Text>
