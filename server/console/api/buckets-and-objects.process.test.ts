@@ -233,6 +233,13 @@ describe('objects', () => {
     expect(inside.objects.map(({ key }) => key)).toEqual(['photos/1', 'photos/2']);
   });
 
+  it('are found by their whole names', async () => {
+    await create('docs');
+    await upload('report.txt', 'x');
+    const { objects } = await json<ObjectPage>(await root.send('GET', at('docs', 'objects', { prefix: 'report.txt' })));
+    expect(objects.map(({ key }) => key)).toEqual(['report.txt']);
+  });
+
   it.each<Record<string, string>>([{ limit: '0' }, { limit: '1001' }, { limit: 'x' }, { prefix: 'x'.repeat(1025) }])(
     'are not listed for %j',
     async (query) => {

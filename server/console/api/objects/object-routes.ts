@@ -41,7 +41,7 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
     response.json({
       folders: page.commonPrefixes,
       // The marker object of the folder itself is not a row of it.
-      objects: page.objects.filter((info) => info.key !== prefix).map(rowOf),
+      objects: page.objects.filter(({ key }) => key !== prefix || !key.endsWith('/')).map(rowOf),
       next: page.next,
     } satisfies ObjectPage);
   });
