@@ -10,6 +10,7 @@ import { useCreateAccessKey, useAccessKey, useChangeAccessKey } from '../api/acc
 import { notifyDone } from '../components/feedback.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface AccessKeyForm {
   readonly name: string;
@@ -91,7 +92,7 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
 
 /** Creates a key of the user, or of the named owner. */
 export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useDraft('key.creating', false);
   const [made, setMade] = useState<NewAccessKeyAnswer>();
   const s3Url = useSession().data?.s3Url;
   return (
@@ -129,7 +130,7 @@ interface CreateAccessKeyDialogProps {
 
 function CreateAccessKeyDialog({ owner, onCreated, onClose }: CreateAccessKeyDialogProps) {
   const create = useCreateAccessKey();
-  const [form, setForm] = useState(emptyKey);
+  const [form, setForm] = useDraft('key.form', emptyKey);
 
   function submit(): void {
     const expires = expiryOf(form);
@@ -185,7 +186,7 @@ export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogP
 
 function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonly onClose: () => void }) {
   const save = useChangeAccessKey();
-  const [form, setForm] = useState<AccessKeyForm>({
+  const [form, setForm] = useDraft<AccessKeyForm>('key.form', {
     name: known.name ?? '',
     description: known.description ?? '',
     expires: known.expires === undefined ? '' : localTime(known.expires),

@@ -8,7 +8,6 @@ import {
   IconPlayerPlay,
   IconTrash,
 } from '@tabler/icons-react';
-import { useState } from 'react';
 import type { AccessKeyRow } from '../../../contract/identity-answers.ts';
 import { useChangeAccessKey, useDeleteAccessKey } from '../api/access-keys.ts';
 import { useRights } from '../api/session.ts';
@@ -19,6 +18,7 @@ import { EditAccessKeyDialog } from './access-key-form.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Dialog = { readonly kind: 'details' | 'edit' | 'delete'; readonly key: AccessKeyRow };
 
@@ -28,7 +28,7 @@ interface AccessKeyTableProps {
 }
 
 export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
-  const [dialog, setDialog] = useState<Dialog>();
+  const [dialog, setDialog] = useDraft<Dialog | undefined>('key.dialog', undefined);
   const close = () => setDialog(undefined);
   const columns: readonly Column<AccessKeyRow>[] = [
     {

@@ -1,6 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useAccessKeys } from '../api/access-keys.ts';
 import { useRights } from '../api/session.ts';
 import { Empty } from '../components/feedback.tsx';
@@ -8,11 +7,12 @@ import { ListPage, useSearch } from '../components/list-page.tsx';
 import { AccessKeyTable } from './access-key-table.tsx';
 import { CreateAccessKeyButton } from './access-key-form.tsx';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function AccessKeysPage() {
   const { may, mayOwn } = useRights();
   const mayAll = may('admin:ListServiceAccounts') && may('admin:ListUsers');
-  const [of, setOf] = useState<'own' | 'all'>('own');
+  const [of, setOf] = useDraft<'own' | 'all'>('of', 'own');
   const search = useSearch();
   const keys = useAccessKeys(of, search.contains);
   return (

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
 import { ApiError, basePath, call } from './call.ts';
+import { drafts } from './draft-storage.ts';
 
 /** The session; null without one. */
 export function useSession() {
@@ -68,7 +69,10 @@ export function useSignOut() {
       }
     },
     // A reload removes all data of the user from memory, and the URL for the next user. The provider ends its own session.
-    onSuccess: ({ location = `${basePath()}/sign-in` }) => window.location.assign(location),
+    onSuccess: ({ location = `${basePath()}/sign-in` }) => {
+      drafts.clear();
+      window.location.assign(location);
+    },
   });
 }
 
@@ -91,6 +95,7 @@ let last: SessionAnswer | undefined;
 function remember(session: SessionAnswer): SessionAnswer {
   if (last !== undefined && last.name !== session.name) window.location.reload();
   last = session;
+  drafts.belongTo(JSON.stringify([session.signedInBy.kind, session.name]));
   return session;
 }
 

@@ -1,5 +1,4 @@
 import { Alert, Badge, Checkbox, Group, Radio, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import type { FolderRights } from '../api/rights.ts';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
@@ -10,6 +9,7 @@ import { anonymousAccess, withAnonymousAccess, type AnonymousAccess } from './an
 import { blockFields, usePolicy, usePublicBlock, useSetPolicy, useSetPublicBlock } from './settings-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface AccessSectionsProps {
   readonly bucket: string;
@@ -95,7 +95,7 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
 function PolicySection({ bucket, mayEdit }: SectionProps) {
   const policy = usePolicy(bucket);
   const set = useSetPolicy(bucket);
-  const [edited, setEdited] = useState<string>();
+  const [edited, setEdited] = useDraft<string | undefined>('policy', undefined);
 
   function save(): void {
     set.mutate(edited?.trim() === '' ? undefined : edited, {

@@ -1,12 +1,12 @@
 import { ActionIcon, Group, MultiSelect, TagsInput, Text, TextInput } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { useCors, useSetCors, type CorsRule } from './settings-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface CorsSectionProps {
   readonly bucket: string;
@@ -21,6 +21,7 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
   const set = useSetCors(bucket);
   return (
     <RulesSection
+      draft="cors"
       title={t.bucketSettings.otherSitesCors}
       words={t.bucketSettings.whichPagesOfOtherSitesBrowsersLet}
       what={t.bucketSettings.theRulesCannotBeShown}
@@ -66,7 +67,7 @@ interface CorsDialogProps extends EditorProps<CorsRule> {
 }
 
 function CorsDialog({ rule, pending, error, onSave, onClose }: CorsDialogProps) {
-  const [edited, setEdited] = useState(rule);
+  const [edited, setEdited] = useDraft('cors.rule', rule);
   return (
     <FormDialog
       title={t.bucketSettings.aRuleForOtherSites}

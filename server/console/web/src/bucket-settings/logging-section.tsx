@@ -1,6 +1,5 @@
 import { Anchor, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import { useBuckets } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
@@ -11,6 +10,7 @@ import { xml, xmlDocument } from '../text/xml.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { rich } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface LoggingSectionProps {
   readonly bucket: string;
@@ -65,6 +65,7 @@ export function LoggingSection({ bucket, mayEdit }: LoggingSectionProps) {
   const set = useSetLogging(bucket);
   return (
     <SettingSection
+      draft="log"
       title={t.bucketSettings.accessLog}
       words={t.bucketSettings.objectsWithOneLineForEachRequest}
       edit={t.bucketSettings.editTheAccessLog}
@@ -114,8 +115,8 @@ interface LoggingDialogProps extends EditorProps<Logging | null> {
 }
 
 function LoggingDialog({ logging, own, pending, error, onSave, onClose }: LoggingDialogProps) {
-  const [on, setOn] = useState(true);
-  const [edited, setEdited] = useState(logging ?? { bucket: '', prefix: `${own}/`, partitionBy: '' });
+  const [on, setOn] = useDraft('log.on', true);
+  const [edited, setEdited] = useDraft('log.edited', logging ?? { bucket: '', prefix: `${own}/`, partitionBy: '' });
   const buckets = useBuckets('').data ?? [];
   const names = buckets.map(({ name }) => name);
   return (

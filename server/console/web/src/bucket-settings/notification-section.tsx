@@ -1,6 +1,5 @@
 import { Autocomplete, Badge, Group, MultiSelect, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
@@ -19,6 +18,7 @@ import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface NotificationSectionProps {
   readonly bucket: string;
@@ -86,6 +86,7 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
   const targets = useTargets();
   return (
     <RulesSection
+      draft="notification"
       title={t.bucketSettings.notifications}
       words={t.bucketSettings.whomTheServerTellsAboutWhatHappens}
       what={t.bucketSettings.theNotificationsCannotBeShown}
@@ -153,7 +154,7 @@ interface NotificationDialogProps extends EditorProps<NotificationRule> {
 }
 
 function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProps) {
-  const [edited, setEdited] = useState(rule);
+  const [edited, setEdited] = useDraft('notification.rule', rule);
   const problem = notificationProblem(edited);
   const words = eventWords();
   const known = Object.entries(words).map(([value, label]) => ({

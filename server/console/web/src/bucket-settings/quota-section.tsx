@@ -1,6 +1,5 @@
 import { Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { setQuota } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
@@ -11,6 +10,7 @@ import { bytesOf, splitBytes } from './quota-size.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface QuotaSectionProps {
   readonly bucket: string;
@@ -35,6 +35,7 @@ export function QuotaSection({ bucket, mayEdit }: QuotaSectionProps) {
   const set = useSetQuota(bucket);
   return (
     <SettingSection
+      draft="quota"
       title={t.bucketSettings.quota}
       words={t.bucketSettings.theMostThatAllVersionsOfThe}
       edit={t.bucketSettings.editTheQuota}
@@ -81,7 +82,7 @@ interface QuotaDialogProps extends EditorProps<number> {
 }
 
 function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProps) {
-  const [edited, setEdited] = useState(splitBytes(bytes));
+  const [edited, setEdited] = useDraft('quota.size', splitBytes(bytes));
   return (
     <FormDialog
       title={t.bucketSettings.theQuotaOfTheBucket}

@@ -10,6 +10,7 @@ import type { RemoteTarget } from './replication-queries.ts';
 import { endpointOf } from './replication-rules.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft, withoutSecret } from '../components/use-draft.ts';
 
 interface RemoteTargetsProps {
   readonly bucket: string;
@@ -22,7 +23,7 @@ interface RemoteTargetsProps {
 export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) {
   const { may } = useRights();
   const targets = useRemoteTargets(bucket, true);
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useDraft('target.adding', false);
   const [removed, setRemoved] = useState<RemoteTarget>();
   const remove = useRemoveTarget(bucket);
   const shown = targets.data ?? [];
@@ -152,7 +153,11 @@ function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
 
 function TargetDialog({ bucket, onClose }: { readonly bucket: string; readonly onClose: () => void }) {
   const add = useAddTarget(bucket);
-  const [form, setForm] = useState({ address: '', targetBucket: bucket, accessKey: '', secretKey: '' });
+  const [form, setForm] = useDraft(
+    'target.form',
+    { address: '', targetBucket: bucket, accessKey: '', secretKey: '' },
+    withoutSecret,
+  );
   const [tried, setTried] = useState(false);
   const place = endpointOf(form.address);
   const field = (name: keyof typeof form) => ({

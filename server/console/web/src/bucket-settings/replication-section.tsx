@@ -1,5 +1,4 @@
 import { Badge, Checkbox, Group, Select, Switch, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useRights } from '../api/session.ts';
 import { RemoteTargets } from './remote-targets.tsx';
 import {
@@ -14,6 +13,7 @@ import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ReplicationSectionProps {
   readonly bucket: string;
@@ -34,6 +34,7 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
 
   return (
     <RulesSection
+      draft="replication"
       title={t.replication.replication}
       words={t.replication.versionsOfThisBucketAreCopiedTo}
       what={t.replication.theReplicationCannotBeShown}
@@ -95,7 +96,7 @@ interface ReplicationDialogProps extends EditorProps<ReplicationRule> {
 }
 
 function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDialogProps) {
-  const [edited, setEdited] = useState(rule);
+  const [edited, setEdited] = useDraft('replication.rule', rule);
   const problem = replicationProblem(edited, others);
   const isKnown = edited.target === '' || targets.some(({ value }) => value === edited.target);
   const box = (field: 'deleteMarkers' | 'deletes' | 'existingObjects', label: string, description: string) => (

@@ -6,6 +6,7 @@ import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { useDraft } from '../components/use-draft.ts';
 
 /** A rule in the list, with the functions of its buttons. */
 export interface ListedRule<Rule> {
@@ -16,6 +17,8 @@ export interface ListedRule<Rule> {
 }
 
 interface RulesSectionProps<Answer, Rule> {
+  /** The name of the draft that remembers which dialog is open. */
+  readonly draft: string;
   readonly title: string;
   readonly words: string;
   /** The error message, for example `The lifecycle cannot be shown`. */
@@ -40,8 +43,8 @@ interface RulesSectionProps<Answer, Rule> {
 
 /** Shows a list of rules of a bucket, and the dialog that adds or edits one. */
 export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule>) {
-  const { title, words, what, add, none, mayEdit, query, rulesOf, set, row, below, dialog } = props;
-  const [edited, setEdited] = useState<number>();
+  const { draft, title, words, what, add, none, mayEdit, query, rulesOf, set, row, below, dialog } = props;
+  const [edited, setEdited] = useDraft<number | undefined>(`${draft}.index`, undefined);
 
   function save(rules: readonly Rule[]): void {
     props.save(rules, {

@@ -1,8 +1,9 @@
 import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { EditButton } from '../components/edit-buttons.tsx';
 import { notifyDone } from '../components/feedback.tsx';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The props of a dialog that edits a setting or a rule. */
 export interface EditorProps<Value> {
@@ -13,6 +14,8 @@ export interface EditorProps<Value> {
 }
 
 interface SettingSectionProps<Setting, Input> {
+  /** The name of the draft that remembers whether the dialog is open. */
+  readonly draft: string;
   readonly title: string;
   readonly words: string;
   /** The label of the button that opens the dialog. */
@@ -30,8 +33,8 @@ interface SettingSectionProps<Setting, Input> {
 
 /** Shows one setting of a bucket, with a button that opens its dialog. */
 export function SettingSection<Setting, Input>(props: SettingSectionProps<Setting, Input>) {
-  const { title, words, edit, what, mayEdit, query, set, saved, dialog, children } = props;
-  const [editing, setEditing] = useState(false);
+  const { draft, title, words, edit, what, mayEdit, query, set, saved, dialog, children } = props;
+  const [editing, setEditing] = useDraft(`${draft}.editing`, false);
 
   function save(input: Input): void {
     set.mutate(input, {

@@ -24,6 +24,7 @@ import { DefaultRetention, VersioningSection } from './versioning-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The settings of a bucket: those that the user may read, with the buttons that the user may press. */
 export function BucketSettingsPage() {
@@ -164,7 +165,7 @@ interface EncryptionProps {
 }
 
 function Encryption({ bucket, mayEdit }: EncryptionProps) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useDraft('encryption.editing', false);
   return (
     <Section
       title={t.bucketSettings.defaultEncryption}

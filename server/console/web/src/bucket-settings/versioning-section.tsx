@@ -1,5 +1,4 @@
 import { Badge, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useBucketLock, useSetBucketLock, type BucketLock } from '../api/object-properties.ts';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
@@ -8,6 +7,7 @@ import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useSetVersioning, useVersioning } from './settings-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface SectionProps {
   readonly bucket: string;
@@ -59,7 +59,10 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
 export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
   const lock = useBucketLock(bucket, true);
   const set = useSetBucketLock(bucket);
-  const [edited, setEdited] = useState<{ mode: string; count: string; unit: string }>();
+  const [edited, setEdited] = useDraft<{ mode: string; count: string; unit: string } | undefined>(
+    'retention',
+    undefined,
+  );
   if (lock.data === null) {
     return (
       <Section title={t.bucketSettings.objectLock}>

@@ -1,10 +1,10 @@
 import { Select, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { useSetWebsite, useWebsite, type Website } from './website-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface WebsiteSectionProps {
   readonly bucket: string;
@@ -19,6 +19,7 @@ export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
   const set = useSetWebsite(bucket);
   return (
     <SettingSection
+      draft="website"
       title={t.bucketSettings.website}
       words={t.bucketSettings.pagesOfTheBucketAtTheAddress}
       edit={t.bucketSettings.editTheWebsite}
@@ -60,8 +61,8 @@ interface WebsiteDialogProps extends EditorProps<Website | null> {
 }
 
 function WebsiteDialog({ website, pending, error, onSave, onClose }: WebsiteDialogProps) {
-  const [kind, setKind] = useState<string>(website?.kind ?? 'none');
-  const [edited, setEdited] = useState(website ?? initial);
+  const [kind, setKind] = useDraft<string>('website.kind', website?.kind ?? 'none');
+  const [edited, setEdited] = useDraft('website.edited', website ?? initial);
   const text = (field: 'index' | 'error' | 'host') => ({
     value: edited[field],
     spellCheck: false,

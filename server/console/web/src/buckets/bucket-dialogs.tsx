@@ -1,5 +1,5 @@
 import { Alert, Button, Checkbox, Group, Input, Modal, Stack, TextInput, Text } from '@mantine/core';
-import { useState, type SubmitEvent } from 'react';
+import type { SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useCreateBucket, useDeleteBucket } from '../api/buckets.ts';
 import { useRights } from '../api/session.ts';
@@ -11,6 +11,7 @@ import { SizeFields } from '../components/size-fields.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface CreateBucketDialogProps {
   readonly opened: boolean;
@@ -28,12 +29,12 @@ export function CreateBucketDialog({ opened, onClose }: CreateBucketDialogProps)
 function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
   const create = useCreateBucket();
   const navigate = useNavigate();
-  const [name, setName] = useState('');
-  const [choice, setChoice] = useState<EncryptionChoice>({ scheme: 'none', keyName: '' });
-  const [versioning, setVersioning] = useState(false);
-  const [objectLock, setObjectLock] = useState(false);
-  const [tags, setTags] = useState<readonly EditedPair[]>([]);
-  const [quota, setQuota] = useState(splitBytes(0));
+  const [name, setName] = useDraft('bucket.name', '');
+  const [choice, setChoice] = useDraft<EncryptionChoice>('bucket.encryption', { scheme: 'none', keyName: '' });
+  const [versioning, setVersioning] = useDraft('bucket.versioning', false);
+  const [objectLock, setObjectLock] = useDraft('bucket.lock', false);
+  const [tags, setTags] = useDraft<readonly EditedPair[]>('bucket.tags', []);
+  const [quota, setQuota] = useDraft('bucket.quota', splitBytes(0));
   const { may } = useRights();
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {

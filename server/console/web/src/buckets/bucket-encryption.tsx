@@ -2,7 +2,6 @@ import { Badge, Text, Tooltip, Alert, Button, Group, Modal, Stack, Radio, Autoco
 import { IconLock } from '@tabler/icons-react';
 import type { BucketSummary, BucketEncryptionAnswer } from '../../../contract/answers.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useSetEncryption } from '../api/buckets.ts';
 import { useRights } from '../api/session.ts';
@@ -10,6 +9,7 @@ import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The default encryption of a bucket, for new objects without an encryption of their own. */
 export function EncryptionBadge({ encryption }: { readonly encryption: BucketSummary['encryption'] }) {
@@ -53,7 +53,7 @@ interface EncryptionDialogProps {
 
 export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
   useRestoreFocus();
-  const [choice, setChoice] = useState(choiceOf(bucket.encryption));
+  const [choice, setChoice] = useDraft('encryption', choiceOf(bucket.encryption));
   const set = useSetEncryption(bucket.name);
 
   function save(): void {

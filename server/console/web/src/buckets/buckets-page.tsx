@@ -14,6 +14,7 @@ import { CreateBucketDialog, DeleteBucketDialog } from './bucket-dialogs.tsx';
 import { EncryptionBadge, EncryptionDialog } from './bucket-encryption.tsx';
 import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Dialog = { readonly kind: 'delete' | 'encryption'; readonly bucket: BucketSummary };
 
@@ -21,8 +22,8 @@ export function BucketsPage() {
   const search = useSearch();
   const buckets = useBuckets(search.contains);
   const mayCreate = useMayCreate();
-  const [creating, setCreating] = useState(false);
-  const [dialog, setDialog] = useState<Dialog>();
+  const [creating, setCreating] = useDraft('creating', false);
+  const [dialog, setDialog] = useDraft<Dialog | undefined>('dialog', undefined);
   const close = () => setDialog(undefined);
   return (
     <ListPage

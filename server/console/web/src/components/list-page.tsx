@@ -2,10 +2,11 @@ import { Group, Skeleton, Stack, Text, TextInput, Title, Button } from '@mantine
 import { useDocumentTitle, useIntersection, useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import type { UseInfiniteQueryResult, InfiniteQueryObserverBaseResult } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Failure } from './feedback.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from './use-draft.ts';
 
 interface ListPageProps<Row> {
   readonly title: string;
@@ -127,7 +128,7 @@ export interface Search {
 }
 
 export function useSearch(): Search {
-  const [text, onText] = useState('');
+  const [text, onText] = useDraft('filter', '');
   const [contains] = useDebouncedValue(text, 200);
   return { text, onText, contains };
 }

@@ -1,10 +1,11 @@
-import { useState, type ReactNode, type ComponentProps } from 'react';
+import type { ReactNode, ComponentProps } from 'react';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { FormDialog, fieldError } from './form-dialog.tsx';
 import { notifyDone } from './feedback.tsx';
 import { PolicyPicker } from './name-picker.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from './use-draft.ts';
 
 interface SetNamesDialogProps {
   readonly title: string;
@@ -21,7 +22,7 @@ interface SetNamesDialogProps {
 
 /** Replaces a list of names. */
 export function SetNamesDialog({ title, names, set, saved, fields = [], onClose, children }: SetNamesDialogProps) {
-  const [chosen, setChosen] = useState(names);
+  const [chosen, setChosen] = useDraft('names', names);
 
   function save(): void {
     set.mutate(chosen, {

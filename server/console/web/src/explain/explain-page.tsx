@@ -10,6 +10,7 @@ import { Verdict } from './verdict.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 const exampleClaims = JSON.stringify({ sub: '…', policy: ['readonly'] }, null, 2);
 
@@ -18,13 +19,13 @@ export function ExplainPage() {
   useDocumentTitle(t.explain.explainCoffer);
   const [search] = useSearchParams();
   const explain = useExplain();
-  const [kind, setKind] = useState<ExplainWho['kind']>('name');
-  const [name, setName] = useState(search.get('who') ?? '');
-  const [provider, setProvider] = useState<string>();
-  const [claims, setClaims] = useState(exampleClaims);
-  const [action, setAction] = useState('s3:GetObject');
-  const [resource, setResource] = useState('');
-  const [context, setContext] = useState('');
+  const [kind, setKind] = useDraft<ExplainWho['kind']>('kind', 'name');
+  const [name, setName] = useDraft('name', search.get('who') ?? '');
+  const [provider, setProvider] = useDraft<string | undefined>('provider', undefined);
+  const [claims, setClaims] = useDraft('claims', exampleClaims);
+  const [action, setAction] = useDraft('action', 's3:GetObject');
+  const [resource, setResource] = useDraft('resource', '');
+  const [context, setContext] = useDraft('context', '');
   const [problem, setProblem] = useState<{ readonly field: 'claims' | 'context'; readonly message: string }>();
   const providers = useSignInOptions().data?.providers ?? [];
   const chosen = provider ?? providers[0]?.id ?? '';

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroup, useSetGroupStatus, useSetGroupMembers, useSetGroupPolicies, useDeleteGroup } from '../api/groups.ts';
@@ -12,6 +11,7 @@ import { UserPicker } from '../components/name-picker.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Dialog = 'policies' | 'members' | 'delete';
 
@@ -29,7 +29,7 @@ export function GroupPage() {
 function Details({ group }: { readonly group: GroupRow }) {
   const { may } = useRights();
   const navigate = useNavigate();
-  const [dialog, setDialog] = useState<Dialog>();
+  const [dialog, setDialog] = useDraft<Dialog | undefined>('dialog', undefined);
   const close = () => setDialog(undefined);
   return (
     <DetailPage

@@ -1,6 +1,5 @@
 import { Button, Text, TextInput } from '@mantine/core';
 import { IconPlus, IconUsersGroup } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroups, useCreateGroup } from '../api/groups.ts';
@@ -13,13 +12,14 @@ import { PolicyPicker, UserPicker } from '../components/name-picker.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function GroupsPage() {
   const { may } = useRights();
   const navigate = useNavigate();
   const search = useSearch();
   const groups = useGroups(search.contains);
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useDraft('creating', false);
   return (
     <ListPage
       title={t.labels.groups}
@@ -76,9 +76,9 @@ interface CreateGroupDialogProps {
 function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
   const { may } = useRights();
   const create = useCreateGroup();
-  const [name, setName] = useState('');
-  const [members, setMembers] = useState<readonly string[]>([]);
-  const [policies, setPolicies] = useState<readonly string[]>([]);
+  const [name, setName] = useDraft('group.name', '');
+  const [members, setMembers] = useDraft<readonly string[]>('group.members', []);
+  const [policies, setPolicies] = useDraft<readonly string[]>('group.policies', []);
 
   function submit(): void {
     create.mutate(

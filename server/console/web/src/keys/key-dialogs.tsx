@@ -4,11 +4,12 @@ import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { useDraft } from '../components/use-draft.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('key.name', '');
   const create = useApiMutation(() => admin('POST', 'kms/key/create', { query: { 'key-id': name } }), ['keys']);
   return (
     <FormDialog
@@ -32,7 +33,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 export function ImportKeyDialog({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('key.name', '');
   const [bytes, setBytes] = useState('');
   const add = useApiMutation(
     () => admin('POST', 'kms/key/import', { query: { 'key-id': name }, body: JSON.stringify({ bytes: bytes.trim() }) }),

@@ -13,6 +13,7 @@ import { CreateKeyDialog, ImportKeyDialog } from './key-dialogs.tsx';
 import { RotateDialog, RotationProgress } from './rotation.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface KeyServiceStatus {
   readonly name: string;
@@ -33,7 +34,7 @@ interface KeyUsage {
 /** The key service and its keys. */
 export function KeysPage() {
   const { may } = useRights();
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useDraft('creating', false);
   const [importing, setImporting] = useState(false);
   const status = useQuery({
     queryKey: ['key-service'],
@@ -121,7 +122,7 @@ interface KeyListProps {
 
 function KeyList({ defaultKey, several }: KeyListProps) {
   const { may } = useRights();
-  const [rotating, setRotating] = useState<string>();
+  const [rotating, setRotating] = useDraft<string | undefined>('rotating', undefined);
   const [counting, setCounting] = useState(false);
   const keys = useQuery({
     queryKey: ['keys'],

@@ -1,6 +1,5 @@
 import { NumberInput, Progress, Radio, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { Section } from '../components/detail-page.tsx';
@@ -9,6 +8,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The progress of a rotation. Times are milliseconds since 1970. */
 interface Rotation {
@@ -73,8 +73,8 @@ interface RotateDialogProps {
 
 /** Asks for a new version of a key, and gives it to the objects. */
 export function RotateDialog({ name, onClose }: RotateDialogProps) {
-  const [mode, setMode] = useState('reseal');
-  const [rate, setRate] = useState<number | string>(500);
+  const [mode, setMode] = useDraft('rotation.mode', 'reseal');
+  const [rate, setRate] = useDraft<number | string>('rotation.rate', 500);
   const rotate = useApiMutation(
     () => admin('POST', 'coffer/kms/key/rotate', { query: { 'key-id': name, mode, rate: String(rate) } }),
     ['rotation', 'keys'],

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconArrowBackUp, IconCopy, IconDownload, IconFolderSymlink, IconTrash, IconX } from '@tabler/icons-react';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { deleteVersion, restoreVersion } from '../api/versions.ts';
 import { objectsChanged } from '../api/changes.ts';
 import { downloadArchive } from '../api/objects.ts';
@@ -17,6 +17,7 @@ import { sizeOf, type Row } from './rows/rows.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface MarkedActionsProps {
   readonly bucket: string;
@@ -100,12 +101,19 @@ interface Asked {
   readonly rows: readonly Row[];
 }
 
+/** The forms of a few rows survive a reload. A question whether to delete does not: nothing was typed. */
+function keepForm(asked: Asked | undefined): Asked | undefined {
+  return asked !== undefined && asked.rows.length <= 100 && forms.has(asked.action) ? asked : undefined;
+}
+
+const forms: ReadonlySet<RowAction> = new Set(['share', 'rename', 'move', 'copy']);
+
 /** Does what a menu or a toolbar asks for, with the dialogs that it needs. */
 export function useRowActions({ bucket, prefix, at, onDone }: RowActionsOptions): {
   readonly perform: (action: RowAction, rows: readonly Row[]) => void;
   readonly dialogs: ReactNode;
 } {
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useDraft<Asked | undefined>('action', undefined, keepForm);
   const close = () => setAsked(undefined);
 
   function perform(action: RowAction, rows: readonly Row[]): void {

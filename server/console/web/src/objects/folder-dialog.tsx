@@ -1,5 +1,4 @@
 import { TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { objectsChanged } from '../api/changes.ts';
 import { createFolder } from '../api/folders.ts';
@@ -7,6 +6,7 @@ import { useApiMutation } from '../api/queries.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface FolderDialogProps {
   readonly bucket: string;
@@ -17,7 +17,7 @@ interface FolderDialogProps {
 /** Creates a folder: an empty object whose key ends in a slash. */
 export function FolderDialog({ bucket, prefix, onClose }: FolderDialogProps) {
   const navigate = useNavigate();
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('folder.name', '');
   const folder = `${prefix}${name.replace(/^\/+|\/+$/g, '')}/`;
   const create = useApiMutation(() => createFolder(bucket, folder), []);
   return (

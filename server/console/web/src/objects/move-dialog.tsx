@@ -7,6 +7,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import type { Selection } from '../jobs/selection.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface MoveDialogProps {
   readonly kind: 'rename' | 'move' | 'copy';
@@ -24,10 +25,10 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
   const [only] = [...selection.objects.map(({ key }) => key), ...selection.folders];
   const count = selection.objects.length + selection.folders.length;
   const oldName = nameOf(only ?? '');
-  const [name, setName] = useState(oldName);
-  const [target, setTarget] = useState(bucket);
-  const [folder, setFolder] = useState(prefix);
-  const [replace, setReplace] = useState(false);
+  const [name, setName] = useDraft('move.name', oldName);
+  const [target, setTarget] = useDraft('move.bucket', bucket);
+  const [folder, setFolder] = useDraft('move.folder', prefix);
+  const [replace, setReplace] = useDraft('move.replace', false);
   const [tried, setTried] = useState(false);
   const begin = useStartTransfer();
   const buckets = useBuckets('').data ?? [];

@@ -19,6 +19,7 @@ import { RewindBar } from './rewind/rewind-bar.tsx';
 import { DropArea } from './drop-area.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectBrowserProps {
   readonly bucket: string;
@@ -97,7 +98,7 @@ function useFolderView(bucket: string, prefix: string) {
   const from = search.get('from') ?? '';
   const at = momentOf(search.get('at'));
   const moment = at?.getTime();
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft('filter', '');
   const [contains] = useDebouncedValue(text, 150);
   const [sort, setSort] = useState<Sort>({ by: 'name', descending: false });
   const whole = useListing({ bucket, prefix, folder: prefix, versions, moment, from });
@@ -204,7 +205,7 @@ interface JumpToProps {
 
 /** Starts a long folder at a name. */
 function JumpTo({ prefix, from, onJump }: JumpToProps) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('jump', '');
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
@@ -287,7 +288,7 @@ function NotListed({ bucket, prefix, error, retry }: NotListedProps) {
 /** Opens an object for a user who may read objects and not list them, as with the policy `readonly`. */
 function OpenByKey({ bucket, prefix }: Pick<NotListedProps, 'bucket' | 'prefix'>) {
   const navigate = useNavigate();
-  const [key, setKey] = useState(prefix);
+  const [key, setKey] = useDraft('open', prefix);
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();

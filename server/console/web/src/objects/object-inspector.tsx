@@ -1,7 +1,6 @@
 import { Badge, Button, CloseButton, Drawer, Group, Menu, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { ApiError } from '../api/call.ts';
 import { download, shareLink, useObject } from '../api/objects.ts';
@@ -21,6 +20,7 @@ import { ShareDialog } from './share-dialog.tsx';
 import { VersionList } from './version-list.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectInspectorProps {
   readonly bucket: string;
@@ -78,7 +78,7 @@ function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
   const listsVersions = useBucketRights(bucket).bucket('s3:ListBucketVersions');
   // A key whose newest version is a delete marker has no details, and has versions.
   const isDeleted = object.error instanceof ApiError && object.error.status === 404;
-  const [tab, setTab] = useState<string | null>('details');
+  const [tab, setTab] = useDraft<string | null>('tab', 'details');
   if (object.isPending) return <Skeleton h={220} />;
   const versions = <VersionList bucket={bucket} objectKey={objectKey} rights={rights} />;
   if (object.isError) {
@@ -125,7 +125,7 @@ interface ActionsProps {
 }
 
 function Actions({ bucket, object, rights, onClose }: ActionsProps) {
-  const [dialog, setDialog] = useState<'delete' | 'share'>();
+  const [dialog, setDialog] = useDraft<'delete' | 'share' | undefined>('inspector', undefined);
   const { s3Url } = useSession().data ?? {};
   const { key } = object;
 

@@ -1,5 +1,4 @@
 import { Badge, Checkbox, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useLock, useSetLegalHold, useSetRetention, type Lock } from '../api/object-properties.ts';
 import type { KeyRights } from '../api/rights.ts';
 import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
@@ -10,6 +9,7 @@ import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useBucketLock } from '../api/object-properties.ts';
 import { useBucketRights } from '../api/rights.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectLockProps {
   readonly bucket: string;
@@ -42,7 +42,10 @@ interface LockProps extends ObjectLockProps {
 
 function Retention({ bucket, objectKey, rights, lock }: LockProps) {
   const set = useSetRetention(bucket, objectKey);
-  const [edited, setEdited] = useState<{ mode: NonNullable<Lock['mode']>; day: string; bypass: boolean }>();
+  const [edited, setEdited] = useDraft<{ mode: NonNullable<Lock['mode']>; day: string; bypass: boolean } | undefined>(
+    'retention',
+    undefined,
+  );
 
   function save(): void {
     if (edited === undefined) return;

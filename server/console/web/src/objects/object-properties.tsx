@@ -1,5 +1,4 @@
 import { Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { objectsChanged } from '../api/changes.ts';
 import { useSetHeaders, type ObjectHeaders } from '../api/object-properties.ts';
@@ -13,6 +12,7 @@ import { decodeWords } from '../text/encoded-words.ts';
 import { ObjectLock } from './object-lock.tsx';
 import { TagSection } from './tag-section.tsx';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectPropertiesProps {
   readonly bucket: string;
@@ -53,7 +53,7 @@ interface HeaderSectionProps {
 
 function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
   const set = useSetHeaders(bucket, object.key, object.etag);
-  const [edited, setEdited] = useState<ObjectHeaders>();
+  const [edited, setEdited] = useDraft<ObjectHeaders | undefined>('metadata', undefined);
   const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value: decodeWords(value) }));
 
   function edit(): void {

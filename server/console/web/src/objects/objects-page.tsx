@@ -1,7 +1,6 @@
 import { Badge, Button, Group, Menu, Stack, Tooltip } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconChevronDown, IconFile, IconFolder, IconFolderPlus, IconLink, IconSettings } from '@tabler/icons-react';
-import { useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
 import { useBucketRights, type FolderRights } from '../api/rights.ts';
@@ -16,6 +15,7 @@ import { ShareDialog } from './share-dialog.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** A folder of a bucket. If the URL names an object, its details are open. */
 export function ObjectsPage() {
@@ -83,7 +83,7 @@ interface FolderButtonsProps {
 
 /** The buttons of a folder: those that the user may press. */
 function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
-  const [dialog, setDialog] = useState<'folder' | 'request'>();
+  const [dialog, setDialog] = useDraft<'folder' | 'request' | undefined>('dialog', undefined);
 
   async function upload(kind: 'files' | 'folder'): Promise<void> {
     const files = await pickFiles(kind);

@@ -1,5 +1,4 @@
 import { Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useSetTags, useTags, type Pair } from '../api/object-properties.ts';
 import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
@@ -7,6 +6,7 @@ import { FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor } from '../components/pair-editor.tsx';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface TagSectionProps {
   readonly bucket: string;
@@ -19,7 +19,7 @@ interface TagSectionProps {
 export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
   const tags = useTags(bucket, objectKey, true);
   const set = useSetTags(bucket, objectKey);
-  const [edited, setEdited] = useState<readonly Pair[]>();
+  const [edited, setEdited] = useDraft<readonly Pair[] | undefined>('tags', undefined);
 
   function save(): void {
     set.mutate(

@@ -14,6 +14,7 @@ import { DocumentDialog } from './document-dialog.tsx';
 import { StatusCode } from './requests-page.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 const none = { who: '', bucket: '', operation: '', decision: '', outcome: '' };
 
@@ -21,7 +22,7 @@ type Search = typeof none;
 
 /** Searches the audit log by person, bucket, operation and decision. */
 export function AuditPage() {
-  const [search, setSearch] = useState(none);
+  const [search, setSearch] = useDraft('search', none);
   const [open, setOpen] = useState<AuditRow>();
   const found = useAudit(search);
   const pages = found.data?.pages ?? [];

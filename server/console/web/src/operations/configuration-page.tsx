@@ -1,7 +1,6 @@
 import { Accordion, Anchor, Badge, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import { admin, adminText } from '../api/admin.ts';
 import { DetailPage, Loaded } from '../components/detail-page.tsx';
@@ -11,6 +10,7 @@ import { ConfigurationHistory } from './configuration-history.tsx';
 import { givenValues } from './given-values.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The help of `mc admin config`. */
 interface Help {
@@ -43,7 +43,7 @@ export function ConfigurationPage() {
 }
 
 function Subsystems() {
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft('filter', '');
   const wanted = text.trim().toLowerCase();
   const help = useQuery({
     queryKey: ['configuration'],

@@ -7,6 +7,7 @@ import { RowTable, TimeText } from '../components/row-table.tsx';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface LogLine {
   readonly number: number;
@@ -23,8 +24,8 @@ const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 /** The log of this server as it is written: `mc admin logs` in the browser. */
 export function LogsPage() {
   const [paused, setPaused] = useState(false);
-  const [level, setLevel] = useState('INFO');
-  const [text, setText] = useState('');
+  const [level, setLevel] = useDraft('level', 'INFO');
+  const [text, setText] = useDraft('filter', '');
   const [open, setOpen] = useState<LogLine>();
   const { lines, error } = useLines<LogLine>('log', { limit: String(maxRows) }, { paused, max: maxRows });
   const wanted = text.trim().toLowerCase();

@@ -9,6 +9,7 @@ import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
 import { t } from '../texts/texts.ts';
 import { locale } from '../texts/language.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** A line of the trace. */
 interface TraceLine {
@@ -34,7 +35,7 @@ export function RequestsPage() {
   const [paused, setPaused] = useState(false);
   const [errors, setErrors] = useState(false);
   const [own, setOwn] = useState(false);
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft('filter', '');
   const [open, setOpen] = useState<TraceLine>();
   const query = { ...(own ? { all: 'true' } : { s3: 'true' }), ...(errors ? { err: 'true' } : {}) };
   const { lines, error, clear } = useLines<TraceLine>('trace', query, { paused, max: maxRows });

@@ -11,6 +11,7 @@ import { RowTable } from '../components/row-table.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { formatCount } from '../text/format.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface Verification {
   readonly findings: readonly { readonly kind?: string; readonly [field: string]: unknown }[];
@@ -109,8 +110,8 @@ function Verify() {
 }
 
 function TakeSnapshot() {
-  const [open, setOpen] = useState(false);
-  const [name, setName] = useState('');
+  const [open, setOpen] = useDraft('snapshot', false);
+  const [name, setName] = useDraft('snapshot.name', '');
   const take = useApiMutation(() => admin<Snapshot>('POST', 'coffer/snapshot', { query: { name } }), []);
   return (
     <div>

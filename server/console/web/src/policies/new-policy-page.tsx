@@ -1,5 +1,5 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { useState, type SubmitEvent } from 'react';
+import type { SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useSavePolicy } from '../api/policies.ts';
 import { DetailPage } from '../components/detail-page.tsx';
@@ -9,12 +9,13 @@ import { policyUrl } from '../components/urls.ts';
 import { exampleDocument, PolicyEditor } from './policy-editor.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function NewPolicyPage() {
   const save = useSavePolicy();
   const navigate = useNavigate();
-  const [name, setName] = useState('');
-  const [document, setDocument] = useState(exampleDocument);
+  const [name, setName] = useDraft('name', '');
+  const [document, setDocument] = useDraft('document', exampleDocument);
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();

@@ -1,7 +1,6 @@
 import type { PolicyHolder, PolicyAnswer } from '../../../contract/identity-answers.ts';
 import { ActionIcon, Anchor, Button, Stack, Table, Text, Tooltip, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconUnlink } from '@tabler/icons-react';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import { useDetach, useAttach } from '../api/policies.ts';
 import { useRights } from '../api/session.ts';
@@ -10,6 +9,7 @@ import { groupUrl, userUrl } from '../components/urls.ts';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 /** The names of the kinds of holders. */
 const holderKinds: Readonly<Record<PolicyHolder['kind'], string>> = {
@@ -40,7 +40,7 @@ function describeHolder(holder: PolicyHolder): string {
 /** The holders of a policy: users, groups, claims of a provider, names of a directory. */
 export function Holders({ policy }: { readonly policy: PolicyAnswer }) {
   const { may } = useRights();
-  const [attaching, setAttaching] = useState(false);
+  const [attaching, setAttaching] = useDraft('attaching', false);
   return (
     <Stack gap="sm" align="flex-start">
       {policy.holders.length === 0 ? (
@@ -155,11 +155,11 @@ const nameHints: Readonly<Record<Exclude<PolicyHolder['kind'], 'claim'>, string>
 
 function AttachDialog({ policy, onClose }: AttachDialogProps) {
   const attach = useAttach(policy);
-  const [kind, setKind] = useState<PolicyHolder['kind']>('user');
-  const [name, setName] = useState('');
-  const [provider, setProvider] = useState('_');
-  const [claim, setClaim] = useState('sub');
-  const [value, setValue] = useState('');
+  const [kind, setKind] = useDraft<PolicyHolder['kind']>('attach.kind', 'user');
+  const [name, setName] = useDraft('attach.name', '');
+  const [provider, setProvider] = useDraft('attach.provider', '_');
+  const [claim, setClaim] = useDraft('attach.claim', 'sub');
+  const [value, setValue] = useDraft('attach.value', '');
 
   function submit(): void {
     const holder: PolicyHolder = kind === 'claim' ? { kind, provider, claim, value } : { kind, name };

@@ -16,6 +16,7 @@ import { PolicyEditor } from './policy-editor.tsx';
 import { formatExactTime, formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function PolicyPage() {
   const [search] = useSearchParams();
@@ -33,7 +34,7 @@ type Editing = { readonly document: string; readonly expects: string | null };
 
 function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   const { may } = useRights();
-  const [editing, setEditing] = useState<Editing>();
+  const [editing, setEditing] = useDraft<Editing | undefined>('editing', undefined);
   const [deleting, setDeleting] = useState(false);
   const edit = (document: string) => setEditing({ document, expects: policy.updatedAt ?? null });
   if (editing !== undefined) {
@@ -117,7 +118,7 @@ interface EditPolicyProps {
 
 function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps) {
   const save = useSavePolicy();
-  const [document, setDocument] = useState(begun);
+  const [document, setDocument] = useDraft('document', begun);
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();

@@ -1,5 +1,4 @@
 import { TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { useAddProvider, useProviders } from '../api/providers.ts';
 import { DetailPage } from '../components/detail-page.tsx';
@@ -11,6 +10,7 @@ import { ProviderForm } from './provider-form.tsx';
 import { kindName } from './providers-page.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function NewProviderPage() {
   const [search] = useSearchParams();
@@ -18,7 +18,7 @@ export function NewProviderPage() {
   const providers = useProviders();
   const add = useAddProvider(type);
   const navigate = useNavigate();
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('name', '');
   const kind = providers.data?.kinds.find((one) => one.type === type);
   if (providers.isPending) return <LoadingRows />;
   if (providers.isError) return <Failure what={t.providers.theFormCannotBeShown} error={providers.error} />;

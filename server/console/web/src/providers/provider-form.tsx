@@ -1,5 +1,5 @@
 import { Button, Group, Stack, PasswordInput, Select, TextInput } from '@mantine/core';
-import { useState, type ReactNode, type SubmitEvent } from 'react';
+import type { ReactNode, SubmitEvent } from 'react';
 import type { ProviderKind, ProviderKey } from '../../../contract/provider-answers.ts';
 import { useTestProvider, type ProviderName } from '../api/providers.ts';
 import { FormError } from '../components/form-dialog.tsx';
@@ -7,6 +7,7 @@ import { problemsByKey } from './problems-by-key.ts';
 import { ProviderSteps } from './provider-test.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -28,8 +29,8 @@ interface ProviderFormProps {
 /** The frequent keys, then the others. Empty values are not sent, so that the defaults apply. */
 export function ProviderForm(props: ProviderFormProps) {
   const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, children } = props;
-  const [values, setValues] = useState<Values>(known);
-  const [more, setMore] = useState(false);
+  const [values, setValues] = useDraft<Values>('values', known, (typed) => withoutSecrets(typed, kind.keys));
+  const [more, setMore] = useDraft('more', false);
   const test = useTestProvider(id);
   const problems = problemsByKey(
     error,
@@ -108,6 +109,12 @@ interface KeyFieldProps {
   readonly value: string;
   readonly error: string | undefined;
   readonly onChange: (value: string) => void;
+}
+
+/** Leaves out the values of secret keys. */
+function withoutSecrets(values: Values, keys: readonly ProviderKey[]): Values {
+  const secrets = new Set(keys.filter(({ secret }) => secret).map(({ key }) => key));
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !secrets.has(key)));
 }
 
 /** One key of a configuration, with its name in `mc` and in the guides. */

@@ -20,6 +20,7 @@ import { ProviderTestSection } from './provider-test.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function ProviderPage() {
   const [search] = useSearchParams();
@@ -50,7 +51,7 @@ interface DetailsProps {
 }
 
 function Details({ id, kind, provider }: DetailsProps) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useDraft('editing', false);
   const parent = { name: t.labels.identityProviders, to: '/identity-providers' };
   const fixed = provider.origin === 'environment';
   if (editing) {

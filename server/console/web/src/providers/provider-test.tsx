@@ -1,10 +1,11 @@
 import { Button, Group, Stack, TextInput, Badge, Table, Text } from '@mantine/core';
-import { useState, type SubmitEvent } from 'react';
+import type { SubmitEvent } from 'react';
 import { useTestProvider, type ProviderName } from '../api/providers.ts';
 import { FormError } from '../components/form-dialog.tsx';
 import { Section } from '../components/detail-page.tsx';
 import type { ProviderTest } from '../../../contract/provider-answers.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 const words: Readonly<Record<string, string>> = {
   openid: t.providers.goesTheWayOfASignIn,
@@ -14,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
 /** Tests the saved configuration and changes nothing. */
 export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
   const test = useTestProvider(id);
-  const [person, setPerson] = useState('');
+  const [person, setPerson] = useDraft('test.name', '');
   const named = person.trim() === '' ? {} : { person: person.trim() };
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {

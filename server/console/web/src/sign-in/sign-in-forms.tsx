@@ -2,12 +2,13 @@ import { SegmentedControl, Anchor, TextInput, Alert, Button, PasswordInput, Stac
 import { useState, type ReactNode, type SubmitEvent } from 'react';
 import { useSignIn, useDirectorySignIn } from '../api/session.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Way = 'directory' | 'keys';
 
 /** The user chooses between directory and access key: neither input is sent to the other. The directory comes first. */
 export function NameForms() {
-  const [way, setWay] = useState<Way>('directory');
+  const [way, setWay] = useDraft<Way>('way', 'directory');
   return (
     <>
       <SegmentedControl
@@ -77,7 +78,7 @@ interface SignInFormProps {
 
 /** A name and a password, which password managers fill in. */
 function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children }: SignInFormProps) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('name', '');
   const [secret, setSecret] = useState('');
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {

@@ -1,6 +1,5 @@
 import { Button, Menu, Stack, Text } from '@mantine/core';
 import { IconKey, IconScale } from '@tabler/icons-react';
-import { useState } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import type { UserAnswer, UserRow } from '../../../contract/identity-answers.ts';
 import { PolicyInForceView } from '../policies/statements.tsx';
@@ -19,6 +18,7 @@ import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialo
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 type Dialog = 'policies' | 'groups' | 'secret' | 'delete';
 
@@ -36,7 +36,7 @@ export function UserPage() {
 function Details({ user }: { readonly user: UserAnswer }) {
   const { may } = useRights();
   const navigate = useNavigate();
-  const [dialog, setDialog] = useState<Dialog>();
+  const [dialog, setDialog] = useDraft<Dialog | undefined>('dialog', undefined);
   const close = () => setDialog(undefined);
   return (
     <DetailPage

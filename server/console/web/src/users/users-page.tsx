@@ -15,12 +15,13 @@ import { IdentityArchiveMenu } from './identity-archive.tsx';
 import { SecretKeyChoice } from './secret-key.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 export function UsersPage() {
   const { may } = useRights();
   const search = useSearch();
   const users = useUsers(search.contains);
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useDraft('creating', false);
   const [made, setMade] = useState<SecretAnswer>();
   const s3Url = useSession().data?.s3Url;
   const create = may('admin:CreateUser') && (
@@ -100,10 +101,10 @@ interface CreateUserDialogProps {
 function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
   const { may } = useRights();
   const create = useCreateUser();
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('user.name', '');
   const [secretKey, setSecretKey] = useState<string>();
-  const [policies, setPolicies] = useState<readonly string[]>([]);
-  const [groups, setGroups] = useState<readonly string[]>([]);
+  const [policies, setPolicies] = useDraft<readonly string[]>('user.policies', []);
+  const [groups, setGroups] = useDraft<readonly string[]>('user.groups', []);
 
   function submit(): void {
     create.mutate(

@@ -1,6 +1,5 @@
 import { ActionIcon, Badge, Checkbox, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
 import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from './lifecycle-rules.ts';
@@ -9,6 +8,7 @@ import type { EditorProps } from '../setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
 import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { useDraft } from '../../components/use-draft.ts';
 
 interface LifecycleSectionProps {
   readonly bucket: string;
@@ -21,6 +21,7 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
   const set = useSetLifecycle(bucket);
   return (
     <RulesSection<readonly Rule[], Rule>
+      draft="lifecycle"
       title={t.lifecycle.lifecycle}
       words={t.lifecycle.whatTheServerRemovesOrMovesTo}
       what={t.lifecycle.theLifecycleCannotBeShown}
@@ -106,7 +107,7 @@ const numbers = [
 ] as const;
 
 function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProps) {
-  const [edited, setEdited] = useState(rule);
+  const [edited, setEdited] = useDraft('lifecycle.rule', rule);
   const problem = ruleProblem(edited);
 
   return (

@@ -12,6 +12,7 @@ import { type JobState, jobStates } from './job-state.ts';
 import { StartJobDialog } from './start-job-dialog.tsx';
 import { rich, say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { useDraft } from '../../components/use-draft.ts';
 
 const kinds = { expire: t.batch.removeObjects, keyrotate: t.batch.changeKeys, replicate: t.batch.replicate } as const;
 
@@ -19,7 +20,7 @@ const kinds = { expire: t.batch.removeObjects, keyrotate: t.batch.changeKeys, re
 export function BatchPage() {
   const { may } = useRights();
   const jobs = useBatchJobs();
-  const [starting, setStarting] = useState(false);
+  const [starting, setStarting] = useDraft('starting', false);
   return (
     <DetailPage
       title={t.batch.batchJobs}

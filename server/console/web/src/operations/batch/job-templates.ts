@@ -36,3 +36,8 @@ export const jobTemplates = {
 } as const;
 
 export type JobTemplate = keyof typeof jobTemplates;
+
+/** Removes the values of the secrets of a definition. */
+export function withoutSecrets(definition: string): string {
+  return definition.replaceAll(/(\b(?:secret\w*|sessionToken|token|password)["']?\s*:)[^\n,}]*/gi, '$1');
+}

@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { notifyDone } from '../../components/feedback.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useStartJob } from './batch-queries.ts';
-import { type JobTemplate, jobTemplates } from './job-templates.ts';
+import { type JobTemplate, jobTemplates, withoutSecrets } from './job-templates.ts';
 import { rich } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { useDraft } from '../../components/use-draft.ts';
 
 /** The server refuses a longer definition. */
 const maxCharacters = 65_536;
@@ -13,8 +14,8 @@ const maxCharacters = 65_536;
 /** Starts a job from its YAML. The server checks it, and its error names the field. */
 export function StartJobDialog({ onClose }: { readonly onClose: () => void }) {
   const start = useStartJob();
-  const [kind, setKind] = useState<JobTemplate>('expire');
-  const [definition, setDefinition] = useState<string>(jobTemplates.expire);
+  const [kind, setKind] = useDraft<JobTemplate>('job.kind', 'expire');
+  const [definition, setDefinition] = useDraft<string>('job.definition', jobTemplates.expire, withoutSecrets);
   const [tooLong, setTooLong] = useState(false);
 
   function choose(next: JobTemplate): void {

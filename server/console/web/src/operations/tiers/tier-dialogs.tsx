@@ -5,6 +5,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { type NewTier, type Tier, useAddTier, useEditTier } from './tier-queries.ts';
 import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { useDraft, withoutSecret } from '../../components/use-draft.ts';
 
 const noCompletion = { spellCheck: false, autoCapitalize: 'none', autoComplete: 'off' } as const;
 
@@ -26,7 +27,7 @@ const nothing: NewTier = {
 /** Adds a tier. The server tries each kind of call before it takes it. */
 export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
   const add = useAddTier();
-  const [form, setForm] = useState(nothing);
+  const [form, setForm] = useDraft('tier', nothing, withoutSecret);
   const field = (name: TextField) => ({
     ...noCompletion,
     value: form[name],
@@ -104,7 +105,7 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
 /** Changes the keys of a tier. */
 export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonly onClose: () => void }) {
   const edit = useEditTier();
-  const [accessKey, setAccessKey] = useState(tier.accessKey);
+  const [accessKey, setAccessKey] = useDraft('keys.accessKey', tier.accessKey);
   const [secretKey, setSecretKey] = useState('');
   return (
     <FormDialog

@@ -11,12 +11,13 @@ import { AddTierDialog, TierKeysDialog } from './tier-dialogs.tsx';
 import { type Tier, useCheckTier, useRemoveTier, useTiers } from './tier-queries.ts';
 import { rich, say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { useDraft } from '../../components/use-draft.ts';
 
 /** The buckets of other servers to which lifecycle rules move bodies. */
 export function TiersPage() {
   const { may } = useRights();
   const tiers = useTiers();
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useDraft('adding', false);
   return (
     <DetailPage
       title={t.tiers.tiers}
@@ -49,7 +50,7 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
   const { may } = useRights();
   const check = useCheckTier();
   const remove = useRemoveTier();
-  const [edited, setEdited] = useState<Tier>();
+  const [edited, setEdited] = useDraft<Tier | undefined>('edited', undefined);
   const [removed, setRemoved] = useState<Tier>();
 
   function tryCalls(name: string): void {
