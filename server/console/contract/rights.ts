@@ -73,4 +73,7 @@ export interface ShareAnswer {
   readonly url: string;
   /** ISO 8601. It may be earlier than asked for: a link ends with the credentials that sign it. */
   readonly expires: string;
+  /** The longest time in seconds that a link works now, and what ends it. */
+  readonly longest: number;
+  readonly limitedBy: 'policy' | 'session' | 'protocol';
 }

@@ -179,6 +179,42 @@ describe('a share link', () => {
     expect((await ann.send('GET', at('buckets/docs/share', query))).status).toBe(status);
   });
 
+  it('works for as long as the policies take its signature, at most', async () => {
+    await test.identities.putUser({ accessKey: 'eve', secretKey: 'password-1' });
+    const Statement = [
+      statement(['s3:GetObject', 's3:PutObject'], 'docs/mine/*'),
+      {
+        Effect: 'Deny',
+        Action: 's3:GetObject',
+        Resource: 'arn:aws:s3:::docs/mine/*',
+        Condition: { NumericGreaterThanEquals: { 's3:signatureAge': '600000' } },
+      },
+      {
+        Effect: 'Deny',
+        Action: 's3:PutObject',
+        Resource: 'arn:aws:s3:::docs/mine/*',
+        Condition: { StringEquals: { 's3:authType': 'REST-QUERY-STRING' } },
+      },
+    ];
+    await test.identities.putPolicy('short-links', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await test.identities.attach({ kind: 'user', name: 'eve' }, ['short-links']);
+    const eve = new TestBrowser(test.url);
+    await eve.signIn({ accessKey: 'eve', secretKey: 'password-1' });
+    const share = (query: Record<string, string>) =>
+      eve.send('GET', at('buckets/docs/share', { key: 'mine/a.txt', ...query }));
+    const answer = await json<ShareAnswer>(await share({ seconds: '604800' }));
+    expect(answer).toMatchObject({ longest: 600, limitedBy: 'policy' });
+    expect(new URL(answer.url).searchParams.get('X-Amz-Expires')).toBe('600');
+    const refused = await share({ method: 'PUT' });
+    expect(refused.status).toBe(403);
+    expect((await json<ErrorAnswer>(refused)).message).toContain('s3:PutObject on docs/mine/a.txt, but not by a link');
+  });
+
+  it('works for as long as the protocol allows where neither policies nor the session end it', async () => {
+    const answer = await json<ShareAnswer>(await ann.send('GET', at('buckets/docs/share', { key: 'mine/a.txt' })));
+    expect(answer).toMatchObject({ longest: 604_800, limitedBy: 'protocol' });
+  });
+
   it('is refused for a key that programs would change in an address', async () => {
     expect((await root.send('GET', at('buckets/docs/share', { key: '../odd' }))).status).toBe(400);
   });

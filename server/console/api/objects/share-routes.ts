@@ -1,13 +1,16 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { presignUrl } from '../../../../protocol/sigv4/sign-request.ts';
+import { S3Error } from '../../../../protocol/s3/s3-error.ts';
+import { timeContext } from '../../../auth/condition-keys.ts';
 import type { ShareAnswer } from '../../contract/rights.ts';
 import type { ConsoleServices } from '../../services.ts';
-import type { Authorizer } from '../authorize.ts';
+import type { Authorizer, Exchange } from '../authorize.ts';
 import { ConsoleError } from '../console-error.ts';
 import { objectPlace } from './object-routes.ts';
 import { isSecure } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
+import { longestLifetime } from './longest-lifetime.ts';
 
 /** Seconds: the limit of S3 for a presigned URL. */
 const maxSeconds = 7 * 24 * 3600;
@@ -30,20 +33,59 @@ export function shareRoutes(services: Services, authorizer: Authorizer): Router 
       throw new ConsoleError('BadRequest', 'An upload makes a new version: leave out versionId.');
     }
     const read = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion';
-    const conditions = versionId === undefined ? undefined : { 's3:versionid': [versionId] };
-    await authorizer.require({ request, response }, method === 'PUT' ? 's3:PutObject' : read, resource, conditions);
-    const { credentials } = currentSession(response);
+    const right: LinkRight = { action: method === 'PUT' ? 's3:PutObject' : read, resource, versionId };
     const now = services.clock();
-    const left = expiryOf(credentials.principal) - now.getTime();
-    const lifetime = Math.max(1, Math.min(seconds, Math.floor(left / 1000)));
+    const exchange = { request, response };
+    await requireLink(authorizer, exchange, right, now);
+    const { credentials } = currentSession(response);
+    const left = Math.floor((expiryOf(credentials.principal) - now.getTime()) / 1000);
+    const limit = Math.max(1, Math.min(maxSeconds, left));
+    const longest = await longestLifetime(limit, (age) =>
+      authorizer.allows(exchange, right.action, resource, linkContext(right, now, age)),
+    );
+    const lifetime = Math.min(seconds, longest);
     const base = endpointOf(services, request.hostname, isSecure(request, services.settings));
     const url = objectUrl(base, bucket, key, versionId);
     const { region } = services.settings;
     const signed = presignUrl(url, credentials, { region, service: 's3', now, expires: lifetime, method });
     const expires = new Date(now.getTime() + lifetime * 1000).toISOString();
-    response.json({ url: signed.href, expires } satisfies ShareAnswer);
+    const limitedBy = longest < limit ? 'policy' : left < maxSeconds ? 'session' : 'protocol';
+    response.json({ url: signed.href, expires, longest, limitedBy } satisfies ShareAnswer);
   });
   return router;
+}
+
+interface LinkRight {
+  readonly action: string;
+  readonly resource: string;
+  readonly versionId: string | undefined;
+}
+
+/** The condition keys of a request that uses the link when it is this old, in milliseconds. Its address and program are not known yet. */
+function linkContext({ versionId }: LinkRight, made: Date, age: number): Record<string, readonly string[]> {
+  return {
+    ...(versionId === undefined ? {} : { 's3:versionid': [versionId] }),
+    ...timeContext(new Date(made.getTime() + age)),
+    's3:authType': ['REST-QUERY-STRING'],
+    's3:signatureversion': ['AWS4-HMAC-SHA256'],
+    's3:signatureAge': [String(age)],
+    's3:x-amz-content-sha256': ['UNSIGNED-PAYLOAD'],
+  };
+}
+
+/** Rejects with AccessDenied if a link would be refused at once. */
+async function requireLink(authorizer: Authorizer, exchange: Exchange, right: LinkRight, now: Date): Promise<void> {
+  const { action, resource, versionId } = right;
+  const byLink = linkContext(right, now, 0);
+  const plain = versionId === undefined ? undefined : { 's3:versionid': [versionId] };
+  if (
+    !(await authorizer.allows(exchange, action, resource, byLink)) &&
+    (await authorizer.allows(exchange, action, resource, plain))
+  ) {
+    const reason = 'a condition on s3:signatureAge, s3:authType or another key of the signature refuses it';
+    throw new S3Error('AccessDenied', `Your policies allow ${action} on ${resource}, but not by a link: ${reason}.`);
+  }
+  await authorizer.require(exchange, action, resource, byLink);
 }
 
 /** Milliseconds since 1970; infinite for permanent credentials. */

@@ -1,6 +1,5 @@
 import { Alert, Button, Group, Modal, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { encode } from 'uqr';
 import type { ShareAnswer } from '../../../contract/rights.ts';
 import { shareLink } from '../api/objects.ts';
@@ -8,10 +7,11 @@ import { useObjectRights } from '../api/rights.ts';
 import { CopyButtonText } from '../components/copy-text.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
-import { formatExactTime } from '../text/format.ts';
+import { formatDuration, formatExactTime } from '../text/format.ts';
 import { curlOf } from './copy-as.ts';
 import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { useDraft } from '../components/use-draft.ts';
 
 interface ShareDialogProps {
   readonly bucket: string;
@@ -22,28 +22,42 @@ interface ShareDialogProps {
   readonly onClose: () => void;
 }
 
-const lifetimes = [
-  { value: '900', label: t.objectDetails.n15Minutes },
-  { value: '3600', label: t.objectDetails.n1Hour },
-  { value: '43200', label: t.objectDetails.n12Hours },
-  { value: '86400', label: t.objectDetails.n1Day },
-  { value: '259200', label: t.objectDetails.n3Days },
-  { value: '604800', label: t.objectDetails.n7Days },
-];
+/** Seconds. */
+const lifetimes = [900, 3_600, 43_200, 86_400, 259_200, 604_800];
+
+/** The server shortens it to the longest time that the policies, the session and S3 allow. */
+const longest = String(lifetimes.at(-1));
+
+/** The choices for a link of at most this many seconds; the last one is the longest. */
+function lifetimeOptions(max: number) {
+  const shorter = lifetimes.filter((seconds) => seconds < max);
+  return [
+    ...shorter.map((seconds) => ({ value: String(seconds), label: formatDuration(seconds) })),
+    { value: longest, label: formatDuration(max) },
+  ];
+}
+
+const limits: Readonly<Record<ShareAnswer['limitedBy'], string>> = {
+  policy: t.objectDetails.longestByPolicy,
+  session: t.objectDetails.longestBySession,
+  protocol: t.objectDetails.longestByProtocol,
+};
 
 /** Makes a link with which anybody can download the object, or upload it, until the link expires. */
 export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, onClose }: ShareDialogProps) {
   useRestoreFocus();
   const rights = useObjectRights(bucket, objectKey);
-  const [key, setKey] = useState(objectKey);
-  const [method, setMethod] = useState<'GET' | 'PUT'>(uploadOnly ? 'PUT' : 'GET');
-  const [seconds, setSeconds] = useState('3600');
+  const [key, setKey] = useDraft('share.key', objectKey);
+  const [method, setMethod] = useDraft<'GET' | 'PUT'>('share.method', uploadOnly ? 'PUT' : 'GET');
+  const [seconds, setSeconds] = useDraft('share.seconds', '3600');
   const share = useQuery({
     queryKey: ['share', bucket, key, versionId, method, seconds],
     queryFn: () => shareLink(bucket, { key, versionId, method, seconds }),
     // A link is made anew each time: its time begins now.
     gcTime: 0,
     staleTime: Infinity,
+    // The choices stay while another link is made.
+    placeholderData: keepPreviousData,
     enabled: key !== '' && !(uploadOnly && key.endsWith('/')),
   });
   return (
@@ -76,19 +90,13 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
             />
           )
         )}
-        <Select
-          label={t.objectDetails.itWorksFor}
-          data={lifetimes}
-          value={seconds}
-          onChange={(value) => setSeconds(value ?? '3600')}
-          allowDeselect={false}
-        />
+        <Lifetime answer={share.data} seconds={seconds} onChange={setSeconds} />
         {share.isError && (
           <Alert color="red" role="alert">
             {share.error.message}
           </Alert>
         )}
-        {share.isSuccess && <Link answer={share.data} method={method} />}
+        {share.isSuccess && !share.isPlaceholderData && <Link answer={share.data} method={method} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.labels.close}
@@ -96,6 +104,28 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
         </Group>
       </Stack>
     </Modal>
+  );
+}
+
+interface LifetimeProps {
+  /** Undefined until the first link is made. */
+  readonly answer: ShareAnswer | undefined;
+  readonly seconds: string;
+  readonly onChange: (seconds: string) => void;
+}
+
+/** The choice of the time that a link works, up to the longest one, which the description names with its reason. */
+function Lifetime({ answer, seconds, onChange }: LifetimeProps) {
+  const max = answer?.longest ?? Number(longest);
+  return (
+    <Select
+      label={t.objectDetails.itWorksFor}
+      description={answer && say(limits[answer.limitedBy], { time: formatDuration(max) })}
+      data={lifetimeOptions(max)}
+      value={Number(seconds) < max ? seconds : longest}
+      onChange={(value) => onChange(value ?? longest)}
+      allowDeselect={false}
+    />
   );
 }
 

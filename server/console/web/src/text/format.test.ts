@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { formatBytes, formatUntil } from './format.ts';
+import { formatBytes, formatDuration, formatUntil } from './format.ts';
 import { loadFirstTexts } from '../texts/texts.ts';
 
 beforeAll(loadFirstTexts);
@@ -30,5 +30,20 @@ describe('formatUntil', () => {
     [49 * 3_600_000, 'in 2 days'],
   ])('says of %d ms ahead: %s', (ms, text) => {
     expect(formatUntil(new Date(now + ms).toISOString(), now)).toBe(text);
+  });
+});
+
+describe('formatDuration', () => {
+  it.each([
+    [1, '1 second'],
+    [900, '15 minutes'],
+    [599, '9 minutes, 59 seconds'],
+    [3_600, '1 hour'],
+    [3_601, '1 hour'],
+    [9_000, '2 hours, 30 minutes'],
+    [604_800, '7 days'],
+    [603_000, '6 days, 23 hours'],
+  ])('writes %d s as %s', (seconds, words) => {
+    expect(formatDuration(seconds)).toBe(words);
   });
 });

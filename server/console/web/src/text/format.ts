@@ -45,6 +45,24 @@ const steps = [
   ['minute', 60_000],
 ] as const;
 
+const parts = [...steps, ['second', 1_000]] as const;
+
+/** Formats a duration in words by its two largest units, for example `2 hours, 30 minutes`. */
+export function formatDuration(seconds: number): string {
+  let left = seconds * 1_000;
+  const words: string[] = [];
+  for (const [unit, ms] of parts) {
+    const count = Math.floor(left / ms);
+    left -= count * ms;
+    if (count > 0)
+      words.push(new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count));
+    // The unit after the largest one is the last one, also where it is 0.
+    else if (words.length > 0) break;
+    if (words.length === 2) break;
+  }
+  return new Intl.ListFormat(locale, { type: 'unit', style: 'short' }).format(words);
+}
+
 const relative = new Intl.RelativeTimeFormat(locale);
 
 /** Formats the time until a moment in its largest unit, for example `in 11 hours`; `now` if it is past. */
