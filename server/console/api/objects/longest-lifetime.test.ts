@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, asyncProperty, integer } from 'fast-check';
 import { expect, it } from 'vitest';
 import { longestLifetime } from './longest-lifetime.ts';
 
@@ -11,14 +11,10 @@ it('is at least a second', async () => {
 });
 
 it('is the time until the policies refuse the age, to the second', () =>
-  fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 604_800 }),
-      fc.integer({ min: 1, max: 604_800 }),
-      async (limit, most) => {
-        expect(await longestLifetime(limit, async (age) => age < most * 1_000)).toBe(Math.min(limit, most));
-      },
-    ),
+  assert(
+    asyncProperty(integer({ min: 1, max: 604_800 }), integer({ min: 1, max: 604_800 }), async (limit, most) => {
+      expect(await longestLifetime(limit, async (age) => age < most * 1_000)).toBe(Math.min(limit, most));
+    }),
   ));
 
 it('asks at most 21 times', async () => {
