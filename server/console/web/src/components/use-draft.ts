@@ -1,4 +1,4 @@
-import { useEffect, useState, type Dispatch, type SetStateAction } from 'react';
+import { useLayoutEffect, useState, type Dispatch, type SetStateAction } from 'react';
 import { useLocation } from 'react-router';
 import { drafts } from '../api/draft-storage.ts';
 
@@ -27,7 +27,8 @@ export function useDraft<Value>(
     return draft === undefined ? initial : (draft.value as Value);
   });
   const kept = JSON.stringify(keep(value));
-  useEffect(() => {
+  // The draft of a form that was sent is removed in the commit that removes the form, so that no reload comes between.
+  useLayoutEffect(() => {
     if (kept === undefined || kept === begun) return undefined;
     drafts.write(name, JSON.parse(kept));
     return () => drafts.remove(name);

@@ -39,7 +39,14 @@ export function GroupsPage() {
       }
       dialogs={
         creating && (
-          <CreateGroupDialog onClose={() => setCreating(false)} onCreated={(name) => void navigate(groupUrl(name))} />
+          <CreateGroupDialog
+            onClose={() => setCreating(false)}
+            onCreated={(name) => {
+              // The page of the group may have to be loaded first. Meanwhile, the form must not stand there to be sent again.
+              setCreating(false);
+              void navigate(groupUrl(name));
+            }}
+          />
         )
       }
     >
