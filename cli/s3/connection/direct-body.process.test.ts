@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
+import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
 import { type BodySink, receiveDirectly } from './direct-body.ts';
 
 let server: Server | undefined;
@@ -133,5 +136,47 @@ describe('a body that is received directly', () => {
     ['rejects', async () => Promise.reject(new Error('no space'))],
   ])('fails when the sink %s', async (_, sink) => {
     await expect(receive((socket) => socket.write(`${head}0123`), { sink })).rejects.toThrow('no space');
+  });
+});
+
+describe('a large body over TLS', () => {
+  const whole = Buffer.from(Uint32Array.from({ length: 2 ** 20 }, (_, index) => index).buffer);
+
+  /** Requests the body from a server that ends the connection after it; the sink takes a while for each part. */
+  async function receiveSlowly(): Promise<{ readonly received: number; readonly body: Buffer; readonly most: number }> {
+    const issuer = await makeCa({ commonName: 'someone', validForMs: 3_600_000 });
+    const issued = await issueCertificate({ commonName: 'server', issuer, validForMs: 3_600_000 });
+    const answers = createTlsServer({ cert: issued.certPem, key: issued.keyPem }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () =>
+        socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${whole.length}\r\n\r\n`), whole])),
+      );
+    });
+    server = answers;
+    await once(answers.listen(0, '127.0.0.1'), 'listening');
+    const host = `127.0.0.1:${(answers.address() as AddressInfo).port}`;
+    const outgoing = { secure: true, host, method: 'GET', target: '/', headers: { host } };
+    const parts: Buffer[] = [];
+    let [busy, most] = [0, 0];
+    const received = await receiveDirectly(
+      outgoing,
+      new HttpsAgent({ rejectUnauthorized: false }),
+      new AbortController().signal,
+      { status: 200, length: whole.length },
+      async (bytes) => {
+        busy += 1;
+        most = Math.max(most, busy);
+        await sleep(parts.length % 8 === 0 ? 5 : 0);
+        parts.push(Buffer.from(bytes));
+        busy -= 1;
+      },
+    );
+    return { received, body: Buffer.concat(parts), most };
+  }
+
+  it('comes whole, part by part, to a sink that is busy', async () => {
+    const { received, body, most } = await receiveSlowly();
+    expect([received, most]).toEqual([whole.length, 1]);
+    expect(body.equals(whole)).toBe(true);
   });
 });

@@ -39,13 +39,23 @@ export async function receiveDirectly(
 ): Promise<number> {
   if (signal.aborted) return 0;
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const buffer = Buffer.allocUnsafeSlow(bufferSize);
+  /** Buffers that neither the socket nor the sink uses. */
+  const free: Buffer[] = [];
+  /** TLS goes on after a pause with what it has decrypted: at most one read of its socket, in buffers of their own. */
+  const later: Read[] = [];
   let head: Buffer | undefined = Buffer.alloc(0);
   let received = 0;
+  let isSinkBusy = false;
+  let isClosed = false;
   let socket: Socket | undefined;
-  const end = (): void => {
+  const stop = (): void => {
     socket?.destroy();
     resolve(received);
+  };
+  /** Ends after the sink has taken what came. */
+  const end = (): void => {
+    isClosed = true;
+    if (!isSinkBusy) stop();
   };
   const fail = (error: unknown): void => {
     socket?.destroy();
@@ -53,36 +63,49 @@ export async function receiveDirectly(
   };
 
   /** Returns false to wait. */
-  function take(bytes: Buffer): boolean {
+  function take(read: Read): boolean {
+    if (isSinkBusy) {
+      later.push(read);
+      return false;
+    }
+    const { bytes, buffer } = read;
     // A caller reads no more than was promised.
     const part = bytes.subarray(0, expected.length - received);
     const waiting = part.length === 0 ? undefined : sink(part);
     if (waiting === undefined) {
-      count(part.length);
+      count(part.length, buffer);
       return true;
     }
-    resumeAfter(waiting, part.length).catch(fail);
+    isSinkBusy = true;
+    goOnAfter(waiting, part.length, buffer).catch(fail);
     return false;
   }
 
-  async function resumeAfter(waiting: Promise<void>, length: number): Promise<void> {
+  async function goOnAfter(waiting: Promise<void>, length: number, buffer: Buffer): Promise<void> {
     await waiting;
-    count(length);
-    socket?.resume();
+    isSinkBusy = false;
+    count(length, buffer);
+    for (let next = later.shift(); next !== undefined; next = later.shift()) {
+      if (!take(next)) return;
+    }
+    if (isClosed) stop();
+    else socket?.resume();
   }
 
-  function count(length: number): void {
+  function count(length: number, buffer: Buffer): void {
+    free.push(buffer);
     received += length;
-    if (received === expected.length) end();
+    if (received === expected.length) stop();
   }
 
-  function onBytes(length: number): boolean {
+  function onBytes(length: number, buffer: Buffer): boolean {
     try {
       const bytes = buffer.subarray(0, length);
-      if (head === undefined) return take(bytes);
+      if (head === undefined) return take({ bytes, buffer });
       head = Buffer.concat([head, bytes]);
       const at = head.indexOf(headEnd);
       if (at < 0) {
+        free.push(buffer);
         if (head.length >= bufferSize) end();
         return true;
       }
@@ -92,9 +115,9 @@ export async function receiveDirectly(
         return true;
       }
       expected.onHeaders?.(headers);
-      const first = head.subarray(at + headEnd.length);
+      const first = bytes.subarray(at + headEnd.length - (head.length - length));
       head = undefined;
-      return take(first);
+      return take({ bytes: first, buffer });
     } catch (error) {
       fail(error);
       return true;
@@ -102,23 +125,33 @@ export async function receiveDirectly(
   }
 
   try {
-    socket = connect(outgoing, agent, { buffer, callback: onBytes });
+    socket = connect(outgoing, agent, {
+      buffer: () => free.pop() ?? Buffer.allocUnsafeSlow(bufferSize),
+      callback: onBytes,
+    });
     socket.on('error', end).on('close', end);
     socket.setTimeout(idleMs, end);
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
     const lines = Object.entries({ ...outgoing.headers, connection: 'close' }).map(
       ([name, text]) => `${name}: ${text}`,
     );
     socket.write(`${outgoing.method} ${outgoing.target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     return await promise;
   } finally {
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', stop);
   }
 }
 
-interface Reader {
+/** Bytes in the buffer that the socket wrote them to. */
+interface Read {
+  readonly bytes: Buffer;
   readonly buffer: Buffer;
-  readonly callback: (length: number) => boolean;
+}
+
+interface Reader {
+  /** Called before each read. */
+  readonly buffer: () => Buffer;
+  readonly callback: (length: number, buffer: Buffer) => boolean;
 }
 
 /** Makes a connection as the agent does, with its certificates and its addresses of hosts. */
