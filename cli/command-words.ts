@@ -18,26 +18,36 @@ const withValue = new Set([
  * @throws CliError BadArgument for a command that there is not, with the reason
  */
 export function commandWords(argv: readonly string[]): PresentWords {
-  const isCommand = (word: string, at: number) => !word.startsWith('-') && !withValue.has(argv[at - 1] ?? '');
+  const isCommand = (word: string, at: number) => !word.startsWith('-') && !isValueAfter(argv[at - 1]);
   const first = argv.findIndex(isCommand);
   const words = argv.map((word, at) => {
-    if (word === '--JSON') return '--json';
+    if (/^--?JSON(?:=|$)/.test(word)) return word.replace('JSON', 'json');
     // After the name of a command `-v` is not the version, as in `admin trace -v`.
     return word === '-v' && first >= 0 && at > first ? '--verbose' : word;
   });
   return presentWords(words, isCommand);
 }
 
-/** Returns the words that lead to the help of a command line: `coffer admin user`. */
-export function helpWords(program: Command, words: readonly string[]): string {
+/** Reports whether the word after this one is the value of an option of the program. Long options may have one hyphen. */
+function isValueAfter(word = ''): boolean {
+  return withValue.has(word) || withValue.has(`-${word}`);
+}
+
+/** Returns the command that a command line names, or the program itself. */
+export function commandOf(program: Command, words: readonly string[]): Command {
   let command = program;
-  const path = ['coffer'];
   for (const [at, word] of words.entries()) {
-    if (word.startsWith('-') || withValue.has(words[at - 1] ?? '')) continue;
+    if (word.startsWith('-') || isValueAfter(words[at - 1])) continue;
     const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (next === undefined) break;
     command = next;
-    path.push(next.name());
   }
+  return command;
+}
+
+/** Returns the words that lead to the help of a command line: `coffer admin user`. */
+export function helpWords(program: Command, words: readonly string[]): string {
+  const path: string[] = [];
+  for (let one: Command | null = commandOf(program, words); one !== null; one = one.parent) path.unshift(one.name());
   return path.join(' ');
 }

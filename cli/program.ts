@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
+import { flagWords } from './flag-words.ts';
 import { CliError } from './config/cli-error.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import {
@@ -31,12 +32,18 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (hint !== undefined && !words.includes('--quiet') && !words.includes('-q'))
       io.stderr.write(`coffer: <WARNING> \`${hint.was}\` is an old name of \`${hint.now}\`.\n`);
     program = await buildProgram(io, words);
+    words = flagWords(program, words);
     await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
-    const json = argv.includes('--json') || argv.includes('--JSON') || isSet(io.env['MC_JSON']);
-    return fail(error, io, json, program === undefined ? 'coffer' : helpWords(program, words));
+    return fail(error, io, isJson(words, io), program === undefined ? 'coffer' : helpWords(program, words));
   }
+}
+
+/** Reports whether a failure is to be printed as JSON, also where the command line could not be read. */
+function isJson(words: readonly string[], { env }: Io): boolean {
+  const given = words.findLast((word) => /^--?json(?:=|$)/i.test(word));
+  return given === undefined ? isSet(env['MC_JSON']) : !/=(0|f|false)$/i.test(given);
 }
 
 /** Prints what may follow the words after `--`, one on each line. It is called by the scripts of the command `completion`. */

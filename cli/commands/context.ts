@@ -54,9 +54,9 @@ export class Context {
   ) {
     this.io = io;
     this.#options = options;
-    this.quiet = options.quiet === true || isSet(io.env['MC_QUIET']);
+    this.quiet = options.quiet ?? isSet(io.env['MC_QUIET']);
     this.output = new Output(io, {
-      json: options.json === true || isSet(io.env['MC_JSON']),
+      json: options.json ?? isSet(io.env['MC_JSON']),
       color: options.color,
       pager,
       quiet: this.quiet && quietable,
@@ -78,7 +78,7 @@ export class Context {
     const { parseResolution } = await import('../s3/connection/resolve-hosts.ts');
     return {
       certs: this.folders.certs,
-      insecure: this.#options.insecure === true || isSet(this.io.env['MC_INSECURE']),
+      insecure: this.#options.insecure ?? isSet(this.io.env['MC_INSECURE']),
       resolutions: (this.#options.resolve ?? listOf(this.io.env['MC_RESOLVE'])).map(parseResolution),
     };
   }
@@ -124,7 +124,7 @@ export class Context {
       readHeaders: this.#readHeaders,
       limits: this.#limits,
       trace:
-        this.#options.debug === true || isSet(this.io.env['MC_DEBUG'])
+        (this.#options.debug ?? isSet(this.io.env['MC_DEBUG']))
           ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`)
           : undefined,
     });
