@@ -40,12 +40,12 @@ export function parseRemote(
 ): RemoteTarget {
   // A key may have back-slashes: only those of an argument without a slash after the alias separate.
   const text = /^[^/]*\\/.test(given) ? localPath(given, platform) : given;
-  const [aliasName = '', bucket = '', ...rest] = text.split('/');
+  // Scripts join `mine/` and `/photos`. In a key two slashes stay.
+  const [aliasName = '', bucket = '', ...rest] = text.replace(/^([^/]+\/)\/+/, '$1').split('/');
   const alias = findAlias(aliases, aliasName);
   const problem = bucket === '' ? undefined : bucketNameProblem(bucket);
   if (problem !== undefined) throw new CliError('BadArgument', `Invalid bucket name \`${bucket}\`: it ${problem}`);
   const key = rest.join('/');
-  if (bucket === '' && key !== '') throw new CliError('BadArgument', `Invalid target \`${text}\`: it names no bucket`);
   return { kind: 'remote', text, aliasName, alias, bucket, key };
 }
 

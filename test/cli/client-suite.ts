@@ -222,6 +222,16 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
       expect(await keys('s/bucket/rm/')).toEqual(['logs-of-others']);
     });
 
+    it('takes the beginning of names where no folder or object has just this name, and says so', async () => {
+      const source = await file('one', '1');
+      for (const key of ['2025-01.log', '2025-02/a', '2026-01.log'])
+        await coffer('cp', source, `s/bucket/begin/${key}`);
+      const { stderr } = await attempt('rm', '-r', '--force', 's/bucket/begin/2025-');
+      expect(stderr).toContain('`s/bucket/begin/2025-` is no object or folder: it means all keys that begin with it');
+      expect(await keys('s/bucket/begin/')).toEqual(['2026-01.log']);
+      expect((await attempt('rm', 's/bucket/begin')).stderr).toContain('is a folder: it needs --recursive and --force');
+    });
+
     it('removes recursively only by force, and says when an object is not there', async () => {
       expect((await attempt('rm', '-r', 's/bucket')).stderr).toContain('needs --force');
       const { code, stderr } = await attempt('rm', 's/bucket/absent');

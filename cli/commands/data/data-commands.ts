@@ -28,14 +28,19 @@ export function addDataCommands(commands: CommandGroup): void {
 function addBuckets(commands: CommandGroup): void {
   const buckets = commands.from(() => import('./buckets.ts'));
   buckets.add('mb <targets...>', {
-    description: 'make buckets',
+    description: 'make buckets, and folders in them',
     options: [
       ['--region <region>', 'where the bucket shall be'],
       ['-p, --ignore-existing', 'succeed when the bucket is there already'],
       ['-l, --with-lock', 'with object lock, and so with versions'],
       ['--with-versioning', 'with versions'],
     ],
-    examples: ['mine/photos', ['mine/records --with-lock', 'objects can be kept from removal'], './folder'],
+    examples: [
+      'mine/photos',
+      'mine/photos/2026/',
+      ['mine/records --with-lock', 'objects can be kept from removal'],
+      './folder',
+    ],
     doing: 'make the bucket',
     each: true,
     run: (module) => module.makeBucket,
@@ -43,7 +48,7 @@ function addBuckets(commands: CommandGroup): void {
   buckets.add('rb <targets...>', {
     description: 'remove buckets',
     options: [
-      ['--force', 'with everything in them: objects, versions, uploads'],
+      ['--force', 'with everything in them: objects, versions, uploads; succeed where there is none'],
       ['--dangerous', 'allow to remove all buckets of a server'],
     ],
     examples: ['mine/photos', ['mine/photos --force', 'with all objects']],
@@ -93,7 +98,7 @@ function addObjects(commands: CommandGroup): void {
     .add('rm [targets...]', {
       description: 'remove objects, versions, uploads and files',
       options: [
-        ['-r, --recursive', 'everything under the prefix; needs --force'],
+        ['-r, --recursive', 'everything in the folder, or else all that begins so; needs --force'],
         ['--force', 'allow --recursive and --stdin'],
         ['--dangerous', 'allow to remove all objects of a server'],
         ['-I, --incomplete', 'uploads that were not completed'],

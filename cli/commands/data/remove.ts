@@ -11,7 +11,7 @@ import { displayName, parseObject, parseTarget, type RemoteTarget } from '../../
 import { checkVersionOptions, rewindOf, type VersionOptions } from './entries/entries.ts';
 import { Failures, readable, type Entry } from './entries/entry.ts';
 import { localEntryPages, statOf } from './entries/local-entries.ts';
-import { remoteEntries } from './entries/remote-entries.ts';
+import { placeKind, remoteEntries } from './entries/remote-entries.ts';
 import { ageTest, type AgeOptions } from './entries/times.ts';
 import { deleteInBatches } from './remove-batches.ts';
 
@@ -107,7 +107,22 @@ async function removeOne(
   }
   if (target.key === '' && options.recursive !== true)
     throw new CliError('BadArgument', `\`${argument}\` needs --recursive`);
-  await removeSeveral(context, await context.client(target.alias), target, options, failures);
+  const client = await context.client(target.alias);
+  if (options.recursive === true) await warnOfPrefix(context, client, target, options);
+  await removeSeveral(context, client, target, options, failures);
+}
+
+/** Says that a key is taken as the beginning of names, which may be more than the caller thinks of. */
+async function warnOfPrefix(
+  context: Context,
+  client: S3Client,
+  target: RemoteTarget,
+  { versions, incomplete }: RemoveOptions,
+): Promise<void> {
+  const { key, text } = target;
+  if (key === '' || key.endsWith('/') || context.output.json) return;
+  if ((await placeKind(client, target, { recursive: false, versions, incomplete })) === 'none')
+    context.output.warn(`\`${printable(text)}\` is no object or folder: it means all keys that begin with it`);
 }
 
 async function removeObject(
@@ -120,6 +135,8 @@ async function removeObject(
   // S3 gives the same answer for an object that is not there.
   const modified = ref.versionId === undefined ? await modifiedOf(client, target) : 'unknown';
   if (modified === undefined) {
+    if ((await placeKind(client, target, { recursive: false })) === 'folder')
+      throw new CliError('BadArgument', `\`${target.text}\` is a folder: it needs --recursive and --force`);
     throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
   }
   if (modified !== 'unknown' && !ageTest(options, new Date())(modified)) return;

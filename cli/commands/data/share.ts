@@ -6,6 +6,7 @@ import { postFields } from '../../s3/post-policy.ts';
 import { presignedUrl } from '../../s3/presigned-url.ts';
 import { formatDuration } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
+import { requirePlace } from './entries/entries.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { parseDuration } from './entries/times.ts';
 import { urlOf } from './settings/each-object.ts';
@@ -56,6 +57,7 @@ async function* objectsOf(
     return;
   }
   if (versionId !== undefined) throw new CliError('BadArgument', '--version-id needs one object');
+  await requirePlace(context, target);
   for await (const entry of remoteEntries(client, target, { recursive })) {
     if (entry.kind === 'file' && !entry.key.endsWith('/')) yield { bucket, key: entry.key };
   }

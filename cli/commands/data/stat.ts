@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
@@ -8,12 +8,15 @@ import { headObject, type ObjectRef } from '../../s3/objects.ts';
 import { isNotFound } from '../../s3/s3-response-error.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
-import { displayName, parseTarget, type RemoteTarget } from '../../config/target.ts';
+import { displayName, parseTarget, type RemoteTarget, type Target } from '../../config/target.ts';
 import { checkVersionOptions, entryPages, rewindOf, type VersionOptions } from './entries/entries.ts';
 import { Failures, readable, type Entry } from './entries/entry.ts';
 import { statOf } from './entries/local-entries.ts';
+import { placeKind } from './entries/remote-entries.ts';
 import { versionOf } from './entries/select-objects.ts';
 import { block, describeEncryption, line, statBucket } from './stat-bucket.ts';
+import { attributesHeader, formatAttributes } from './copy/file-attributes.ts';
+import { lastName } from './copy/copy-destination.ts';
 import { contentTypeOf } from './copy/object-headers.ts';
 
 interface StatOptions extends VersionOptions, EncryptionOptions {
@@ -38,7 +41,8 @@ export async function statTarget(
   const { recursive = false, versions = false } = options;
   checkVersionOptions(options, recursive);
   if (target.kind === 'local') {
-    if (recursive) await statEntries(context, argument, options);
+    const isInside = argument.endsWith('/') && (await statOf(target.path)).isDirectory();
+    if (recursive || isInside) await statEntries(context, argument, options);
     else await statFile(context, target.path);
     return;
   }
@@ -62,14 +66,15 @@ async function statEntries(context: Context, argument: string, options: StatOpti
       failures.report(error, `Unable to stat \`${printable(entry.display)}\``);
     });
   }
-  if (!any && (oneKey || argument.endsWith('/'))) throw new CliError('NotFound', `\`${argument}\` does not exist`);
+  if (!any && target.kind === 'remote' && target.key !== '')
+    throw new CliError('NotFound', `\`${argument}\` does not exist`);
   failures.throwIfAny();
 }
 
 async function statEntry(context: Context, argument: string, entry: Entry, options: StatOptions): Promise<void> {
   const target = parseTarget(argument, await context.aliases());
-  if (entry.kind === 'folder') printFolder(context, entry.name, entry.modified);
-  else if (target.kind === 'local') await statFile(context, entry.key);
+  if (target.kind === 'local') await statFile(context, entry.key, shownName(target, entry));
+  else if (entry.kind === 'folder') printFolder(context, entry.name, entry.modified);
   else if (entry.version?.deleteMarker === true) {
     const { name, modified, version } = entry;
     const lines = { Name: printable(name), Date: formatTime(modified), VersionID: version.id, Type: 'delete marker' };
@@ -84,11 +89,21 @@ async function statEntry(context: Context, argument: string, entry: Entry, optio
     };
     await context.output.line(`${block(lines)}\n`, fields);
   } else {
-    const { bucket, key, name, display } = entry;
-    const isBelow = options.recursive === true;
-    const ref = { bucket, key, versionId: entry.version?.id, name: isBelow ? `${bucket}/${key}` : name, display };
+    const { bucket, key, display } = entry;
+    const name = (options.recursive === true ? shownName(target, entry) : entry.name) || lastName(key);
+    const ref = { bucket, key, versionId: entry.version?.id, name, display };
     await statObject(context, await context.client(target.alias), ref, options);
   }
+}
+
+/** The name as other clients print it: below a place that ends with a slash, otherwise with the last name of the place. */
+function shownName(target: Target, { bucket, key, name }: Entry): string {
+  if (target.kind === 'local') {
+    const { path } = target;
+    return path.endsWith('/') || key === path ? name : `${basename(resolve(path))}/${name}`;
+  }
+  if (target.bucket === '' || target.text.endsWith('/')) return name;
+  return target.key === '' ? `${bucket}/${key}` : key.slice(target.key.lastIndexOf('/') + 1);
 }
 
 async function statObjectOrFolder(
@@ -106,7 +121,12 @@ async function statObjectOrFolder(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const isMissing = options.list === false || options.versionId !== undefined;
-    if (isMissing || !(await isFolder(client, bucket, `${key}/`))) {
+    const kind = isMissing ? 'none' : await placeKind(client, target, { recursive: false });
+    if (kind === 'none' && !isMissing && (await isFolder(client, bucket, key))) {
+      await statEntries(context, target.text, options);
+      return;
+    }
+    if (kind === 'none') {
       throw new CliError('NotFound', `Object \`${target.text}\` does not exist`, { cause: error });
     }
     printFolder(context, `${name}/`, new Date());
@@ -146,7 +166,8 @@ async function statObject(
   const details = Object.entries(metadata).map(([header, value]) => `  ${header.padEnd(18)}: ${printable(value)}`);
   const human = details.length === 0 ? block(lines) : `${block(lines)}\n${line('Metadata', '')}\n${details.join('\n')}`;
   const checksum = checksumsOf(headers);
-  const fields = { name, lastModified, size, etag, type: 'file', metadata, versionID, checksum };
+  const type = display.endsWith('/') ? 'folder' : 'file';
+  const fields = { name, lastModified, size, etag, type, metadata, versionID, checksum };
   await context.output.line(`${human}\n`, fields);
 }
 
@@ -159,28 +180,22 @@ function checksumsOf(headers: IncomingHttpHeaders): Readonly<Record<string, unkn
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-async function statFile(context: Context, path: string): Promise<void> {
+/** `shown` is the name where the file is one of several. */
+async function statFile(context: Context, path: string, shown?: string): Promise<void> {
   const found = await statOf(path);
-  if (found.isDirectory()) {
-    printFolder(context, path.endsWith('/') ? path : `${path}/`, found.mtime);
-    return;
-  }
-  const { size, mtime } = found;
+  const { size, mtime: lastModified } = found;
+  const isFolder = found.isDirectory();
+  const name = shown ?? (isFolder ? `${basename(resolve(path))}/` : basename(path));
+  const type = isFolder ? 'folder' : 'file';
+  const contentType = isFolder ? 'application/octet-stream' : contentTypeOf(path);
+  const metadata = { 'Content-Type': contentType, [headerName(attributesHeader)]: formatAttributes(found) };
   const lines = {
     Name: printable(path),
-    Date: formatTime(mtime),
-    Size: `${formatSize(size)} (${size} bytes)`,
-    Type: 'file',
+    Date: formatTime(lastModified),
+    ...(!isFolder && { Size: `${formatSize(size)} (${size} bytes)` }),
+    Type: type,
   };
-  const metadata = { 'Content-Type': contentTypeOf(path) };
-  await context.output.line(`${block(lines)}\n`, {
-    name: basename(path),
-    lastModified: mtime,
-    size,
-    etag: '',
-    type: 'file',
-    metadata,
-  });
+  await context.output.line(`${block(lines)}\n`, { name, lastModified, size, etag: '', type, metadata });
 }
 
 function printFolder({ output }: Context, name: string, lastModified: Date): void {

@@ -11,7 +11,7 @@ import { readArchives, type ZipOptions } from '../entries/archives.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import type { Entry, Walked } from '../entries/entry.ts';
 import { localEntryPages, statOf } from '../entries/local-entries.ts';
-import { remoteEntries } from '../entries/remote-entries.ts';
+import { placeKind, remoteEntries } from '../entries/remote-entries.ts';
 import { versionOf } from '../entries/select-objects.ts';
 import { isStandardInput } from './byte-source.ts';
 import { lastName, nameUnder } from './copy-destination.ts';
@@ -124,7 +124,8 @@ async function* findObjects(
       any = true;
       yield found;
     }
-    if (any || key === '' || key.endsWith('/')) return;
+    if (any || key === '') return;
+    if (key.endsWith('/')) throw new CliError('NotFound', `\`${text}\` does not exist`);
   } else if (key === '' || key.endsWith('/')) {
     throw folderNeedsRecursive(text);
   }
@@ -137,11 +138,15 @@ async function* under(
   options: SourceOptions,
 ): AsyncGenerator<FoundSource, void, undefined> {
   const { bucket, key, text } = target;
-  const prefix = key === '' || key.endsWith('/') ? key : `${key}/`;
-  const folder = text.endsWith('/') ? '' : key === '' ? bucket : key;
   const listing = { recursive: true, rewind: rewindOf(options) };
+  const kind = key === '' ? 'folder' : await placeKind(client, target, listing);
+  if (kind === 'object') return;
+  // Names that begin with the key keep what follows its last slash.
+  const prefix = kind === 'none' || key === '' || key.endsWith('/') ? key : `${key}/`;
+  const shownFrom = kind === 'none' ? key.lastIndexOf('/') + 1 : prefix.length;
+  const folder = kind === 'none' || text.endsWith('/') ? '' : key === '' ? bucket : key;
   for await (const entry of remoteEntries(client, { ...target, key: prefix }, listing)) {
-    const name = nameUnder(folder, entry.key.slice(prefix.length));
+    const name = nameUnder(folder, entry.key.slice(shownFrom));
     // The marker object of the folder itself.
     if (name !== '') yield objectSource(target, entry, name);
   }

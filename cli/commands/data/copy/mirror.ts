@@ -3,7 +3,7 @@ import { parseTarget, type Target } from '../../../config/target.ts';
 import { listBuckets } from '../../../s3/buckets.ts';
 import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder } from '../entries/entries.ts';
+import { asFolder, requirePlace } from '../entries/entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
 import { ageTest } from '../entries/times.ts';
 import { bucketIn, mirrorFolder, type Mirroring, type MirrorOptions } from './mirror-folder.ts';
@@ -22,6 +22,8 @@ export async function mirror(context: Context, args: readonly string[], given: M
   // A change at the source replaces the object of the target.
   const options = { ...given, watch: isWatching, overwrite: given.overwrite === true || isWatching };
   checkOptions(options, source, target);
+  // With --remove a mistyped source would empty the target.
+  await requirePlace(context, source);
   const transfer = new Transfer(context, options);
   const isOfAge = ageTest(options, new Date());
   const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, versioned: [], isOfAge };

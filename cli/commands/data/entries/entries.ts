@@ -2,8 +2,8 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { Target } from '../../../config/target.ts';
 import type { Context } from '../../context.ts';
 import type { Walked } from './entry.ts';
-import { localEntryPages } from './local-entries.ts';
-import { remoteEntryPages, type Listing } from './remote-entries.ts';
+import { localEntryPages, statOf } from './local-entries.ts';
+import { placeKind, remoteEntryPages, type Listing } from './remote-entries.ts';
 import { parseRewind } from './times.ts';
 
 /** The flags that choose versions. */
@@ -33,6 +33,27 @@ export async function* entryPages(
     );
   }
   yield* localEntryPages(target.path, listing.recursive);
+}
+
+/**
+ * Checks that there is something at a place: a file or folder, an object, or objects below the key. A listing reports a bucket that does not
+ * exist. For a command that compares, an empty place would mean that everything was removed.
+ *
+ * @throws CliError NotFound
+ */
+export async function requirePlace(
+  context: Context,
+  target: Target,
+  listing: Omit<Listing, 'recursive'> = {},
+): Promise<void> {
+  if (target.kind === 'local') {
+    await statOf(target.path);
+    return;
+  }
+  if (target.key === '') return;
+  const client = await context.client(target.alias);
+  if ((await placeKind(client, target, { ...listing, recursive: false })) !== 'none') return;
+  throw new CliError('NotFound', `\`${target.text}\` does not exist`);
 }
 
 /** Parses `--rewind`. */

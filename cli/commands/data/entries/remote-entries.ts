@@ -18,7 +18,8 @@ export interface Listing {
 
 /**
  * Lists objects, versions, uploads or buckets in the order of their names. A key without a slash at its end means the object and the folder
- * of this name: `logs` does not match `logs-of-others`. Without `recursive` it is a folder if nothing else begins with it.
+ * of this name: with `recursive`, `logs` does not match `logs-of-others`. Where neither exists, it is the beginning of names, as in other clients.
+ * Without `recursive` it is the folder, unless there is an object of this name.
  */
 export async function* remoteEntries(
   client: S3Client,
@@ -35,31 +36,92 @@ export async function* remoteEntryPages(
   listing: Listing,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   if (target.bucket === '') {
-    for (const bucket of await listBuckets(client)) {
-      const inside = { ...target, bucket: bucket.name };
-      if (!listing.recursive && listing.incomplete !== true) {
-        yield [{ ...folderEntry(inside, '', `${bucket.name}/`), modified: bucket.created }];
-        continue;
-      }
-      for await (const page of remoteEntryPages(client, inside, listing)) {
-        yield page.map((entry) => ({ ...entry, name: `${bucket.name}/${entry.name}` }));
-      }
-    }
+    yield* bucketPages(client, target, listing);
     return;
   }
   const { key } = target;
-  const prefix = listing.recursive ? key : await folderOrName(client, target, listing);
-  const isName = listing.recursive && key !== '' && !key.endsWith('/');
+  const kind = key === '' || key.endsWith('/') ? 'folder' : await placeKind(client, target, listing);
+  const prefix = kind === 'folder' && key !== '' && !key.endsWith('/') ? `${key}/` : key;
+  const isName = listing.recursive && (kind === 'object' || kind === 'both');
   for await (const page of pagesOf(client, target.bucket, prefix, listing)) {
-    const entries: Entry[] = [];
-    for (const listed of page) {
-      const found = typeof listed === 'string' ? listed : listed.key;
-      if (isName && found !== key && !found.startsWith(`${key}/`)) continue;
-      const name = found.slice(shownFrom(key, found));
-      entries.push(typeof listed === 'string' ? folderEntry(target, listed, name) : objectEntry(target, listed, name));
-    }
-    yield entries;
+    const chosen = isName ? page.filter((listed) => isAt(key, nameOf(listed))) : page;
+    yield chosen.map((listed) => entryOf(target, listed));
+    const last = page.at(-1);
+    if (isName && last !== undefined && isAfterFolder(key, nameOf(last))) return;
   }
+}
+
+/** Lists the buckets of a server, or what is in them. */
+async function* bucketPages(
+  client: S3Client,
+  target: RemoteTarget,
+  listing: Listing,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  for (const bucket of await listBuckets(client)) {
+    const inside = { ...target, bucket: bucket.name };
+    if (!listing.recursive && listing.incomplete !== true) {
+      yield [{ ...folderEntry(inside, '', `${bucket.name}/`), modified: bucket.created }];
+      continue;
+    }
+    for await (const page of remoteEntryPages(client, inside, listing)) {
+      yield page.map((entry) => ({ ...entry, name: `${bucket.name}/${entry.name}` }));
+    }
+  }
+}
+
+/** Reports whether a name is the key, or below the folder of this name. */
+function isAt(key: string, found: string): boolean {
+  return found === key || found.startsWith(`${key}/`);
+}
+
+function entryOf(target: RemoteTarget, listed: string | Listed): Entry {
+  const found = nameOf(listed);
+  const name = found.slice(shownFrom(target.key, found));
+  return typeof listed === 'string' ? folderEntry(target, listed, name) : objectEntry(target, listed, name);
+}
+
+/** What a key names: objects below `KEY/`, an object, both, or neither. */
+export type PlaceKind = 'folder' | 'object' | 'both' | 'none';
+
+/** Names that are read before the folder is asked for, where many names begin with the key. */
+const maxRead = 1_000;
+
+/** Returns what a key that is not empty names at present, or in the listing of versions, of another time or of uploads. */
+export async function placeKind(client: S3Client, target: RemoteTarget, listing: Listing): Promise<PlaceKind> {
+  const { bucket, key } = target;
+  const below = { ...listing, recursive: false };
+  if (key.endsWith('/')) return (await isAny(pagesOf(client, bucket, key, below))) ? 'folder' : 'none';
+  let [isObject, isFolder, count] = [false, false, 0];
+  for await (const page of pagesOf(client, bucket, key, below)) {
+    for (const listed of page) {
+      const found = nameOf(listed);
+      isObject ||= found === key;
+      isFolder ||= found === `${key}/`;
+      if (isFolder || isAfterFolder(key, found)) return kindOf(isObject, isFolder);
+    }
+    count += page.length;
+    if (count >= maxRead) return kindOf(isObject, await isAny(pagesOf(client, bucket, `${key}/`, below)));
+  }
+  return kindOf(isObject, isFolder);
+}
+
+function kindOf(isObject: boolean, isFolder: boolean): PlaceKind {
+  if (isObject) return isFolder ? 'both' : 'object';
+  return isFolder ? 'folder' : 'none';
+}
+
+async function isAny(pages: AsyncIterable<readonly unknown[]>): Promise<boolean> {
+  for await (const { length } of pages) if (length > 0) return true;
+  return false;
+}
+
+/** Reports whether a name follows all that begin with `KEY/`. Both begin with the key. */
+function isAfterFolder(key: string, found: string): boolean {
+  return found.charCodeAt(key.length) > '/'.charCodeAt(0);
+}
+
+function nameOf(listed: string | Listed): string {
+  return typeof listed === 'string' ? listed : listed.key;
 }
 
 type Listed = ObjectEntry | VersionEntry | UploadEntry;
@@ -102,18 +164,6 @@ async function* pagesAt(
       return !one.deleteMarker;
     });
   }
-}
-
-/** Returns the prefix to list for `dir` without a slash: that of the folder, unless another name begins with it. */
-async function folderOrName(client: S3Client, target: RemoteTarget, listing: Listing): Promise<string> {
-  const { bucket, key } = target;
-  if (key === '' || key.endsWith('/')) return key;
-  const names = new Set<string>();
-  for await (const page of pagesOf(client, bucket, key, { ...listing, recursive: false })) {
-    for (const listed of page) names.add(typeof listed === 'string' ? listed : listed.key);
-    if (names.size > 1) return key;
-  }
-  return names.has(`${key}/`) ? `${key}/` : key;
 }
 
 /** Returns the length of the part of a key that the argument already names. */

@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entryPages } from '../entries/entries.ts';
+import { asFolder, entryPages, requirePlace } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
-import { statOf } from '../entries/local-entries.ts';
 
 /** The numbers are those that other clients write: 2 another size, 4 another kind, 5 only in the first place, 6 only in the second. */
 const differences = { size: 2, first: 5, second: 6 } as const;
@@ -15,7 +14,10 @@ export async function diff(context: Context, [one = '', other = '']: readonly st
   const aliases = await context.aliases();
   const [first, second] = [parseTarget(one, aliases), parseTarget(other, aliases)];
   const failures = new Failures(context);
-  const [ones, others] = [await below(context, first, failures), await below(context, second, failures)];
+  await requirePlace(context, first);
+  // Below a prefix that no object has yet, everything is missing.
+  if (second.kind === 'local') await requirePlace(context, second);
+  const [ones, others] = [below(context, first, failures), below(context, second, failures)];
   for await (const pair of joinEntries(ones, others)) {
     const difference = differenceOf(pair);
     if (difference === undefined) continue;
@@ -36,9 +38,7 @@ function differenceOf({ first, second }: Pair): keyof typeof differences | undef
   return first.size === second.size ? undefined : 'size';
 }
 
-/** Lists all files of a folder. A folder of this machine that does not exist is an error, since it may be a mistyped alias. */
-async function below(context: Context, target: Target, failures: Failures): Promise<AsyncIterable<readonly Entry[]>> {
-  if (target.kind === 'local') await statOf(target.path);
+function below(context: Context, target: Target, failures: Failures): AsyncIterable<readonly Entry[]> {
   return readablePages(context, entryPages(context, asFolder(target), { recursive: true }), failures);
 }
 

@@ -2,7 +2,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { entryPages, requirePlace, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable } from '../entries/entry.ts';
 
 interface UsageOptions extends VersionOptions {
@@ -42,6 +42,8 @@ export async function diskUsage(
     await context.output.line(human, { prefix, size, objects, isVersions: versions });
   };
   const listing = { recursive: true, versions, rewind: rewindOf(options) };
+  // As in other clients, `dir/` may be empty.
+  if (!argument.endsWith('/')) await requirePlace(context, target, listing);
   for await (const entry of readable(context, entryPages(context, target, listing), failures)) {
     if (entry.version?.deleteMarker === true) continue;
     const folders = entry.name.split('/').slice(0, -1);

@@ -7,10 +7,9 @@ import { headObject } from '../../../s3/objects.ts';
 import { getTags } from '../../../s3/object-settings.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entryPages } from '../entries/entries.ts';
+import { asFolder, entryPages, requirePlace } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { entryAt } from '../entries/entry-at.ts';
-import { statOf } from '../entries/local-entries.ts';
 import { watchTarget, type WatchedTarget } from '../changes/watch-target.ts';
 import { fillTemplate, runCommand, splitWords } from './find-output.ts';
 import { findTest, matchesFields, parseFieldTests, type FindTestOptions } from './find-tests.ts';
@@ -36,7 +35,7 @@ export async function find(context: Context, [argument = '']: readonly string[],
   const test = findTest(options, new Date());
   const words = options.exec === undefined ? undefined : splitWords(options.exec);
   const fields = await fieldTest(context, target, options);
-  await checkExists(context, target);
+  await checkExists(context, target, options);
   // The client has renewed temporary credentials, which links need.
   const linked = target.kind === 'local' ? target : { ...target, alias: (await context.client(target.alias)).alias };
   const failures = new Failures(context);
@@ -119,9 +118,9 @@ async function fieldTest(
   };
 }
 
-/** A bucket or folder that is not there is an error; a prefix without objects has no matches. */
-async function checkExists(context: Context, target: Target): Promise<void> {
-  if (target.kind === 'local') await statOf(target.path);
+/** A bucket, folder or prefix that is not there is an error: nothing could match. */
+async function checkExists(context: Context, target: Target, { versions }: FindOptions): Promise<void> {
+  if (target.kind === 'local' || target.key !== '') await requirePlace(context, target, { versions });
   else if (target.bucket !== '') await headBucket(await context.client(target.alias), target.bucket);
 }
 

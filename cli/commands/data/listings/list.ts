@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import type { Paint } from '../../../terminal/colors.ts';
 import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
@@ -24,7 +25,8 @@ export async function list(context: Context, [argument = '']: readonly string[],
   for await (const page of numbered(readablePages(context, pages, failures))) {
     for (const { entry, ordinal } of page) {
       const isOther = entry.kind === 'file' && entry.storageClass !== options.storageClass;
-      if (options.storageClass !== undefined && isOther) continue;
+      // As in other clients, an empty class is none.
+      if (options.storageClass !== undefined && options.storageClass !== '' && isOther) continue;
       context.output.add(
         () => textOf(entry, ordinal, context.output.paint),
         () => fieldsOf(entry, ordinal, urlFor(target, entry)),
@@ -91,12 +93,15 @@ function textOf(entry: Entry, ordinal: number | undefined, paint: Paint): string
 
 /** The fields of an entry in the answers of `ls`, `tree` and `find`. `url` is the address of the place that is listed. */
 export function fieldsOf(entry: Entry, ordinal: number | undefined, url: string): Record<string, unknown> {
-  const { kind, name, size, modified, etag, storageClass, version } = entry;
+  const { name, size, modified, etag, storageClass, version } = entry;
+  // Consoles make an object that ends with a slash to show an empty folder.
+  const isFolder = entry.kind === 'folder' || entry.key.endsWith('/');
   return {
-    type: kind,
+    type: isFolder ? 'folder' : 'file',
     lastModified: modified,
     size,
-    key: name,
+    // The object of the folder that is listed has no name below it.
+    key: name === '' ? '/' : name,
     etag,
     url,
     ...(version !== undefined && { versionId: version.id }),
@@ -106,16 +111,14 @@ export function fieldsOf(entry: Entry, ordinal: number | undefined, url: string)
   };
 }
 
-/** The address that is listed: of the object itself, or of a folder with a slash at its end. */
-function urlFor(target: Target, { key, kind }: Entry): string {
+/** The address that is listed: of the object itself, of a folder with a slash at its end, or the beginning of names. */
+function urlFor(target: Target, { key }: Entry): string {
   if (target.kind === 'local')
-    return key === target.path || target.path.endsWith('/') ? target.path : `${target.path}/`;
+    return key === target.path ? resolve(key) : `${resolve(target.path)}/`.replace(/^\/+$/, '/');
   const { alias, bucket, key: wanted } = target;
   if (bucket === '') return `${alias.url}/`;
-  if (wanted === '' || wanted.endsWith('/') || (key === wanted && kind === 'file'))
-    return `${alias.url}/${bucket}/${wanted}`;
-  // The name of a folder without its slash lists what it holds.
-  return key.startsWith(`${wanted}/`) && key !== `${wanted}/` ? `${alias.url}/${bucket}/${wanted}/` : baseOf(target);
+  const isInside = wanted !== '' && key.startsWith(`${wanted}/`) && key !== `${wanted}/`;
+  return `${alias.url}/${bucket}/${wanted}${isInside ? '/' : ''}`;
 }
 
 export function baseOf(target: Target): string {

@@ -2,7 +2,7 @@ import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
-import { asFolder, entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';
+import { asFolder, entryPages, requirePlace, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable, type Entry } from '../entries/entry.ts';
 import { baseOf, fieldsOf } from './list.ts';
 
@@ -21,10 +21,12 @@ interface Drawing {
 
 /** Draws the folders of a place, with `files` also what is in them. As JSON it lists all objects. */
 export async function tree(context: Context, [argument = '']: readonly string[], options: TreeOptions): Promise<void> {
-  const target = asFolder(parseTarget(argument, await context.aliases()));
+  const given = parseTarget(argument, await context.aliases());
+  const target = asFolder(given);
   const failures = new Failures(context);
   const rewind = rewindOf(options);
   const depth = depthOf(options.depth);
+  await requirePlace(context, given, { rewind });
   if (context.output.json) {
     const url = baseOf(target);
     for await (const entry of readable(context, entryPages(context, target, { recursive: true, rewind }), failures)) {
