@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientDriver } from './client-driver.ts';
 
@@ -62,6 +63,22 @@ export function describeCopies(client: ClientDriver): void {
       expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('older than its source')]);
       await client.run('mirror', '--overwrite', source, 's/copies/m3');
       expect(await client.run('cat', 's/copies/m3/a')).toBe('2');
+    });
+
+    it('removes nothing where the source is mistyped', async () => {
+      await client.file('typo/kept.txt', 'kept');
+      await client.run('mb', '-p', 's/typo');
+      for (const source of ['s/typo/absent', 's/typo/absent/', client.path('absent')]) {
+        const { code, stderr } = await client.attempt('mirror', '--remove', source, client.path('typo'));
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/does not exist|Unable to read/)]);
+      }
+      expect(await readFile(client.path('typo/kept.txt'), 'utf8')).toBe('kept');
+    });
+
+    it('prints the whole path of a file, as a script needs it', async () => {
+      const given = relative(process.cwd(), await client.file('shown.txt', 'shown'));
+      await client.run('mb', '-p', 's/typo');
+      expect((await client.json('cp', given, 's/typo/')).at(0)).toMatchObject({ source: client.path('shown.txt') });
     });
 
     it('refuses a bucket that does not exist', async () => {

@@ -35,6 +35,8 @@ export interface CopyOptions {
   readonly digests: WantedDigests;
   /** The server cannot copy out of an archive itself. */
   readonly zip?: boolean;
+  /** An object that is its own target is stored anew. Otherwise the server refuses such a copy. */
+  readonly inPlace: boolean;
   readonly encryption: EncryptionRules;
   /** Limits the concurrent requests with a large body. */
   readonly semaphore: Semaphore;
@@ -144,7 +146,9 @@ async function toServer(
     };
     // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
-    const headers = whole ? await copyHeaders(context, source, options) : await allHeaders(context, source, options);
+    const headers = whole
+      ? await copyHeaders(context, source, location, options)
+      : await allHeaders(context, source, options);
     await copyWithin(from, { ...to, headers: { ...headers, ...encryption.forNew(location.display) } });
     return;
   }
@@ -158,9 +162,16 @@ async function toServer(
 }
 
 /** Without attributes the server keeps the headers of the source, and without tags its tags. With attributes it replaces all headers. */
-async function copyHeaders(context: Context, source: ObjectSource, options: CopyOptions): Promise<ObjectHeaders> {
+async function copyHeaders(
+  context: Context,
+  source: ObjectSource,
+  location: { readonly bucket: string; readonly key: string },
+  options: CopyOptions,
+): Promise<ObjectHeaders> {
   const { attributes, more, tagging } = options.given;
-  const replaces = Object.keys(attributes).length > 0;
+  const isOwnTarget = source.target.bucket === location.bucket && source.key === location.key;
+  // The server refuses to copy an object to itself where the request changes nothing.
+  const replaces = Object.keys(attributes).length > 0 || (isOwnTarget && options.inPlace);
   return {
     ...(replaces && (await allHeaders(context, source, options))),
     ...more,

@@ -20,7 +20,7 @@ export async function copy(context: Context, args: readonly string[], options: C
   const several = options.recursive === true || sources.length > 1;
   const target = parseTarget(last, await context.aliases());
   if (sources.length > 1) await requireFolder(context, target);
-  const destination = await chooseDestination(target, several);
+  const destination = await chooseDestination(options.recursive === true ? target : withOneSlash(target), several);
   const transfer = new Transfer(context, options);
   await copyAll(context, sources, options, transfer, async (source) => {
     await transfer.copy(source, destination);
@@ -43,12 +43,18 @@ async function requireFolder(context: Context, target: Target): Promise<void> {
   );
 }
 
+/** Other clients put single objects below `dir//` into `dir/`, and keep both slashes with `--recursive`. */
+function withOneSlash(target: Target): Target {
+  return target.kind === 'local' ? target : { ...target, key: target.key.replace(/\/{2,}$/, '/').replace(/^\/$/, '') };
+}
+
 /** The command `mv`: it removes each source after its copy arrived. */
 export async function move(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
   const { sources, last } = sourcesAndTarget(args);
   const aliases = await context.aliases();
   const several = options.recursive === true || sources.length > 1;
-  const destination = await chooseDestination(parseTarget(last, aliases), several);
+  const target = parseTarget(last, aliases);
+  const destination = await chooseDestination(options.recursive === true ? target : withOneSlash(target), several);
   const transfer = new Transfer(context, options);
   await copyAll(context, sources, options, transfer, async (source) => moveOne(context, source, destination, transfer));
   if (options.recursive !== true || options.dryRun === true) return;

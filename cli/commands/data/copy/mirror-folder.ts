@@ -36,6 +36,9 @@ export interface MirrorOptions extends TransferOptions {
   readonly activeActive?: boolean;
 }
 
+/** The fields of an event, where a comparison made the copy. Other clients print them empty. */
+const noEvent = { eventTime: '', eventType: '' };
+
 export interface Mirroring {
   readonly context: Context;
   readonly options: MirrorOptions;
@@ -131,7 +134,7 @@ async function copyPair(
     }
   }
   const copied = options.activeActive === true ? await withSourceTime(context, found, destination.target) : found;
-  if (copied !== undefined) await transfer.copy(copied, destination);
+  if (copied !== undefined) await transfer.copy(copied, destination, noEvent);
 }
 
 type Change = 'has another size' | 'is older than its source';
@@ -157,7 +160,7 @@ export async function removeEntry(
   mirroring: Mirroring,
   target: Target,
   entry: Entry,
-  event: Readonly<Record<string, string>> = {},
+  event: Readonly<Record<string, string>> = noEvent,
 ): Promise<void> {
   const { context, options, transfer } = mirroring;
   if (isExcludedBy(options, entry.name, entry)) return;

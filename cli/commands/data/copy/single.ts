@@ -77,6 +77,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       multipart: multipartOf(context.io.env, options),
       given: givenHeaders(options, new Date()),
       preserve: false,
+      inPlace: false,
       digests: wantedDigests(options),
       encryption: new EncryptionRules(options, context.io.env),
       semaphore: semaphore(workers),

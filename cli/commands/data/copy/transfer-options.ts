@@ -11,6 +11,7 @@ import { parseAttributes } from './object-headers.ts';
 
 /** The flags of every command that copies. */
 export interface TransferOptions extends AgeOptions, EncryptionOptions, ZipOptions {
+  readonly recursive?: boolean;
   readonly disableMultipart?: boolean;
   /** Size of a part, such as `16MiB`. */
   readonly partSize?: string;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { CliError } from '../../../config/cli-error.ts';
@@ -47,6 +48,7 @@ export class Transfer {
       preserve: options.preserve === true,
       digests: wantedDigests(options),
       zip: options.zip === true,
+      inPlace: options.recursive !== true,
       encryption: this.encryption,
       semaphore: semaphore(large),
       large: semaphore(large),
@@ -110,7 +112,8 @@ export class Transfer {
       const target = locationOf(destination, source.name).display;
       const human = `Would copy \`${printable(source.display)}\` -> \`${printable(target)}\``;
       const { display, size } = source;
-      await this.#context.output.line(human, { source: display, target, size, dryRun: true });
+      const from = source.kind === 'file' ? resolve(source.path) : display;
+      await this.#context.output.line(human, { source: from, target, size, dryRun: true });
     } catch (error) {
       this.failures.report(error, `Unable to copy \`${printable(source.display)}\``);
     }
@@ -137,7 +140,7 @@ export class Transfer {
       if (await this.#isStandardOutput(destination)) return location;
       const shown = `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
       await this.#context.output.line(progress.visible ? '' : shown, {
-        source: source.display,
+        source: source.kind === 'file' ? resolve(source.path) : source.display,
         target: location.display,
         size: source.kind === 'stream' ? counted : source.size,
         totalCount: this.#found,
