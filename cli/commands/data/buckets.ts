@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { createBucket, deleteBucket, listBuckets } from '../../s3/buckets.ts';
 import { putVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
+import { type ObjectRef, putObject } from '../../s3/objects.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { CliError } from '../../config/cli-error.ts';
@@ -36,16 +37,30 @@ export async function makeBucket(
     context.output.message(`Folder created successfully \`${argument}\`.`, { bucket: argument, region: '' });
     return;
   }
-  const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), aliases);
+  const { alias, bucket, key } = parsed;
+  if (bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
   const client = await context.client(alias);
-  await create(client, bucket, options);
+  if (key === '') await create(client, bucket, options);
+  else await makeFolder(client, { bucket, key: `${key.replace(/\/+$/, '')}/` }, options);
   if (options.withVersioning === true) await putVersioning(client, bucket, { status: 'Enabled' });
-  const name = `${aliasName}/${bucket}`;
-  context.output.message(`Bucket created successfully \`${name}\`.`, {
-    bucket: name,
+  context.output.message(`Bucket created successfully \`${argument}\`.`, {
+    bucket: argument,
     // As other clients print it.
     region: '',
   });
+}
+
+/** Makes the empty object that shows a folder, as other clients do, and its bucket where that is missing. */
+async function makeFolder(client: S3Client, folder: ObjectRef, options: MakeOptions): Promise<void> {
+  const put = async () =>
+    putObject(client, folder.bucket, folder.key, Buffer.alloc(0), { 'content-type': 'application/octet-stream' });
+  try {
+    await put();
+  } catch (error) {
+    if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchBucket') throw error;
+    await create(client, folder.bucket, options);
+    await put();
+  }
 }
 
 async function create(client: S3Client, bucket: string, options: MakeOptions): Promise<void> {
@@ -76,7 +91,7 @@ export async function removeBucket(
     return;
   }
   if (target.bucket !== '') {
-    await removeOne(context, parseBucket(trimmed, await context.aliases()), options);
+    await removeOne(context, parseBucket(trimmed, await context.aliases()), options, argument);
     return;
   }
   if (options.force !== true || options.dangerous !== true) {
@@ -86,18 +101,24 @@ export async function removeBucket(
     );
   }
   for (const { name } of await listBuckets(await context.client(target.alias))) {
-    await removeOne(context, { ...target, bucket: name }, options);
+    await removeOne(context, { ...target, bucket: name }, options, `${target.aliasName}/${name}`);
   }
 }
 
-async function removeOne(context: Context, target: RemoteTarget, { force }: RemoveBucketOptions): Promise<void> {
-  const { alias, aliasName, bucket } = target;
+/** `name` is the bucket as the caller wrote it. With `force` a bucket that does not exist is as one that was removed, as with `rm -f`. */
+async function removeOne(
+  context: Context,
+  target: RemoteTarget,
+  { force }: RemoveBucketOptions,
+  name: string,
+): Promise<void> {
+  const { alias, bucket } = target;
   const client = await context.client(alias);
-  const name = `${aliasName}/${bucket}`;
-  if (force === true) await empty(client, target);
   try {
+    if (force === true) await empty(client, target);
     await deleteBucket(client, bucket);
   } catch (error) {
+    if (force === true && error instanceof S3ResponseError && error.code === 'NoSuchBucket') return;
     if (!(error instanceof S3ResponseError) || error.code !== 'BucketNotEmpty') throw error;
     throw new CliError(
       'BadArgument',

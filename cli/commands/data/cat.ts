@@ -75,7 +75,8 @@ export async function openTarget(
 }
 
 function startOf({ offset, tail }: ReadOptions, size: number): number {
-  if (tail !== undefined) {
+  // As in other clients, 0 is the default: all of it.
+  if (tail !== undefined && count('--tail', tail) > 0) {
     if (size === Infinity) throw new CliError('BadArgument', '--tail needs a file or object of known size');
     return Math.max(0, size - count('--tail', tail));
   }

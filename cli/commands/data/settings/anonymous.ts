@@ -94,8 +94,8 @@ export async function linkAnonymous(
   const target = await targetOf(context, argument);
   const { access } = await readPolicy(context, target);
   const client = await context.client(target.alias);
-  for await (const { key } of remoteEntries(client, target, { recursive: options.recursive === true })) {
-    if (!accessTo(access, key).read) continue;
+  for await (const { key, kind } of remoteEntries(client, target, { recursive: options.recursive === true })) {
+    if (kind === 'folder' || !accessTo(access, key).read) continue;
     const url = `${target.alias.url}/${target.bucket}/${percentEncodePath(key)}`;
     await context.output.line(url, { url });
   }
