@@ -79,7 +79,7 @@ describe('parseReplication', () => {
     ],
     [
       'another storage class',
-      ruleOf('', `<Destination><Bucket>${arn}</Bucket><StorageClass>GLACIER</StorageClass></Destination>`),
+      ruleOf('', `<Destination><Bucket>${arn}</Bucket><StorageClass>COLD</StorageClass></Destination>`),
       'NotImplemented',
     ],
   ])('refuses %s', (_what, document, code) => {

@@ -38,6 +38,10 @@ export interface ReplicationFilter {
 
 /** Bytes of the document. */
 export const maxReplicationDocument = 2 * 1_024 * 1_024;
+/** Which of them a target takes depends on its kind. */
+const storageClasses = new Set(
+  'STANDARD REDUCED_REDUNDANCY STANDARD_IA ONEZONE_IA INTELLIGENT_TIERING GLACIER GLACIER_IR DEEP_ARCHIVE'.split(' '),
+);
 const maxRules = 1_000;
 const maxId = 255;
 const maxPriority = 2 ** 31 - 1;
@@ -130,7 +134,7 @@ function destinationOf(rule: XmlNode): string | undefined {
   checkChildren(node, ['Bucket', 'StorageClass']);
   const storageClass = textOf(node, 'StorageClass')?.trim() ?? '';
   if (storageClass === '') return undefined;
-  if (storageClass === 'STANDARD' || storageClass === 'REDUCED_REDUNDANCY') return storageClass;
+  if (storageClasses.has(storageClass)) return storageClass;
   throw notImplemented(`"StorageClass" ${storageClass.slice(0, 64)}`);
 }
 

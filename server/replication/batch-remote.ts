@@ -127,7 +127,11 @@ class S3BatchRemote implements BatchRemote {
         target: { targetBucket: remote.bucket },
         bandwidth: this.#bandwidth,
       };
-      await sendCopy({ ...sender, targetId: '' }, { bucket, key, versionId }, { targetKey, keepsId });
+      await sendCopy(
+        { ...sender, targetId: '' },
+        { bucket, key, versionId },
+        { targetKey, kind: keepsId ? 'replica' : 'copy' },
+      );
     } catch (error) {
       // It was removed meanwhile.
       if (error instanceof S3Error && error.status === 404) return 'same';

@@ -6,6 +6,7 @@ import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { type QueueState, readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type ProxiedTotals, readProxied } from './proxying/proxied-counts.ts';
+import { checkRuleOf } from './plain-s3/target-kind.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { readStats, type ReplicationStats } from './replication-stats.ts';
 
@@ -32,13 +33,16 @@ export class BucketReplications {
     this.#options = options;
   }
 
-  /** Each rule must name a remote target of the bucket. */
+  /** Each rule must name a remote target of the bucket, and ask for what it can do. */
   async put(bucket: string, configuration: ReplicationConfiguration): Promise<void> {
     const { targets, objects } = this.#options;
-    const known = new Set((await targets.ofBucket(bucket)).map(({ target }) => target.arn));
-    const unknown = configuration.rules.find(({ target }) => !known.has(target));
-    if (unknown !== undefined) {
-      throw new S3Error('XMinioAdminRemoteTargetNotFoundError', undefined, { details: { Arn: unknown.target } });
+    const known = new Map((await targets.ofBucket(bucket)).map(({ target }) => [target.arn, target]));
+    for (const rule of configuration.rules) {
+      const target = known.get(rule.target);
+      if (target === undefined) {
+        throw new S3Error('XMinioAdminRemoteTargetNotFoundError', undefined, { details: { Arn: rule.target } });
+      }
+      checkRuleOf(rule, target);
     }
     await objects.putBucketReplication(bucket, configuration);
   }

@@ -71,7 +71,8 @@ async function replicated() {
   const deliver = async (until: () => void | Promise<void>) => {
     const ended = new AbortController();
     const stats = await TargetStats.open(records, id);
-    const delivery = new ReplicationDelivery({ stored, objects: layer, stats, signal: ended.signal });
+    const log = { info: () => undefined, warn: () => undefined };
+    const delivery = new ReplicationDelivery({ stored, objects: layer, stats, signal: ended.signal, log });
     const running = deliverQueue({
       records,
       target: replicationQueue(id),
@@ -79,7 +80,7 @@ async function replicated() {
       bounds: { events: 1_000, bytes: 1_000_000, whenFull: 'drop' },
       signal: ended.signal,
       random: randomBytes,
-      log: { info: () => undefined, warn: () => undefined },
+      log,
       idleMs: 1,
     });
     await vi.waitFor(until, { timeout: 20_000, interval: 10 });

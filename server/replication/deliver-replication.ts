@@ -20,7 +20,7 @@ interface DeliverReplicationOptions {
   readonly targets: RemoteTargets;
   readonly objects: Pick<
     ObjectLayer,
-    'getObject' | 'headObject' | 'setReplicationStatus' | 'listObjectVersions' | 'queueResync'
+    'getObject' | 'headObject' | 'setReplicationStatus' | 'getBucketReplication' | 'listObjectVersions' | 'queueResync'
   >;
   readonly signal: AbortSignal;
   readonly log: {
@@ -122,7 +122,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
   const stats = await TargetStats.open(records, stored.id);
-  const delivery = new ReplicationDelivery({ stored, objects, stats, signal: either });
+  const delivery = new ReplicationDelivery({ stored, objects, stats, signal: either, log });
   const parts = [
     deliverQueue({
       records,

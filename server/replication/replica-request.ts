@@ -69,7 +69,7 @@ function taggingOf(tags: NonNullable<ObjectInfo['tags']>): string {
     .join('&');
 }
 
-function lockHeaders({ lock }: ObjectInfo): Headers {
+export function lockHeaders({ lock }: Pick<ObjectInfo, 'lock'>): Headers {
   return {
     ...(lock?.retention && {
       'x-amz-object-lock-mode': lock.retention.mode,

@@ -9,14 +9,16 @@ import { isStoreError } from '../store/store-error.ts';
 import type { StoredTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { TargetStats } from './replication-stats.ts';
+import type { Sender } from './send-body.ts';
 import { sendVersion } from './send-version.ts';
 import { TargetClient } from './target-client.ts';
 
 interface ReplicateOptions {
   readonly stored: StoredTarget;
-  readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject' | 'setReplicationStatus'>;
+  readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject' | 'setReplicationStatus' | 'getBucketReplication'>;
   readonly stats: TargetStats;
   readonly signal: AbortSignal;
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 /** Milliseconds after which a version that the target refused is sent again. */
@@ -43,13 +45,9 @@ export class ReplicationDelivery implements Delivery {
     const known = this.#rejected.get(name);
     if (known !== undefined && known.until > performance.now()) throw known.error;
     const queued = decodeReplication(entry);
-    const { objects, stored, stats } = this.#options;
-    const { client, bandwidth } = { client: this.#client, bandwidth: this.#bandwidth };
+    const { stats, log } = this.#options;
     try {
-      const sent = await sendVersion(
-        { objects, client, bandwidth, targetId: stored.id, target: stored.target },
-        queued,
-      );
+      const sent = await sendVersion(await this.#sender(queued.bucket), queued);
       if (sent.version !== undefined) await this.#setStatus(queued, 'COMPLETED', sent.version.changed);
       stats.count('replicated', sent.bytes, queued.resync);
       this.#rejected.delete(name);
@@ -60,12 +58,33 @@ export class ReplicationDelivery implements Delivery {
         stats.count('failed', queued.size, queued.resync);
         await this.#setFailed(queued);
       }
-      if (error instanceof DeliveryError && error.code === 'impossible') return;
+      if (error instanceof DeliveryError && error.code === 'impossible') {
+        const { bucket, key, versionId } = queued;
+        log.warn({ event: 'replication-impossible', err: error, bucket, key, versionId }, error.message);
+        return;
+      }
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
       throw error;
     }
+  }
+
+  async #sender(bucket: string): Promise<Sender> {
+    const { objects, stored } = this.#options;
+    const rules = await objects.getBucketReplication(bucket).catch((error: unknown) => {
+      // The bucket may be gone.
+      if (error instanceof S3Error && error.status < 500) return undefined;
+      throw error;
+    });
+    return {
+      rules,
+      objects,
+      client: this.#client,
+      bandwidth: this.#bandwidth,
+      targetId: stored.id,
+      target: stored.target,
+    };
   }
 
   /** The state of a damaged record cannot be set. */

@@ -1,48 +1,19 @@
-import { keptPieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { percentEncodePath } from '../../protocol/sigv4/signature.ts';
-import type { ObjectInfo, ObjectLayer, ObjectPart, ReadableObject } from '../objects/object-layer.ts';
+import type { ObjectInfo } from '../objects/object-layer.ts';
 import type { QueuedReplication } from '../objects/replication/queue-replication.ts';
-import type { Bandwidth } from './bandwidth.ts';
 import type { RemoteTarget } from './remote-targets.ts';
-import {
-  attributeHeaders,
-  bodyDigests,
-  checksumHeader,
-  completeDocument,
-  copyHeaders,
-  replicationRequest,
-  type SentPart,
-  sourceVersionId,
-  uploadChecksumHeaders,
-  versionHeaders,
-} from './replica-request.ts';
-import { DeliveryError } from '../outbox/delivery-error.ts';
-import { checkAnswer, type TargetClient } from './target-client.ts';
-
-interface Sender {
-  readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject'>;
-  readonly client: Pick<TargetClient, 'send'>;
-  /** The id of the target. */
-  readonly targetId: string;
-  readonly target: Pick<RemoteTarget, 'targetBucket' | 'storageClass'>;
-  readonly bandwidth: Bandwidth;
-}
-
-/** The result of a delivery. */
-export interface Sent {
-  /** Undefined where the version is gone, and for a removal: there is no state to set. */
-  readonly version?: { readonly changed: number | undefined };
-  /** Plaintext bytes. */
-  readonly bytes: number;
-}
+import { attributeHeaders, replicationRequest, sourceVersionId } from './replica-request.ts';
+import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
+import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
+import { checkAnswer } from './target-client.ts';
 
 /** Bodies from this size on are sent only where the target has not got the version already. */
 const askFirstBytes = 8 * 1024 * 1024;
-const partsPerPage = 1_000;
 
 /** Sends a queued change to a target. Rejects with `DeliveryError`, and the errors of the object layer. */
 export async function sendVersion(sender: Sender, queued: QueuedReplication): Promise<Sent> {
+  if (sender.target.kind === 's3') return sendPlainVersion(sender, queued);
   if (queued.kind === 'removal') {
     await sendRemoval(sender, queued);
     return { bytes: 0 };
@@ -144,7 +115,8 @@ export async function sendMarker(
 }
 
 /** Returns false where the target has no such version. */
-async function sendAttributes({ client, target }: Sender, info: ObjectInfo, versionId: string): Promise<boolean> {
+async function sendAttributes(sender: Sender, info: ObjectInfo, versionId: string): Promise<boolean> {
+  const { client, target } = sender;
   const { key } = info;
   const id = sourceVersionId(versionId);
   const source = copySource(target, key, id);
@@ -152,37 +124,23 @@ async function sendAttributes({ client, target }: Sender, info: ObjectInfo, vers
     method: 'PUT',
     key,
     query: { versionId: id },
-    headers: attributeHeaders(info, target.storageClass, source),
+    headers: attributeHeaders(info, storageClassOf(sender, info), source),
   });
   if (answer.status === 404) return false;
   checkAnswer(answer, `change the attributes of version ${versionId} of ${key}`);
   return true;
 }
 
-/** The copy of a version for a batch job, which has no state of replication. */
-interface CopyOptions {
-  readonly targetKey: string;
-  /** The other side keeps the id, the time and the ETag. Otherwise it is a new version there. */
-  readonly keepsId: boolean;
-}
-
-/** Sends a version as it is now. Rejects with `DeliveryError`, and the errors of the object layer. */
+/**
+ * Sends a version as it is now, for a batch job, which has no state of replication. Rejects with `DeliveryError`, and the errors of the object
+ * layer.
+ */
 export async function sendCopy(
   sender: Sender,
   { bucket, key, versionId }: Pick<QueuedReplication, 'bucket' | 'key' | 'versionId'>,
-  options: CopyOptions,
+  form: SentForm,
 ): Promise<void> {
-  const object = await sender.objects.getObject(bucket, key, { versionId });
-  if (object.info.encryption?.scheme === 'SSE-C') throw customerKey();
-  if (object.info.parts === undefined) await sendInOne(sender, object, versionId, options);
-  else await sendInParts(sender, object.info, versionId, options);
-}
-
-function customerKey(): DeliveryError {
-  return new DeliveryError(
-    'impossible',
-    'an object under the key of a client (SSE-C) cannot be replicated: only the client has the key',
-  );
+  await sendBody(sender, await sender.objects.getObject(bucket, key, { versionId }), versionId, form);
 }
 
 async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedReplication): Promise<Sent> {
@@ -190,120 +148,14 @@ async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedRepli
   const { info } = object;
   // The server ended between the delivery and the removal from the queue. The other side may have removed the version since.
   if (info.replication?.waiting?.includes(sender.targetId) !== true) return { bytes: 0 };
-  if (info.encryption?.scheme === 'SSE-C') throw customerKey();
   if (info.size >= askFirstBytes && (await isThere(sender, info, versionId))) {
     if (await sendAttributes(sender, info, versionId)) return { version: changeOf(info), bytes: 0 };
   }
-  if (info.parts === undefined) await sendInOne(sender, object, versionId);
-  else await sendInParts(sender, info, versionId);
+  await sendBody(sender, object, versionId);
   return { version: changeOf(info), bytes: info.size };
 }
 
 async function isThere({ client }: Sender, { key, etag }: ObjectInfo, versionId: string): Promise<boolean> {
   const answer = await client.send({ method: 'HEAD', key, query: { versionId: sourceVersionId(versionId) } });
   return answer.status === 200 && answer.headers['etag'] === `"${etag}"`;
-}
-
-async function sendInOne(
-  { client, target, bandwidth }: Sender,
-  { info, read }: ReadableObject,
-  versionId: string,
-  { targetKey: key, keepsId }: CopyOptions = { targetKey: info.key, keepsId: true },
-): Promise<void> {
-  const { size } = info;
-  const bytes = read({ start: 0, end: size });
-  const headers = keepsId ? versionHeaders(info, target.storageClass) : copyHeaders(info, target.storageClass);
-  const answer = await client.send({
-    method: 'PUT',
-    key,
-    query: keepsId ? { versionId: sourceVersionId(versionId) } : {},
-    headers: { ...headers, ...bodyDigests(info) },
-    body: Buffer.isBuffer(bytes) ? await bandwidth.whole(bytes) : { size, chunks: bandwidth.paced(keptPieces(bytes)) },
-  });
-  checkAnswer(answer, `put version ${versionId} of ${key}`);
-}
-
-/** The parts of the upload are those of the version, so that its ETag and its checksum are the same. */
-async function sendInParts(
-  sender: Sender,
-  info: ObjectInfo,
-  versionId: string,
-  { targetKey: key, keepsId }: CopyOptions = { targetKey: info.key, keepsId: true },
-): Promise<void> {
-  const { client, target } = sender;
-  const { checksum } = info;
-  const headers = keepsId ? versionHeaders(info, target.storageClass) : copyHeaders(info, target.storageClass);
-  const begun = await client.send({
-    method: 'POST',
-    key,
-    query: { uploads: '', ...(keepsId && { versionId: sourceVersionId(versionId) }) },
-    headers: { ...headers, ...uploadChecksumHeaders(checksum) },
-  });
-  checkAnswer(begun, `begin the upload of version ${versionId} of ${key}`);
-  const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.text)?.[1] ?? '';
-  try {
-    const parts: SentPart[] = [];
-    for await (const part of partsOf(sender, info, versionId)) {
-      parts.push(await sendPart(sender, info, { part, uploadId, versionId, targetKey: key, keepsId }));
-    }
-    const answer = await client.send({
-      method: 'POST',
-      key,
-      query: { uploadId },
-      headers: keepsId
-        ? {
-            'x-minio-source-replication-request': 'true',
-            'x-minio-source-mtime': info.lastModified.toISOString(),
-            'x-minio-source-etag': info.etag,
-          }
-        : {},
-      body: completeDocument(parts),
-    });
-    checkAnswer(answer, `complete version ${versionId} of ${key}`);
-  } catch (error) {
-    await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
-    throw error;
-  }
-}
-
-async function sendPart(
-  { objects, client, bandwidth }: Sender,
-  { bucket, key }: ObjectInfo,
-  {
-    part,
-    uploadId,
-    versionId,
-    targetKey,
-    keepsId,
-  }: CopyOptions & { readonly part: ObjectPart; readonly uploadId: string; readonly versionId: string },
-): Promise<SentPart> {
-  const { number, start, size, checksum } = part;
-  const { read } = await objects.getObject(bucket, key, { versionId });
-  const bytes = read({ start, end: start + size });
-  const answer = await client.send({
-    method: 'PUT',
-    key: targetKey,
-    query: { partNumber: String(number), uploadId },
-    headers: {
-      ...(keepsId && { 'x-minio-source-replication-request': 'true' }),
-      ...(checksum && checksumHeader(checksum)),
-    },
-    body: Buffer.isBuffer(bytes) ? await bandwidth.whole(bytes) : { size, chunks: bandwidth.paced(keptPieces(bytes)) },
-  });
-  checkAnswer(answer, `put part ${number} of version ${versionId} of ${key}`);
-  return { number, checksum, etag: String(answer.headers['etag'] ?? '') };
-}
-
-async function* partsOf(
-  { objects }: Sender,
-  { bucket, key }: ObjectInfo,
-  versionId: string,
-): AsyncGenerator<ObjectPart> {
-  for (let after = 0; ;) {
-    const info = await objects.headObject(bucket, key, { versionId, parts: { after, limit: partsPerPage } });
-    const page = info.partPage ?? [];
-    yield* page;
-    after = page.at(-1)?.number ?? 0;
-    if (page.length < partsPerPage) return;
-  }
 }

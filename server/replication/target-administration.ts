@@ -4,6 +4,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { errorOf, type TargetAnswer, TargetClient } from './target-client.ts';
 import { readStats, type TargetHealth } from './replication-stats.ts';
+import { checkRuleOf, kindOfTarget, regionOfBucket } from './plain-s3/target-kind.ts';
 import { type RemoteTarget, type RemoteTargets, type StoredTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 
@@ -52,17 +53,21 @@ export class TargetAdministration {
   /** Adds a target and resolves with its ARN; that of an earlier one for the same place. The target must be there, and have versions. */
   async add(target: Omit<RemoteTarget, 'arn'>): Promise<string> {
     const { targets } = this.#options;
-    await this.#check(target);
+    const found = await this.#check(target);
     const known = (await targets.ofBucket(target.sourceBucket)).find(({ target: other }) => isSamePlace(other, target));
-    return known?.target.arn ?? targets.add(randomUUID(), target);
+    return known?.target.arn ?? targets.add(randomUUID(), { ...target, ...found });
   }
 
   async update(given: RemoteTarget, fields: readonly TargetField[]): Promise<string> {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const stored = await this.#stored(given.sourceBucket, given.arn);
       const target = fields.reduce((before, field) => ({ ...before, ...changeOf(field, given) }), stored.target);
-      await this.#check(target);
-      if (await this.#options.targets.replace(stored, target)) return target.arn;
+      const { kind: _kind, ...rest } = target;
+      const after = { ...rest, ...(await this.#check(target)) };
+      for (const rule of (await this.#options.objects.getBucketReplication(given.sourceBucket))?.rules ?? []) {
+        if (rule.target === after.arn) checkRuleOf(rule, after);
+      }
+      if (await this.#options.targets.replace(stored, after)) return after.arn;
     }
     throw new S3Error('SlowDown', 'The target was changed by others at the same time; try again.');
   }
@@ -81,7 +86,8 @@ export class TargetAdministration {
     return stored;
   }
 
-  async #check(target: Omit<RemoteTarget, 'arn'>): Promise<void> {
+  /** Resolves with what the target says of itself. */
+  async #check(target: Omit<RemoteTarget, 'arn'>): Promise<FoundTarget> {
     const { objects } = this.#options;
     const { sourceBucket, bandwidthLimit } = target;
     if ((await objects.getBucketVersioning(sourceBucket))?.status !== 'Enabled') {
@@ -91,9 +97,8 @@ export class TargetAdministration {
       throw new S3Error('XMinioAdminReplicationBandwidthLimitError');
     }
     const hasLock = (await objects.getObjectLockConfiguration(sourceBucket)) !== undefined;
-    const client = new TargetClient({ ...target, arn: '' });
     try {
-      await checkTarget(client, target, hasLock);
+      return await checkTarget(target, hasLock);
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error;
       throw new S3Error(
@@ -103,13 +108,35 @@ export class TargetAdministration {
           cause: error,
         },
       );
-    } finally {
-      client.close();
     }
   }
 }
 
-async function checkTarget(
+/** What a server says of itself: its kind, and the region of its bucket where the target names none. */
+type FoundTarget = Pick<RemoteTarget, 'kind' | 'region'>;
+
+async function checkTarget(target: Omit<RemoteTarget, 'arn'>, hasLock: boolean): Promise<FoundTarget> {
+  const region =
+    (await withClient(target, async (client) => {
+      const versioning = await client.send({ method: 'GET', query: { versioning: '' } });
+      return regionOfBucket(target, versioning);
+    })) ?? target.region;
+  return withClient({ ...target, region }, async (client) => {
+    await checkBucket(client, target, hasLock);
+    return { region, ...(await kindOfTarget(client)) };
+  });
+}
+
+async function withClient<T>(target: Omit<RemoteTarget, 'arn'>, ask: (client: TargetClient) => Promise<T>): Promise<T> {
+  const client = new TargetClient({ ...target, arn: '' });
+  try {
+    return await ask(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function checkBucket(
   client: TargetClient,
   { endpoint, targetBucket }: Omit<RemoteTarget, 'arn'>,
   hasLock: boolean,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ReplicationRule, targetArn } from '../../../protocol/s3/bucket-replication.ts';
-import { targetsOf } from './replication-targets.ts';
+import { storageClassAt, targetsOf } from './replication-targets.ts';
 
 const [a, b] = ['6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11', '7b9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a22'];
 
@@ -59,5 +59,21 @@ describe('targetsOf', () => {
     ],
   ] as const)('decides by %s', (_what, rules, changed, expected) => {
     expect(targetsOf({ rules }, changed)).toEqual(expected);
+  });
+});
+
+describe('storageClassAt', () => {
+  const rules = [
+    rule({ priority: 1, storageClass: 'STANDARD_IA' }),
+    rule({ priority: 2, filter: { prefix: 'logs/' }, storageClass: 'GLACIER_IR' }),
+    rule({ priority: 3 }, b),
+  ];
+
+  it.each([
+    ['the rule of the highest priority', 'logs/a', a, 'GLACIER_IR'],
+    ['the only rule that matches', 'other', a, 'STANDARD_IA'],
+    ['no rule with a class', 'other', b, undefined],
+  ])('is that of %s', (_what, key, target, found) => {
+    expect(storageClassAt({ rules }, { key }, target)).toBe(found);
   });
 });

@@ -21,17 +21,34 @@ interface ChangedVersion {
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication-add-config.html
  */
-export function targetsOf({ rules }: ReplicationConfiguration, version: ChangedVersion): readonly string[] {
+export function targetsOf(configuration: ReplicationConfiguration, version: ChangedVersion): readonly string[] {
+  return [...decidingRules(configuration, version)]
+    .filter((rule) => replicates(rule, version))
+    .map(({ target }) => targetIdOf(target))
+    .filter((id) => id !== undefined);
+}
+
+/** Returns the storage class that the copies of an object get at a target; undefined for that of the target itself. */
+export function storageClassAt(
+  configuration: ReplicationConfiguration | undefined,
+  version: Pick<ChangedVersion, 'key' | 'tags'>,
+  targetId: string,
+): string | undefined {
+  if (configuration === undefined) return undefined;
+  return [...decidingRules(configuration, version)].find(({ target }) => targetIdOf(target) === targetId)?.storageClass;
+}
+
+function decidingRules(
+  { rules }: ReplicationConfiguration,
+  version: Pick<ChangedVersion, 'key' | 'tags'>,
+): Iterable<ReplicationRule> {
   const deciding = new Map<string, ReplicationRule>();
   for (const rule of rules) {
     if (!rule.enabled || !matches(rule, version)) continue;
     const known = deciding.get(rule.target);
     if (known === undefined || known.priority < rule.priority) deciding.set(rule.target, rule);
   }
-  return [...deciding.values()]
-    .filter((rule) => replicates(rule, version))
-    .map(({ target }) => targetIdOf(target))
-    .filter((id) => id !== undefined);
+  return deciding.values();
 }
 
 export function matches(

@@ -61,7 +61,7 @@ export class ProxiedReads {
     const found: StoredTarget[] = [];
     for (const arn of new Set(rules.map(({ target }) => target))) {
       const stored = await targets.get(bucket, arn);
-      if (stored !== undefined && !stored.target.disableProxy && !this.#isPaused(stored.id)) found.push(stored);
+      if (stored !== undefined && mayBeAsked(stored) && !this.#isPaused(stored.id)) found.push(stored);
     }
     return found;
   }
@@ -140,6 +140,11 @@ export class ProxiedReads {
     this.#clients.set(id, { revision, client });
     return client;
   }
+}
+
+/** A server without the extensions of MinIO has other ids of versions, and would ask other servers in turn. */
+function mayBeAsked({ target: { disableProxy, kind } }: StoredTarget): boolean {
+  return !disableProxy && kind === undefined;
 }
 
 function sizeOf({ headers }: OpenAnswer): number | undefined {

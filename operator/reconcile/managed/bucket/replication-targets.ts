@@ -94,7 +94,8 @@ export function targetDifferences(
 ): readonly string[] {
   const sameKeys = wanted.accessKey === found.credentials?.accessKey && added?.credentials === wanted.credentials;
   return [
-    ...(sameKeys && wanted.region === found.region ? [] : ['creds']),
+    // Without a region in the resource the server asks the target for it.
+    ...(sameKeys && (wanted.region === '' || wanted.region === found.region) ? [] : ['creds']),
     ...(wanted.bandwidthLimit === found.bandwidthlimit ? [] : ['bandwidth']),
     ...(wanted.path === found.path ? [] : ['path']),
     ...(wanted.disableProxy === found.disableProxy ? [] : ['proxy']),

@@ -1,0 +1,75 @@
+import { readVersionListing } from '../remote-listing.ts';
+import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-client.ts';
+import { markOfCopy } from './plain-headers.ts';
+
+type Client = Pick<TargetClient, 'send'>;
+
+/** A copy of a version at an S3 server, which gave it an id of its own. */
+export interface Copy {
+  readonly kind: 'object';
+  /** The id of the other server. */
+  readonly versionId: string;
+  /** Absent where the replication of this server did not write it. */
+  readonly mark: string | undefined;
+  readonly headers: TargetAnswer['headers'];
+}
+
+/** What the other server has for a key: its current version, a delete marker, or nothing. */
+export type Current = Copy | { readonly kind: 'marker' | 'none' };
+
+/** Versions of a key that are looked at for one copy. */
+const maxVersions = 1_000;
+
+export async function currentCopy(client: Client, key: string): Promise<Current> {
+  const answer = await client.send({ method: 'HEAD', key });
+  if (answer.status === 404) return { kind: answer.headers['x-amz-delete-marker'] === 'true' ? 'marker' : 'none' };
+  checkAnswer(answer, `look for ${key} at the target (s3:GetObject and s3:ListBucket are needed)`);
+  return copyOf(answer.headers);
+}
+
+function copyOf(headers: TargetAnswer['headers'], versionId = headers['x-amz-version-id']): Copy {
+  return {
+    kind: 'object',
+    versionId: typeof versionId === 'string' ? versionId : 'null',
+    mark: markOfCopy(headers),
+    headers,
+  };
+}
+
+/** The versions of a key at the other server, and whether one of its delete markers is among them. */
+interface History {
+  readonly copy: Copy | undefined;
+  readonly hasDeleteMarker: boolean;
+}
+
+/** Looks for the copy with a mark among all versions of a key. It asks for each of them, since listings have no metadata. */
+export async function findInHistory(client: Client, key: string, mark: string): Promise<History> {
+  let hasDeleteMarker = false;
+  for (let asked = 0, from: { readonly key: string; readonly versionId?: string } | undefined; asked < maxVersions;) {
+    const answer = await client.send({
+      method: 'GET',
+      query: {
+        versions: '',
+        prefix: key,
+        'encoding-type': 'url',
+        ...(from && { 'key-marker': from.key, ...(from.versionId && { 'version-id-marker': from.versionId }) }),
+      },
+    });
+    checkAnswer(answer, `list the versions of ${key} (s3:ListBucketVersions is needed)`);
+    const { versions, next } = readVersionListing(answer.text);
+    for (const version of versions) {
+      if (version.key !== key) return { copy: undefined, hasDeleteMarker };
+      hasDeleteMarker ||= version.deleteMarker;
+      if (version.deleteMarker) continue;
+      asked += 1;
+      const { versionId } = version;
+      const head = await client.send({ method: 'HEAD', key, query: { versionId } });
+      if (head.status === 404) continue;
+      checkAnswer(head, `look for a version of ${key} (s3:GetObjectVersion is needed)`);
+      if (markOfCopy(head.headers) === mark) return { copy: copyOf(head.headers, versionId), hasDeleteMarker };
+    }
+    if (next === undefined) break;
+    from = next;
+  }
+  return { copy: undefined, hasDeleteMarker };
+}

@@ -1,0 +1,48 @@
+import type { ObjectInfo } from '../../objects/object-layer.ts';
+import { copyHeaders, lockHeaders } from '../replica-request.ts';
+
+/**
+ * The name of the user metadata that says of which version an object is a copy. By it a delivery that is repeated finds its copy, and a
+ * change of tags or of the lock finds the version that it changes.
+ */
+const markName = 'x-amz-meta-coffer-version-id';
+/** Bytes of the names and values of user metadata. AWS takes no more. */
+const maxMetadata = 2_048;
+
+/**
+ * Returns the mark of a version: its id, which begins with its time. The null version has no id: its mark has its time. Of two versions of
+ * a key, the newer one has the greater mark.
+ */
+export function markOf(versionId: string, modified: Date): string {
+  return versionId === 'null' ? `${modified.getTime().toString(16).padStart(12, '0')}null` : versionId;
+}
+
+/** Reads the mark of a copy from the headers of its answer. */
+export function markOfCopy(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string | undefined {
+  const mark = headers[markName];
+  return typeof mark === 'string' && /^[0-9a-f]{12}(?:[0-9a-f]{20}|null)$/.test(mark) ? mark : undefined;
+}
+
+/**
+ * Returns the headers of a version for an S3 server without the extensions of MinIO. A retention that has ended is left out, since it would
+ * be refused. Metadata that leaves no space for the mark is sent without it.
+ */
+export function plainHeaders(
+  info: ObjectInfo,
+  storageClass: string | undefined,
+  now = Date.now(),
+): Record<string, string> {
+  const { lock } = info;
+  const { retention, ...rest } = lock ?? {};
+  const holds = retention !== undefined && retention.until.getTime() > now;
+  const mark = markOf(info.versionId ?? 'null', info.lastModified);
+  const size = Object.entries(info.metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  const { [markName]: _older, ...headers } = copyHeaders(info, storageClass);
+  return {
+    ...headers,
+    ...lockHeaders({ lock: { ...rest, ...(holds && { retention }) } }),
+    ...(size + markName.length + mark.length <= maxMetadata && { [markName]: mark }),
+  };
+}
