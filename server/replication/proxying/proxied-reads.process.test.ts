@@ -125,7 +125,7 @@ it.each<[string, typeof answer]>([
 ])('does not ask a target %s again for some seconds', async (_what, broken) => {
   let now = 1;
   answer = broken;
-  const { proxied, counted } = reads({ clock: () => now, answerMs: 100 });
+  const { proxied, counted } = reads({ clock: () => now, answerMs: 1_000 });
   expect(await proxied.read(read)).toBeUndefined();
   expect(await proxied.read(read)).toBeUndefined();
   expect(counted).toEqual([[id, 'GET', true]]);
