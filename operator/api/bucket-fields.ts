@@ -95,6 +95,10 @@ const replicationTarget = z.strictObject({
     .boolean()
     .default(false)
     .describe('Whether reads of what is not here yet are refused, and not answered from there.'),
+  synchronous: z
+    .boolean()
+    .default(false)
+    .describe('Whether the answer to a write waits until this bucket has the version.'),
 });
 export type ReplicationTargetFields = z.output<typeof replicationTarget>;
 

@@ -114,6 +114,8 @@ export interface RemoteTargetFields {
   readonly healthCheckMs: number;
   readonly storageClass?: string;
   readonly disableProxy: boolean;
+  /** Answers to writes wait until the target has the version. */
+  readonly sync?: boolean;
 }
 
 export interface ShownRemoteTarget {
@@ -142,7 +144,7 @@ export interface RemoteTargets {
   /** `place` is the endpoint with its bucket and its credentials. */
   update(
     target: RemoteTargetFields & { readonly arn: string },
-    fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy')[],
+    fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy' | 'sync')[],
   ): Promise<string>;
   remove(bucket: string, arn: string): Promise<void>;
 }

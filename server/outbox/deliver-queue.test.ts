@@ -124,7 +124,8 @@ describe('the queue of a target', () => {
     };
     await deliver(records, delivery, async () => {
       const state = await readState(records, target);
-      if (isAway) expect(state).toMatchObject({ events: 3, failure: { error: 'redis://:[redacted]@cache refused' } });
+      if (isAway)
+        expect(state).toMatchObject({ events: 3, failure: { error: 'redis://:[redacted]@cache refused', away: true } });
       isAway = false;
       expect([...got].sort()).toEqual(['a', 'b', 'c']);
       expect(await queuedTargets(records)).toEqual([]);

@@ -34,6 +34,8 @@ interface DeliverQueueOptions {
   readonly clock?: () => number;
   /** Milliseconds between two looks at an empty queue. */
   readonly idleMs?: number;
+  /** Milliseconds at most until the next look at a queue whose target refuses events and takes others. */
+  readonly maxRefusedMs?: number;
 }
 
 /** Events that are read at a time. */
@@ -78,24 +80,28 @@ class DeliveredQueue {
   }
 
   async deliverAll(): Promise<void> {
-    const { records, target, delivery, signal, idleMs = defaultIdleMs } = this.#options;
+    const { records, target, delivery, signal, idleMs = defaultIdleMs, maxRefusedMs } = this.#options;
     if (delivery === undefined) return;
     let from: Key | undefined;
     let failed = 0;
     while (!signal.aborted) {
       const window = await readWindow(records, target, { from, limit: windowSize });
-      const done = await this.#deliver(window.groups, delivery);
+      const { done, isAway } = await this.#deliver(window.groups, delivery);
       const isEmpty = window.groups.length === 0;
       if (done > 0 || isEmpty) failed = 0;
       else failed += 1;
-      if (failed > 0) await pause(backoffMs(failed, backoff), signal);
+      const maxMs = isAway ? backoff.maxMs : (maxRefusedMs ?? backoff.maxMs);
+      if (failed > 0) await pause(Math.min(maxMs, backoffMs(failed, backoff)), signal);
       else if (isEmpty && from === undefined) await pause(idleMs, signal);
       from = window.next;
     }
   }
 
-  /** Returns the count of events that the target accepted. Their records are deleted. */
-  async #deliver(groups: readonly (readonly Entry[])[], delivery: Delivery): Promise<number> {
+  /** Returns the count of events that the target accepted, and whether it is away. The records of these events are deleted. */
+  async #deliver(
+    groups: readonly (readonly Entry[])[],
+    delivery: Delivery,
+  ): Promise<{ readonly done: number; readonly isAway: boolean }> {
     const { signal } = this.#options;
     const done: Key[] = [];
     let isAway = false;
@@ -106,7 +112,7 @@ class DeliveredQueue {
           await delivery.deliver(event);
         } catch (error) {
           isAway ||= !delivery.isOfEvent(error);
-          this.#onFailure(error);
+          this.#onFailure(error, isAway);
           // Later events of this object wait.
           return;
         }
@@ -116,10 +122,10 @@ class DeliveredQueue {
     if (done.length > 0) this.#onDelivered(done.length, isAway);
     for (let at = 0; at < done.length; at += deletedAtOnce)
       await this.#commit({ delete: done.slice(at, at + deletedAtOnce) });
-    return done.length;
+    return { done: done.length, isAway };
   }
 
-  #onFailure(error: unknown): void {
+  #onFailure(error: unknown, isAway: boolean): void {
     const { target, log } = this.#options;
     // Libraries repeat addresses, which may have passwords. Administrators read this text.
     const text = redactText(error instanceof Error ? error.message : String(error));
@@ -130,7 +136,11 @@ class DeliveredQueue {
         `events cannot be delivered to ${target}: ${text}; they wait`,
       );
     }
-    this.#failure = { since: this.#failure?.since ?? this.#clock(), error: text.slice(0, 500) };
+    this.#failure = {
+      since: this.#failure?.since ?? this.#clock(),
+      error: text.slice(0, 500),
+      ...(isAway && { away: true }),
+    };
   }
 
   #onDelivered(count: number, isAway: boolean): void {

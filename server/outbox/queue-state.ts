@@ -16,7 +16,12 @@ export interface QueueState extends QueueSize {
   /** Attempts that failed, since the lease holder began. */
   readonly failures: number;
   /** Present while the last attempt has failed. */
-  readonly failure?: { readonly since: number; readonly error: string };
+  readonly failure?: {
+    readonly since: number;
+    readonly error: string;
+    /** The target took nothing at the last attempt. Absent where it refused single events alone. */
+    readonly away?: true;
+  };
 }
 
 /** The bounds of a queue. */

@@ -4,6 +4,7 @@ import { ProxiedReads } from '../replication/proxying/proxied-reads.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationBacklog } from '../replication/replication-backlog.ts';
 import { replicationMetrics, replicationMetricsV2, resyncView } from '../replication/replication-views.ts';
+import { SynchronousReplication } from '../replication/synchronous-replication.ts';
 import { TargetAdministration } from '../replication/target-administration.ts';
 import type { AdminServices } from '../administration/services.ts';
 import type { Replications } from '../s3/operation.ts';
@@ -22,6 +23,7 @@ export function openReplications(
   const targets = new RemoteTargets(sealed);
   const replications = new BucketReplications({ targets, records, objects });
   const proxied = new ProxiedReads({ targets, records, objects, counts: new ProxiedCounts(records) });
+  const synchronous = new SynchronousReplication({ targets, records, objects });
   return {
     targets: new TargetAdministration({ targets, records, objects }),
     backlog: { list: (asked) => replicationBacklog({ targets, records, objects }, asked) },
@@ -38,6 +40,7 @@ export function openReplications(
         return { target: [{ arn, resetid: id }] };
       },
       readElsewhere: (read) => proxied.read(read),
+      waitFor: (written) => synchronous.wait(written),
       async resyncs(bucket, arn) {
         const progress = await replications.progress(bucket);
         return resyncView(

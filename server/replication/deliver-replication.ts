@@ -36,6 +36,10 @@ interface DeliverReplicationOptions {
 /** Milliseconds between two looks at the remote targets. */
 const lookMs = 1_000;
 const saveMs = 1_000;
+/** Milliseconds between two looks at an empty queue for whose target answers wait; `shared`: each is a query of a database. */
+const synchronousIdleMs = { own: 20, shared: 100 };
+/** Milliseconds between two looks at such a queue while the target refuses versions in it. */
+const synchronousRefusedMs = 250;
 /** Milliseconds after a failure of the store. */
 const retryMs = 2_000;
 
@@ -118,7 +122,8 @@ async function runTarget(options: DeliverReplicationOptions, stored: StoredTarge
 }
 
 async function workFor(options: DeliverReplicationOptions, stored: StoredTarget, signal: AbortSignal): Promise<void> {
-  const { records, objects, log, idleMs } = options;
+  const { records, objects, log } = options;
+  const idleMs = idleOf(options.idleMs, stored);
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
   const stats = await TargetStats.open(records, stored.id);
@@ -133,6 +138,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
       random: randomBytes,
       log,
       ...(idleMs !== undefined && { idleMs }),
+      ...(stored.target.sync === true && { maxRefusedMs: synchronousRefusedMs }),
     }),
     walkForResync({ records, objects, stored, stats, signal: either, log }),
     delivery.watchHealth(),
@@ -146,6 +152,11 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
     delivery.close();
     if (!signal.aborted) await stats.write().catch(() => undefined);
   }
+}
+
+function idleOf(idleMs: number | undefined, { target }: StoredTarget): number | undefined {
+  if (target.sync !== true) return idleMs;
+  return idleMs === undefined ? synchronousIdleMs.own : Math.min(idleMs, synchronousIdleMs.shared);
 }
 
 async function saveAll(stats: TargetStats, signal: AbortSignal): Promise<void> {

@@ -20,6 +20,8 @@ export interface RemoteTarget {
   readonly healthCheckMs: number;
   readonly storageClass?: string;
   readonly disableProxy: boolean;
+  /** Answers to writes wait until the target has the version. */
+  readonly sync?: boolean;
   /** `s3`: a server without the extensions of MinIO, such as AWS. Absent: a Coffer or MinIO, which keeps the ids of versions. */
   readonly kind?: 's3';
   /** The deployment id of the other site, for a target that the replication of sites made. */

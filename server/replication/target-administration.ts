@@ -9,7 +9,7 @@ import { type RemoteTarget, type RemoteTargets, type StoredTarget } from './remo
 import { DeliveryError } from '../outbox/delivery-error.ts';
 
 /** A field of a target that an update changes. `place` is the endpoint with its bucket and its credentials. */
-export type TargetField = 'place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy';
+export type TargetField = 'place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy' | 'sync';
 
 /** A remote target with what the server knows of it. */
 export interface ShownTarget {
@@ -179,6 +179,8 @@ function changeOf(field: TargetField, given: RemoteTarget): Partial<RemoteTarget
       return { path: given.path };
     case 'disableProxy':
       return { disableProxy: given.disableProxy };
+    case 'sync':
+      return { sync: given.sync === true };
     default:
       return field satisfies never;
   }

@@ -12,6 +12,7 @@ import type {
   CopyObject,
   CreateMultipartUpload,
   DeleteOptions,
+  ObjectInfo,
   ObjectLayer,
   ObjectWriter,
   PutObject,
@@ -65,6 +66,11 @@ export interface Replications {
     resync: { readonly arn: string; readonly olderThanMs: number; readonly id: string | undefined },
   ): Promise<object>;
   resyncs(bucket: string, arn: string): Promise<object>;
+  /**
+   * Waits until the targets of a new version that replicate synchronously have it, have refused it, or do not answer in time. It never
+   * rejects.
+   */
+  waitFor(written: Pick<ObjectInfo, 'bucket' | 'key' | 'versionId' | 'replication'>): Promise<void>;
   /**
    * Asks the remote targets of a bucket for an object or a version that is not here. Undefined where none of them has it, may be asked, or
    * answers in time. It never rejects.

@@ -47,9 +47,6 @@ const minHealthCheckMs = 1_000;
 async function setRemoteTarget(call: AdminCall): Promise<AdminAnswer> {
   const bucket = call.required('bucket');
   const given = await sealedJsonBody(call, targetSchema);
-  if (given.replicationSync) {
-    throw new S3Error('NotImplemented', 'Synchronous replication is not implemented: leave out --sync.');
-  }
   const target = fieldsOf(bucket, given);
   if (call.request.headers.host === target.endpoint && bucket === target.targetBucket) {
     throw new S3Error('XMinioAdminRemoteIdenticalToSource');
@@ -82,6 +79,7 @@ function fieldsOf(sourceBucket: string, given: z.infer<typeof targetSchema>): Re
     healthCheckMs: healthCheckMs === 0 ? defaultHealthCheckMs : Math.max(minHealthCheckMs, healthCheckMs),
     ...(storageclass !== '' && { storageClass: storageclass }),
     disableProxy: given.disableProxy,
+    ...(given.replicationSync && { sync: true }),
   };
 }
 
@@ -91,15 +89,14 @@ const updates = {
   healthcheck: 'healthCheckMs',
   path: 'path',
   proxy: 'disableProxy',
-  // Only off is taken, which it is.
-  sync: undefined,
+  sync: 'sync',
 } as const;
 
 function updatedFields(query: URLSearchParams): Parameters<RemoteTargets['update']>[1] {
   const names = [...query].filter(([, value]) => value === 'true').map(([name]) => name);
   const other = names.find((name) => name !== 'update' && !Object.hasOwn(updates, name));
   if (other !== undefined) throw invalid(`The change of ${other.slice(0, 64)} is not implemented.`);
-  return names.flatMap((name) => updates[name as keyof typeof updates] ?? []);
+  return names.filter((name) => name !== 'update').map((name) => updates[name as keyof typeof updates]);
 }
 
 async function listRemoteTargets(call: AdminCall): Promise<AdminAnswer> {
@@ -124,7 +121,7 @@ function shownTarget({ target, health }: ShownRemoteTarget) {
     type: 'replication',
     ...(target.region !== '' && { region: target.region }),
     ...(target.bandwidthLimit > 0 && { bandwidthlimit: target.bandwidthLimit }),
-    replicationSync: false,
+    replicationSync: target.sync === true,
     ...(target.storageClass !== undefined && { storageclass: target.storageClass }),
     healthCheckDuration: target.healthCheckMs * 1e6,
     disableProxy: target.disableProxy,

@@ -45,6 +45,7 @@ export const completeMultipartUpload: Operation = {
 
 async function complete(call: S3Call, request: Explicit<CompleteMultipartUpload>): Promise<Answer> {
   const info = await call.objects.completeMultipartUpload(request);
+  if (info.replication !== undefined) await call.replications?.waitFor(info);
   const { checksum } = info;
   const scheme = call.request.secure ? 'https' : 'http';
   return xmlAnswer(

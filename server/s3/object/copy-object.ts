@@ -93,6 +93,7 @@ async function copyAttributes(call: S3Call, source: CopySource, { versionId, cha
 
 async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer> {
   const info = await call.objects.copyObject(request);
+  if (info.replication !== undefined) await call.replications?.waitFor(info);
   const document = xmlDocument('CopyObjectResult', [
     element('LastModified', info.lastModified),
     element('ETag', quoted(info.etag)),

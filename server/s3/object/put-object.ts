@@ -57,6 +57,7 @@ export async function storeObject(
     operation,
     replica,
   });
+  if (info.replication !== undefined) await call.replications?.waitFor(info);
   return {
     etag: quoted(info.etag),
     ...createdHeaders(info),

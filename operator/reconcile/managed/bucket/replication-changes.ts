@@ -112,4 +112,5 @@ const partNames: Readonly<Record<string, string>> = {
   path: 'addressing',
   bandwidth: 'bandwidthLimit',
   proxy: 'disableProxy',
+  sync: 'synchronous',
 };

@@ -10,6 +10,7 @@ const wanted: WantedTarget = {
   path: 'auto',
   bandwidthLimit: 0,
   disableProxy: false,
+  synchronous: false,
   accessKey: 'key',
   secretKey: 'secret',
   credentials: 'fingerprint',
@@ -23,6 +24,7 @@ const found: FoundTarget = {
   path: 'auto',
   bandwidthlimit: 0,
   disableProxy: false,
+  replicationSync: false,
   credentials: { accessKey: 'key' },
 };
 const added = { name: 'dr', arn: 'arn', credentials: 'fingerprint' };
@@ -30,6 +32,10 @@ const added = { name: 'dr', arn: 'arn', credentials: 'fingerprint' };
 describe('the differences of a target', () => {
   it('are none where the server has learned the region', () => {
     expect(targetDifferences(wanted, found, added)).toEqual([]);
+  });
+
+  it('are the waits of answers where the resource says otherwise', () => {
+    expect(targetDifferences({ ...wanted, synchronous: true }, found, added)).toEqual(['sync']);
   });
 
   it('are the place where the resource names another region', () => {

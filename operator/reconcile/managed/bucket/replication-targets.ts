@@ -19,6 +19,7 @@ export interface WantedTarget {
   readonly path: 'auto' | 'on' | 'off';
   readonly bandwidthLimit: number;
   readonly disableProxy: boolean;
+  readonly synchronous: boolean;
   readonly accessKey: string;
   readonly secretKey: string;
   /** The fingerprint of both keys. */
@@ -35,6 +36,7 @@ const foundTargets = z.array(
     path: z.enum(['auto', 'on', 'off']).catch('auto'),
     bandwidthlimit: z.number().default(0),
     disableProxy: z.boolean().default(false),
+    replicationSync: z.boolean().default(false),
     credentials: z.object({ accessKey: z.string().default('') }).optional(),
   }),
 );
@@ -61,7 +63,7 @@ export function wantedTargets(
 const paths = { auto: 'auto', path: 'on', host: 'off' } as const;
 
 function placeOf({ name, endpoint, bucket, region = '', ...target }: ReplicationTargetFields) {
-  const { addressing, bandwidthLimit, disableProxy } = target;
+  const { addressing, bandwidthLimit, disableProxy, synchronous } = target;
   const { host, protocol } = new URL(endpoint);
   return {
     name,
@@ -72,6 +74,7 @@ function placeOf({ name, endpoint, bucket, region = '', ...target }: Replication
     path: paths[addressing],
     bandwidthLimit: bandwidthLimit === undefined ? 0 : Math.round(quantityValue(bandwidthLimit) ?? 0),
     disableProxy,
+    synchronous,
   };
 }
 
@@ -99,6 +102,7 @@ export function targetDifferences(
     ...(wanted.bandwidthLimit === found.bandwidthlimit ? [] : ['bandwidth']),
     ...(wanted.path === found.path ? [] : ['path']),
     ...(wanted.disableProxy === found.disableProxy ? [] : ['proxy']),
+    ...(wanted.synchronous === found.replicationSync ? [] : ['sync']),
   ];
 }
 
@@ -113,6 +117,7 @@ export function targetClient(endpoint: TenantEndpoint, bucket: string, now: () =
       path: target.path,
       bandwidthlimit: target.bandwidthLimit,
       disableProxy: target.disableProxy,
+      replicationSync: target.synchronous,
       credentials: { accessKey: target.accessKey, secretKey: target.secretKey },
       type: 'replication',
       api: 's3v4',

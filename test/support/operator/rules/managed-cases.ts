@@ -39,7 +39,16 @@ export const bucketCases: RuleCases = {
           { transition: { date: '2030-01-31', tier: 'COLD' }, noncurrentExpiration: { keep: 3 } },
         ],
         replication: {
-          targets: [{ ...target, region: 'eu-west-1', addressing: 'path', bandwidthLimit: '200M', disableProxy: true }],
+          targets: [
+            {
+              ...target,
+              region: 'eu-west-1',
+              addressing: 'path',
+              bandwidthLimit: '200M',
+              disableProxy: true,
+              synchronous: true,
+            },
+          ],
           rules: [
             { target: 'dr', tags: { team: 'storage' } },
             {
