@@ -59,6 +59,7 @@ async function deleteBatch(
   });
 }
 
+/** The null version has no id in some answers: in those of MinIO for the object of a folder. */
 function nameOf(key: string, versionId: string | undefined): string {
-  return JSON.stringify([key, versionId ?? '']);
+  return JSON.stringify([key, versionId === 'null' ? '' : (versionId ?? '')]);
 }
