@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
+import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { asFolder, entryPages, requirePlace } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
+import { statOf } from '../entries/local-entries.ts';
+import { placeKind } from '../entries/remote-entries.ts';
 
 /** The numbers are those that other clients write: 2 another size, 4 another kind, 5 only in the first place, 6 only in the second. */
 const differences = { size: 2, first: 5, second: 6 } as const;
@@ -14,7 +17,7 @@ export async function diff(context: Context, [one = '', other = '']: readonly st
   const aliases = await context.aliases();
   const [first, second] = [parseTarget(one, aliases), parseTarget(other, aliases)];
   const failures = new Failures(context);
-  await requirePlace(context, first);
+  await requireFolder(context, first);
   // Below a prefix that no object has yet, everything is missing.
   if (second.kind === 'local') await requirePlace(context, second);
   const [ones, others] = [below(context, first, failures), below(context, second, failures)];
@@ -36,6 +39,19 @@ function differenceOf({ first, second }: Pair): keyof typeof differences | undef
   if (second === undefined) return 'first';
   if (first === undefined) return 'second';
   return first.size === second.size ? undefined : 'size';
+}
+
+/** @throws CliError BadArgument for a file or object, since nothing would be compared */
+async function requireFolder(context: Context, target: Target): Promise<void> {
+  await requirePlace(context, target);
+  const isFolder =
+    target.kind === 'local'
+      ? (await statOf(target.path)).isDirectory()
+      : target.key === '' ||
+        (await placeKind(await context.client(target.alias), target, { recursive: false })) !== 'object';
+  if (isFolder) return;
+  const text = target.kind === 'local' ? target.path : target.text;
+  throw new CliError('BadArgument', `\`${text}\` is no folder: \`diff\` compares what is in folders`);
 }
 
 function below(context: Context, target: Target, failures: Failures): AsyncIterable<readonly Entry[]> {

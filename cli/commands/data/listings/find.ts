@@ -33,7 +33,8 @@ const urlExpires = 604_800;
 export async function find(context: Context, [argument = '']: readonly string[], options: FindOptions): Promise<void> {
   const target = parseTarget(argument, await context.aliases());
   const test = findTest(options, new Date());
-  const words = options.exec === undefined ? undefined : splitWords(options.exec);
+  // A script leaves a variable empty for no command.
+  const words = options.exec === undefined || options.exec === '' ? undefined : splitWords(options.exec);
   const fields = await fieldTest(context, target, options);
   await checkExists(context, target, options);
   // The client has renewed temporary credentials, which links need.
