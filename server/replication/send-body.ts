@@ -123,7 +123,7 @@ async function missingDigest(
   digests: Readonly<Record<string, string>>,
   read: () => Read,
 ): Promise<Record<string, string>> {
-  if (kind !== 'plain' || Object.keys(digests).length > 0) return {};
+  if (kind === 'replica' || Object.keys(digests).length > 0) return {};
   const hash = createHash('md5');
   const bytes = read();
   if (Buffer.isBuffer(bytes)) hash.update(bytes);

@@ -264,7 +264,7 @@ export function checkAnswer(answer: TargetAnswer, doing: string): void {
 }
 
 const unavailable: ReadonlySet<string> = new Set(
-  'InvalidAccessKeyId SignatureDoesNotMatch NoSuchBucket ExpiredToken InvalidToken InvalidTokenId RequestTimeTooSkewed SlowDown'.split(
+  'InvalidAccessKeyId SignatureDoesNotMatch NoSuchBucket ExpiredToken InvalidToken InvalidTokenId RequestTimeTooSkewed SlowDown AuthorizationHeaderMalformed PermanentRedirect AllAccessDisabled AccountProblem'.split(
     ' ',
   ),
 );

@@ -1,3 +1,4 @@
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { readVersionListing } from '../remote-listing.ts';
 import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-client.ts';
 import { markOfCopy } from './plain-headers.ts';
@@ -23,8 +24,19 @@ const maxVersions = 1_000;
 export async function currentCopy(client: Client, key: string): Promise<Current> {
   const answer = await client.send({ method: 'HEAD', key });
   if (answer.status === 404) return { kind: answer.headers['x-amz-delete-marker'] === 'true' ? 'marker' : 'none' };
-  checkAnswer(answer, `look for ${key} at the target (s3:GetObject and s3:ListBucket are needed)`);
+  if (answer.status !== 200) await throwRefusal(client, key, answer);
   return copyOf(answer.headers);
+}
+
+/** The refusal of a HEAD has no document. A GET tells refused credentials, which hold for every version, from a key that may not be read. */
+async function throwRefusal(client: Client, key: string, refused: TargetAnswer): Promise<never> {
+  const doing = `look for ${key} at the target (s3:GetObject and s3:ListBucket are needed)`;
+  if (refused.status < 500) {
+    const told = await client.send({ method: 'GET', key, headers: { range: 'bytes=0-0' } });
+    if (told.status >= 400 && told.status !== 404 && told.status !== 416) checkAnswer(told, doing);
+  }
+  checkAnswer(refused, doing);
+  throw new DeliveryError('rejected', `could not ${doing}: status ${refused.status}`, { status: refused.status });
 }
 
 function copyOf(headers: TargetAnswer['headers'], versionId = headers['x-amz-version-id']): Copy {
