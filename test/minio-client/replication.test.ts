@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { versionsOf } from '../replication/replicated-buckets.ts';
+import { adminCall } from '../support/server/admin-call.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startMinio } from '../support/server/start-minio.ts';
@@ -89,6 +90,35 @@ describe('replication to a real MinIO, set up by stock mc', { timeout: 60_000 },
     await runCoffer([...at, 'alias', 'set', 'c', ours.s3, ours.accessKey, ours.secretKey]);
     const shown = await runCoffer([...at, '--json', 'replicate', 'backlog', `c/${backlog}`]);
     expect(shown.stdout.toString()).toContain(VersionId);
+  });
+
+  it('lets the answers to writes wait for a target that is added with --sync', async () => {
+    const waiting = 'waiting';
+    for (const alias of ['c', 'm']) await mc.run('mb', '--with-versioning', `${alias}/${waiting}`);
+    const { host } = new URL(theirs.url);
+    const remote = `http://${theirs.accessKey}:${theirs.secretKey}@${host}/${waiting}`;
+    await mc.run('replicate', 'add', `c/${waiting}`, '--remote-bucket', remote, '--sync');
+    await here.send(new PutObjectCommand({ Bucket: waiting, Key: 'key', Body: 'x' }));
+    const head = { Bucket: waiting, Key: 'key' };
+    expect((await here.send(new HeadObjectCommand(head))).ReplicationStatus).toBe('COMPLETED');
+    expect((await there.send(new HeadObjectCommand(head))).ReplicationStatus).toBe('REPLICA');
+    const path = `list-remote-targets?bucket=${waiting}&type=replication`;
+    const shown = async () => (await adminCall(ours.s3, ours, 'GET', path)).value;
+    expect(await shown()).toMatchObject([{ replicationSync: true }]);
+    const [added] = await mc.run('replicate', 'ls', `c/${waiting}`);
+    const { rule } = added as { readonly rule: { readonly ID: string } };
+    await mc.run(
+      'replicate',
+      'update',
+      `c/${waiting}`,
+      '--id',
+      rule.ID,
+      '--remote-bucket',
+      remote,
+      '--sync',
+      'disable',
+    );
+    expect(await shown()).toMatchObject([{ replicationSync: false }]);
   });
 
   it('shows its status, and is removed', async () => {
