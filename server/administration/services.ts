@@ -121,6 +121,8 @@ export interface RemoteTargetFields {
 export interface ShownRemoteTarget {
   readonly target: Omit<RemoteTargetFields, 'secretKey' | 'sessionToken'> & {
     readonly arn: string;
+    /** A server without the extensions of MinIO. */
+    readonly kind?: 's3';
     readonly resync?: { readonly id: string; readonly before: number };
   };
   readonly health:

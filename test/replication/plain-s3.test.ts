@@ -111,10 +111,10 @@ describe('replication to an S3 that is neither Coffer nor MinIO', { timeout: 90_
     expect(aws.bucket.versions('a b/ä')[0]?.headers['x-amz-meta-coffer-version-id']).toBe(last);
   });
 
-  it('learns the region of the bucket, and shows it', async () => {
+  it('learns the kind of the server and the region of the bucket, and shows both', async () => {
     const path = `list-remote-targets?bucket=${Bucket}&type=replication`;
     const { value } = await adminCall(server.s3, server, 'GET', path);
-    expect(value).toMatchObject([{ region: awsRegion, arn }]);
+    expect(value).toMatchObject([{ region: awsRegion, kind: 's3', arn }]);
   });
 
   it('keeps metadata, tags, encryption and the storage class of the rule', async () => {

@@ -125,6 +125,8 @@ function shownTarget({ target, health }: ShownRemoteTarget) {
     ...(target.storageClass !== undefined && { storageclass: target.storageClass }),
     healthCheckDuration: target.healthCheckMs * 1e6,
     disableProxy: target.disableProxy,
+    // An extension, which clients of MinIO ignore.
+    ...(target.kind && { kind: target.kind }),
     resetBeforeDate: target.resync === undefined ? noTime : new Date(target.resync.before).toISOString(),
     ...(target.resync && { resetID: target.resync.id }),
     totalDowntime: (health?.downtimeMs ?? 0) * 1e6,
