@@ -321,7 +321,7 @@ interface StartState {
 function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
   const { settings } = options;
   const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
-  const replications = openReplications(services, options.startedAt);
+  const replications = openReplications(services, options.startedAt, known.stopping);
   return {
     s3: createS3Api({
       objects: services.objects,

@@ -49,7 +49,7 @@ export async function openConsole(
   const bodies = new BodyMemory(options.bodies);
   const { settings } = options;
   const { others } = known;
-  const replications = openReplications(services, options.startedAt);
+  const replications = openReplications(services, options.startedAt, known.stopping);
   const administration = {
     ...adminServices(options, services, { ...known, log }),
     others,

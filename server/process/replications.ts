@@ -14,6 +14,7 @@ import type { Services } from './services.ts';
 export function openReplications(
   { stores, sealed, objects }: Pick<Services, 'stores' | 'sealed' | 'objects'>,
   startedAt: number,
+  stopping: AbortSignal,
 ): {
   readonly s3: Replications;
   readonly targets: NonNullable<AdminServices['remoteTargets']>;
@@ -23,7 +24,7 @@ export function openReplications(
   const targets = new RemoteTargets(sealed);
   const replications = new BucketReplications({ targets, records, objects });
   const proxied = new ProxiedReads({ targets, records, objects, counts: new ProxiedCounts(records) });
-  const synchronous = new SynchronousReplication({ targets, records, objects });
+  const synchronous = new SynchronousReplication({ targets, records, objects, stopping });
   return {
     targets: new TargetAdministration({ targets, records, objects }),
     backlog: { list: (asked) => replicationBacklog({ targets, records, objects }, asked) },

@@ -26,6 +26,7 @@ interface Given {
   readonly sync?: boolean;
   readonly maxWaitMs?: number;
   readonly maxWaiting?: number;
+  readonly stopping?: AbortSignal;
   /** The state of the version at each look. */
   readonly states?: readonly (ReplicationState | undefined | 'gone')[];
 }
@@ -59,6 +60,17 @@ describe('the answer to a write waits', () => {
   ])('until %s', async (_what, last) => {
     await replication({ states: [pending, pending, last] }).wait(written);
     expect(looks).toBe(3);
+  });
+
+  it('not any more when the server stops', async () => {
+    const stopping = AbortSignal.abort();
+    await replication({ stopping }).wait(written);
+    expect(looks).toBe(0);
+    const later = new AbortController();
+    const ended = replication({ stopping: later.signal, maxWaitMs: Number.MAX_SAFE_INTEGER }).wait(written);
+    later.abort();
+    await ended;
+    expect(later.signal.aborted).toBe(true);
   });
 
   it('for a limited time', async () => {

@@ -10,6 +10,8 @@ interface SynchronousReplicationOptions {
   readonly records: Pick<RecordStore, 'get'>;
   readonly objects: Pick<ObjectLayer, 'headObject'>;
   readonly clock?: () => number;
+  /** Ends all waits: the server stops, and answers what it has done. */
+  readonly stopping?: AbortSignal | undefined;
   /** Milliseconds for which an answer waits at most. */
   readonly maxWaitMs?: number;
   /** Answers of this thread that wait at the same time. */
@@ -42,15 +44,15 @@ export class SynchronousReplication {
 
   /** Resolves when the answer may be sent. It never rejects: the write is done. */
   async wait(written: Written): Promise<void> {
-    const { maxWaiting = 256 } = this.#options;
-    if (written.replication?.status !== 'PENDING' || this.#waiting >= maxWaiting) return;
+    const { maxWaiting = 256, stopping } = this.#options;
+    if (written.replication?.status !== 'PENDING' || this.#waiting >= maxWaiting || stopping?.aborted === true) return;
     this.#waiting += 1;
     try {
       const ids = await this.#synchronous(written.bucket);
       const waiting = (written.replication.waiting ?? []).filter((id) => ids.has(id));
       if (waiting.length > 0) await this.#untilAttempted(written, waiting);
     } catch {
-      // The store failed, or the version is gone.
+      // The store failed, the version is gone, or the server stops.
     } finally {
       this.#waiting -= 1;
     }
@@ -69,12 +71,12 @@ export class SynchronousReplication {
   }
 
   async #untilAttempted({ bucket, key, versionId }: Written, ids: readonly string[]): Promise<void> {
-    const { objects, maxWaitMs = 30_000 } = this.#options;
+    const { objects, stopping, maxWaitMs = 30_000 } = this.#options;
     const began = this.#now();
     let present = await this.#withoutAway(ids);
     let lookedAt = began;
     for (let pause = lookMs.first; present.length > 0; pause = Math.min(2 * pause, lookMs.max)) {
-      await sleep(pause);
+      await sleep(pause, undefined, stopping && { signal: stopping });
       const { replication } = await objects.headObject(bucket, key, versionId === undefined ? {} : { versionId });
       if (replication?.status !== 'PENDING' || !present.some((id) => replication.waiting?.includes(id))) return;
       const now = this.#now();
