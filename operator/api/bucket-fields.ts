@@ -1,3 +1,4 @@
+import { replicaStorageClasses } from '../../protocol/s3/bucket-replication.ts';
 import { z } from 'zod';
 import { byteQuantity, secretRef, stringMap } from './fields.ts';
 import type { Rule } from './rule.ts';
@@ -109,6 +110,10 @@ const replicationRule = z.strictObject({
   deleteMarkers: z.boolean().default(false).describe('Whether delete markers are replicated; not with tags.'),
   deletes: z.boolean().default(false).describe('Whether removals of versions are replicated.'),
   existingObjects: z.boolean().default(false).describe('Whether a resync sends what was there before the rule.'),
+  storageClass: z
+    .enum(replicaStorageClasses)
+    .optional()
+    .describe('Storage class of the copies; a Coffer or MinIO takes STANDARD and REDUCED_REDUNDANCY.'),
   replicaModifications: z.boolean().default(true).describe('Whether tags and locks that are set on replicas are sent.'),
 });
 export type ReplicationRuleFields = z.output<typeof replicationRule>;

@@ -38,10 +38,17 @@ export interface ReplicationFilter {
 
 /** Bytes of the document. */
 export const maxReplicationDocument = 2 * 1_024 * 1_024;
-/** Which of them a target takes depends on its kind. */
-const storageClasses = new Set(
-  'STANDARD REDUCED_REDUNDANCY STANDARD_IA ONEZONE_IA INTELLIGENT_TIERING GLACIER GLACIER_IR DEEP_ARCHIVE'.split(' '),
-);
+/** The storage classes that a rule may name. Which of them a target takes depends on its kind. */
+export const replicaStorageClasses = [
+  'STANDARD',
+  'REDUCED_REDUNDANCY',
+  'STANDARD_IA',
+  'ONEZONE_IA',
+  'INTELLIGENT_TIERING',
+  'GLACIER',
+  'GLACIER_IR',
+  'DEEP_ARCHIVE',
+] as const;
 const maxRules = 1_000;
 const maxId = 255;
 const maxPriority = 2 ** 31 - 1;
@@ -134,7 +141,7 @@ function destinationOf(rule: XmlNode): string | undefined {
   checkChildren(node, ['Bucket', 'StorageClass']);
   const storageClass = textOf(node, 'StorageClass')?.trim() ?? '';
   if (storageClass === '') return undefined;
-  if (storageClasses.has(storageClass)) return storageClass;
+  if (replicaStorageClasses.some((known) => known === storageClass)) return storageClass;
   throw notImplemented(`"StorageClass" ${storageClass.slice(0, 64)}`);
 }
 

@@ -10,7 +10,7 @@ const { replication } = bucketSpec.parse({
   replication: {
     targets: [{ name: 'dr', endpoint: 'https://dr', bucket: 'copy', credentialsSecret: { name: 'dr' } }],
     rules: [
-      { target: 'dr', prefix: 'a/', tags: { k: 'v' } },
+      { target: 'dr', prefix: 'a/', tags: { k: 'v' }, storageClass: 'STANDARD_IA' },
       { target: 'dr', deleteMarkers: true, deletes: true, existingObjects: true, replicaModifications: false },
     ],
   },
