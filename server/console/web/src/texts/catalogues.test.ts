@@ -36,6 +36,11 @@ function names(text: string | undefined): string {
 
 const source = flat(english);
 
+it('the forms of an English text have the same values in braces', () => {
+  const different = [...source].filter(([, forms]) => new Set(forms.map(names)).size > 1);
+  expect(different).toEqual([]);
+});
+
 describe.each(Object.entries(translations))('the texts in %s', (language, texts) => {
   const translated = flat(texts);
 

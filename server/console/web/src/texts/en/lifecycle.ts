@@ -5,7 +5,7 @@ export const lifecycle = {
   withTheNextRun: 'With the next run: {due}.',
   laterIfNothingChanges: 'Later, if nothing changes: {later}.',
   forExample: 'For example {examples}',
-  objects: { one: '{object} object', other: '{objects} objects' },
+  objects: { one: '{objects} object', other: '{objects} objects' },
   oldVersions: { one: '{versions} old version', other: '{versions} old versions' },
   deleteMarkers: { one: '{markers} delete marker', other: '{markers} delete markers' },
   unfinishedUploads: { one: '{uploads} unfinished upload', other: '{uploads} unfinished uploads' },

@@ -35,7 +35,7 @@ export const operations = {
   theHealthCannotBeShown: 'The health cannot be shown',
   health: 'Health',
   partsHaveTrouble: { one: '{bad} part has trouble.', other: '{bad} parts have trouble.' },
-  itWorksWithWarnings: { one: 'It works, with {warning} warning.', other: 'It works, with {warnings} warnings.' },
+  itWorksWithWarnings: { one: 'It works, with {warnings} warning.', other: 'It works, with {warnings} warnings.' },
   allIsWell: 'All is well.',
   nothingKnown: '{name}: nothing known',
   nowAtMost: '{name}: now {now}, at most {most}',

@@ -18,7 +18,7 @@ export const work = {
   theStoreWasNotVerified: 'The store was not verified',
   nothingIsWrong: 'Nothing is wrong.',
   findings: '{findings}+ findings.',
-  findingsFindings: { one: '{finding} finding.', other: '{findings} findings.' },
+  findingsFindings: { one: '{findings} finding.', other: '{findings} findings.' },
   finding: 'Finding',
   takeASnapshot: 'Take a snapshot…',
   takeASnapshotTitle: 'Take a snapshot',
