@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { BucketAction, BucketRights, ObjectAction, ObjectRights } from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
 import { call } from './call.ts';
@@ -23,14 +24,18 @@ export function useBucketRights(bucket: string, prefix = '', enabled = true): Fo
     queryFn: () => folderRights(bucket, prefix),
     enabled,
   });
-  return {
-    known: data !== undefined,
-    bucket: (action) => data?.bucket.includes(action) === true,
-    every: (action) => data?.every.includes(action) === true,
-    some: (action) => data?.some.includes(action) === true,
-    here: (action) => data?.here.includes(action) === true,
-    writesSomewhere: data?.writesSomewhere === true,
-  };
+  // The rows of a folder are rendered again only when the answer changes.
+  return useMemo(
+    () => ({
+      known: data !== undefined,
+      bucket: (action) => data?.bucket.includes(action) === true,
+      every: (action) => data?.every.includes(action) === true,
+      some: (action) => data?.some.includes(action) === true,
+      here: (action) => data?.here.includes(action) === true,
+      writesSomewhere: data?.writesSomewhere === true,
+    }),
+    [data],
+  );
 }
 
 export interface KeyRights {

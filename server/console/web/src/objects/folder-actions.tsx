@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconArrowBackUp, IconCopy, IconDownload, IconFolderSymlink, IconTrash, IconX } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { useCallback, type ReactNode } from 'react';
 import { deleteVersion, restoreVersion } from '../api/versions.ts';
 import { objectsChanged } from '../api/changes.ts';
 import { downloadArchive } from '../api/objects.ts';
@@ -116,21 +116,24 @@ export function useRowActions({ bucket, prefix, at, onDone }: RowActionsOptions)
   const [asked, setAsked] = useDraft<Asked | undefined>('action', undefined, keepForm);
   const close = () => setAsked(undefined);
 
-  function perform(action: RowAction, rows: readonly Row[]): void {
-    const [first] = rows;
-    if (action === 'archive') {
-      const { objects, folders } = selectionOf(rows);
-      const keys = objects.map(({ key }) => key);
-      downloadArchive(bucket, { prefix, keys, folders }).catch((error: Error) => {
-        notifyFailure(t.objects.theArchiveCannotBeMade, error);
-      });
-    } else if (action === 'restore' && first?.kind === 'version') {
-      restoreVersion(bucket, first.version)
-        .then(() => notifyDone(say(t.objects.isAsItWasThenTheVersions, { key: first.key })))
-        .catch((error: Error) => notifyFailure(t.objects.theVersionCannotBeRestored, error))
-        .finally(() => objectsChanged(bucket));
-    } else setAsked({ action, rows });
-  }
+  const perform = useCallback(
+    (action: RowAction, rows: readonly Row[]): void => {
+      const [first] = rows;
+      if (action === 'archive') {
+        const { objects, folders } = selectionOf(rows);
+        const keys = objects.map(({ key }) => key);
+        downloadArchive(bucket, { prefix, keys, folders }).catch((error: Error) => {
+          notifyFailure(t.objects.theArchiveCannotBeMade, error);
+        });
+      } else if (action === 'restore' && first?.kind === 'version') {
+        restoreVersion(bucket, first.version)
+          .then(() => notifyDone(say(t.objects.isAsItWasThenTheVersions, { key: first.key })))
+          .catch((error: Error) => notifyFailure(t.objects.theVersionCannotBeRestored, error))
+          .finally(() => objectsChanged(bucket));
+      } else setAsked({ action, rows });
+    },
+    [bucket, prefix, setAsked],
+  );
 
   const dialogs = asked && <AskedDialog {...{ bucket, prefix, at, onDone }} asked={asked} onClose={close} />;
   return { perform, dialogs };

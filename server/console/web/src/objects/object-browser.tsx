@@ -40,14 +40,22 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
   const [marked, setMarked] = useState<ReadonlyMap<string, Row>>(new Map());
   const { perform, dialogs } = useRowActions({ bucket, prefix, at, onDone: () => setMarked(new Map()) });
 
-  function mark(chosen: readonly Row[], on: boolean): void {
-    const next = new Map(marked);
-    for (const row of chosen) {
-      if (on) next.set(idOf(row), row);
-      else next.delete(idOf(row));
-    }
-    setMarked(next);
-  }
+  const mark = useCallback((chosen: readonly Row[], on: boolean): void => {
+    setMarked((before) => {
+      const next = new Map(before);
+      for (const row of chosen) {
+        if (on) next.set(idOf(row), row);
+        else next.delete(idOf(row));
+      }
+      return next;
+    });
+  }, []);
+  const actions = useCallback(
+    (row: Row) => (
+      <RowActions {...{ bucket, prefix, row, rights, past }} onAction={(action) => perform(action, [row])} />
+    ),
+    [bucket, prefix, rights, past, perform],
+  );
 
   if (listing.error !== undefined && listing.count === 0) {
     return <NotListed bucket={bucket} prefix={prefix} error={listing.error} retry={() => listing.retry()} />;
@@ -75,9 +83,7 @@ export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowse
           onMark={mark}
           sort={arranged ? view.sort : undefined}
           onSort={view.setSort}
-          actions={(row) => (
-            <RowActions {...{ bucket, prefix, row, rights, past }} onAction={(action) => perform(action, [row])} />
-          )}
+          actions={actions}
         />
       )}
       {listing.error !== undefined && (

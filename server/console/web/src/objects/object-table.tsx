@@ -1,4 +1,4 @@
-import { Badge, Checkbox, Text, Tooltip, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Badge, Checkbox, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import {
   IconArrowDown,
   IconArrowUp,
@@ -9,7 +9,7 @@ import {
   IconLock,
 } from '@tabler/icons-react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { memo, useDeferredValue, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { NameText } from '../components/name-text.tsx';
 import { TimeText } from '../components/row-table.tsx';
@@ -59,7 +59,7 @@ export function ObjectTable(props: ObjectTableProps) {
   const virtual = useWindowVirtualizer({
     count: rows.count,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 8,
     scrollMargin: top,
   });
   const items = virtual.getVirtualItems();
@@ -110,11 +110,7 @@ export function ObjectTable(props: ObjectTableProps) {
               {row === undefined ? (
                 <span role="cell" className="grid-loading" />
               ) : (
-                <Cells
-                  {...{ bucket, prefix, row, markable, actions }}
-                  marked={marked.has(idOf(row))}
-                  onMark={(on) => onMark([row], on)}
-                />
+                <Cells {...{ bucket, prefix, row, markable, actions, onMark }} marked={marked.has(idOf(row))} />
               )}
             </div>
           );
@@ -161,23 +157,27 @@ function SortHead({ name, by, right = false, wideOnly = false, sort, onSort }: S
   );
 }
 
-interface CellsProps extends Pick<ObjectTableProps, 'bucket' | 'prefix' | 'markable' | 'actions'> {
+interface CellsProps extends Pick<ObjectTableProps, 'bucket' | 'prefix' | 'markable' | 'onMark' | 'actions'> {
   readonly row: Row;
   readonly marked: boolean;
-  readonly onMark: (marked: boolean) => void;
 }
 
-function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: CellsProps) {
+/** While the user scrolls, only the rows that come into view are rendered: a row takes milliseconds. */
+const Cells = memo(function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: CellsProps) {
+  // The controls take most of the time. React renders them after the names, in short tasks, so that a jump to other rows is smooth.
+  const complete = useDeferredValue(true, false);
   return (
     <>
       {markable && (
         <span role="cell">
-          <Checkbox
-            size="xs"
-            aria-label={say(t.objects.mark, { name: nameIn(prefix, row.key) })}
-            checked={marked}
-            onChange={(event) => onMark(event.currentTarget.checked)}
-          />
+          {complete && (
+            <Checkbox
+              size="xs"
+              aria-label={say(t.objects.mark, { name: nameIn(prefix, row.key) })}
+              checked={marked}
+              onChange={(event) => onMark([row], event.currentTarget.checked)}
+            />
+          )}
         </span>
       )}
       <span role="cell" className="grid-name">
@@ -194,11 +194,11 @@ function Cells({ bucket, prefix, row, markable, marked, onMark, actions }: Cells
         {row.kind !== 'folder' && <TimeText at={modifiedOf(row)} />}
       </span>
       <span role="cell" className="row-actions grid-actions">
-        {actions(row)}
+        {complete && actions(row)}
       </span>
     </>
   );
-}
+});
 
 function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' | 'row'>) {
   const name = <NameText name={nameIn(prefix, row.key)} max={70} />;
@@ -233,9 +233,9 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
       <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
       <span>{name}</span>
       {row.object.encrypted && (
-        <Tooltip label={t.objects.encryptedAtRest}>
+        <span title={t.objects.encryptedAtRest}>
           <IconLock size={13} className="row-icon" aria-label={t.objects.encryptedAtRest} role="img" />
-        </Tooltip>
+        </span>
       )}
     </Link>
   );

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconCopy,
@@ -9,7 +9,7 @@ import {
   IconShare,
   IconTrash,
 } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { ObjectAction } from '../../../contract/rights.ts';
 import { download } from '../api/objects.ts';
 import { useBucketRights, useObjectRights, type FolderRights } from '../api/rights.ts';
@@ -35,7 +35,6 @@ interface RowActionsProps {
 
 /** The buttons of a row: those that the user may press on this key. */
 export function RowActions({ bucket, prefix, row, rights, past = false, onAction }: RowActionsProps) {
-  const [asked, setAsked] = useState(false);
   const name = nameIn(prefix, row.key);
   const marker = row.kind === 'version' && row.version.kind === 'marker';
   return (
@@ -45,29 +44,57 @@ export function RowActions({ bucket, prefix, row, rights, past = false, onAction
         rights.every(row.kind === 'version' ? 's3:GetObjectVersion' : 's3:GetObject') && (
           <DownloadButton bucket={bucket} row={row} name={name} />
         )}
-      <Menu position="bottom-end" onOpen={() => setAsked(true)}>
-        <Menu.Target>
-          <ActionIcon size="sm" aria-label={say(t.labels.actionsFor, { name })}>
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Items {...{ bucket, row, rights, past, asked }} onAction={(action) => onAction(action, row)} />
-        </Menu.Dropdown>
-      </Menu>
+      <RowMenu label={say(t.labels.actionsFor, { name })}>
+        <Items {...{ bucket, row, rights, past }} onAction={(action) => onAction(action, row)} />
+      </RowMenu>
     </>
   );
 }
 
+interface RowMenuProps {
+  readonly label: string;
+  readonly children: ReactNode;
+}
+
+/** The menu of a row. It is rendered at the first click: a folder shows fifty rows, of which few menus are opened. */
+function RowMenu({ label, children }: RowMenuProps) {
+  const [wanted, setWanted] = useState(false);
+  if (wanted) return <OpenMenu label={label}>{children}</OpenMenu>;
+  return (
+    <ActionIcon size="sm" aria-label={label} aria-haspopup="menu" aria-expanded={false} onClick={() => setWanted(true)}>
+      <IconDots size={16} />
+    </ActionIcon>
+  );
+}
+
+function OpenMenu({ label, children }: RowMenuProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const [opened, setOpened] = useState(false);
+  useEffect(() => {
+    // The focus was on the button that this one replaces. It comes back here when the menu closes.
+    button.current?.focus();
+    setOpened(true);
+  }, []);
+  return (
+    <Menu position="bottom-end" opened={opened} onChange={setOpened}>
+      <Menu.Target>
+        <ActionIcon ref={button} size="sm" aria-label={label}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
 interface ItemsProps extends Pick<RowActionsProps, 'bucket' | 'row' | 'rights' | 'past'> {
-  readonly asked: boolean;
   readonly onAction: (action: RowAction) => void;
 }
 
 /** Asks for the rights on the key when the menu opens: a folder of a million rows asks for none of them before. */
-function Items({ bucket, row, rights, past = false, asked, onAction }: ItemsProps) {
-  const own = useObjectRights(bucket, row.key, asked && row.kind !== 'folder');
-  const below = useBucketRights(bucket, row.key, asked && row.kind === 'folder');
+function Items({ bucket, row, rights, past = false, onAction }: ItemsProps) {
+  const own = useObjectRights(bucket, row.key, row.kind !== 'folder');
+  const below = useBucketRights(bucket, row.key, row.kind === 'folder');
   const may = row.kind === 'folder' ? below.some : own.may;
   const known = row.kind === 'folder' ? below.known : own.known;
   const items = past && row.kind === 'folder' ? pastFolderItems(may) : itemsOf(row, may, rights);
@@ -125,18 +152,17 @@ interface DownloadButtonProps {
 function DownloadButton({ bucket, row, name }: DownloadButtonProps) {
   const versionId = row.kind === 'version' ? row.version.versionId : undefined;
   return (
-    <Tooltip label={t.labels.download}>
-      <ActionIcon
-        size="sm"
-        aria-label={say(t.objects.download, { name })}
-        onClick={() => {
-          download(bucket, row.key, versionId).catch((error: Error) => {
-            notifyFailure(say(t.objects.cannotBeDownloaded, { name }), error);
-          });
-        }}
-      >
-        <IconDownload size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      size="sm"
+      title={t.labels.download}
+      aria-label={say(t.objects.download, { name })}
+      onClick={() => {
+        download(bucket, row.key, versionId).catch((error: Error) => {
+          notifyFailure(say(t.objects.cannotBeDownloaded, { name }), error);
+        });
+      }}
+    >
+      <IconDownload size={16} />
+    </ActionIcon>
   );
 }

@@ -1,5 +1,6 @@
-import { ActionIcon, Button, Group, Progress, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Progress, Text } from '@mantine/core';
 import { IconCheck, IconPlayerPause, IconPlayerPlay, IconRefresh, IconX } from '@tabler/icons-react';
+import { memo } from 'react';
 import { NameText } from '../components/name-text.tsx';
 import { formatBytes } from '../text/format.ts';
 import { isUnderWay, type Upload } from './upload-queue.ts';
@@ -7,17 +8,16 @@ import { uploads } from './uploads.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
-export function UploadRow({ upload }: { readonly upload: Upload }) {
+/** A change of one upload renders its own row only. */
+export const UploadRow = memo(function UploadRow({ upload }: { readonly upload: Upload }) {
   const { id, key, size, sent, state } = upload;
   const name = key.split('/').at(-1) ?? key;
   return (
     <div>
       <Group justify="space-between" wrap="nowrap" gap="xs" mih={28}>
-        <Tooltip label={`${upload.bucket}/${key}`}>
-          <Text size="sm" truncate>
-            <NameText name={name} max={36} />
-          </Text>
-        </Tooltip>
+        <Text size="sm" truncate title={`${upload.bucket}/${key}`}>
+          <NameText name={name} max={36} />
+        </Text>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
             {state.kind === 'sending'
@@ -71,7 +71,7 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
       )}
     </div>
   );
-}
+});
 
 function label({ state, size, sent }: Upload): string {
   switch (state.kind) {

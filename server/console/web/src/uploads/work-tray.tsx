@@ -11,7 +11,7 @@ import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** Rows of the list. Those after it wait, or are done. */
-const rowsShown = 60;
+const rowsShown = 20;
 
 /** The uploads and the jobs, in the corner of every page. */
 export function WorkTray() {
