@@ -176,6 +176,8 @@ describe('a tier', () => {
     await dialog().getByRole('combobox', { name: 'Move objects after: to the tier' }).click();
     await page.getByRole('option', { name: 'COLD' }).click();
     await dialog().getByRole('button', { name: 'Save rule' }).click();
+    // The dialog shows the same sentence before the rule is stored.
+    await dialog().waitFor({ state: 'hidden' });
     await page.getByText('Objects move to the tier COLD 9 days after they were stored.').waitFor();
     const { Rules } = await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'moving' }));
     expect(Rules).toMatchObject([{ Transitions: [{ Days: 9, StorageClass: 'COLD' }] }]);

@@ -391,6 +391,8 @@ describe('a bucket', () => {
     await page.getByLabel('Keys that begin with').fill('logs/');
     await page.getByLabel('Delete objects after').fill('30');
     await page.getByRole('button', { name: 'Save rule' }).click();
+    // The dialog shows the same sentence before the rule is stored.
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByText('Objects whose keys begin with “logs/” are deleted 30 days after they were stored.').waitFor();
     const { Rules } = await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
     expect(Rules).toMatchObject([{ Filter: { Prefix: 'logs/' }, Expiration: { Days: 30 } }]);
