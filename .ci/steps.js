@@ -165,7 +165,7 @@ export const areas = [
   ['test/ldap/', ['ldap']],
   ['test/brokers/', ['brokers']],
   ['test/events/', ['minio-client', 'postgres']],
-  ['test/replication/', ['minio-client']],
+  ['test/replication/', ['minio-client', 'postgres']],
   ['test/sites/', []],
   ['test/tiering/', []],
   ['test/browser/', ['browser', 'keycloak']],
