@@ -15,7 +15,7 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
   const folder = resolve(options.folder ?? '.coffer/bench');
   mkdirSync(folder, { recursive: true });
   if (isInMemory(folder)) throw new OptionError(`${folder} is in memory: name a folder on a disk with --folder`);
-  const { installed, missing } = findServers(options.servers, options.coffer);
+  const { installed, missing } = findServers(options.servers, options);
   for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
 
   const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;

@@ -56,6 +56,18 @@ describe('the options of the benchmark', () => {
     expect(parseOptions(['--servers', 'minio']).servers).toEqual(['minio']);
   });
 
+  it('measure an earlier Coffer by turns, beside peers that are named', () => {
+    expect(parseOptions(['--before', '/before'])).toMatchObject({
+      before: '/before',
+      servers: ['coffer', 'coffer-before'],
+    });
+    expect(parseOptions(['--before', '/before', '--servers', 'minio']).servers).toEqual([
+      'coffer',
+      'coffer-before',
+      'minio',
+    ]);
+  });
+
   it.each([
     [['--only', 'putt'], 'putt'],
     [['--rounds', '0'], '--rounds'],

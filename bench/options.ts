@@ -41,6 +41,9 @@ export const encryptionTargets: ReadonlyMap<string, number> = new Map([
   ['get-8MiB', 0.85],
 ]);
 
+/** The share of an earlier Coffer's rate that is the least, and of its processor time the most, in one run by turns. */
+export const beforeTargets = { rate: 0.97, cpu: 1.03 } as const;
+
 /** The process must be ready within this time with 1,000,000 objects. */
 export const readyWithinMs = 1_000;
 
@@ -66,6 +69,8 @@ export interface Options {
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from; by default this one. */
   readonly coffer: string | undefined;
+  /** The checkout of an earlier Coffer, measured by turns with this one. */
+  readonly before: string | undefined;
   readonly out: string | undefined;
   readonly profile: boolean;
   /** The number of overwrites before the loads are repeated; 0 for no repetition. */
@@ -100,7 +105,8 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --replication         Coffer alone, in a bucket with versions that is replicated to a second Coffer here: what that costs
   --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
-  --coffer DIR          another checkout to start Coffer from, to compare with
+  --coffer DIR          another checkout to start Coffer from, instead of this one
+  --before DIR          Coffer of an earlier checkout too, by turns: what the changes cost; with --servers, peers as well
   --folder DIR          where the servers keep their data, .coffer/bench
   --out FILE.md         also write the report there`;
 
@@ -117,10 +123,8 @@ export function parseOptions(args: readonly string[]): Options {
   return {
     steps: steps({ ...values, versioned }, versioned ? versionedTargets : targets),
     servers: servers(
-      values.webhook || values.replication
-        ? 'coffer'
-        : (values.servers ?? (values.versioned ? 'coffer,minio' : serverNames.join(','))),
-      values.encryption,
+      values.webhook || values.replication ? 'coffer' : (values.servers ?? defaultServers(values)),
+      values,
     ),
     rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
@@ -131,6 +135,7 @@ export function parseOptions(args: readonly string[]): Options {
     replication: values.replication,
     folder: values.folder,
     coffer: values.coffer,
+    before: values.before,
     out: values.out,
     profile: values.profile,
     overwrites: whole('--overwrites', values.overwrites ?? '0', 0),
@@ -164,6 +169,7 @@ function read(args: readonly string[]) {
         profile: { type: 'boolean', default: false },
         folder: { type: 'string' },
         coffer: { type: 'string' },
+        before: { type: 'string' },
         out: { type: 'string' },
       },
     });
@@ -201,13 +207,24 @@ function connectionsOf(load: string): readonly number[] {
   return load.endsWith('-8MiB') ? [1, 4, 32, 256] : defaultConnections;
 }
 
-function servers(value: string, encryption: boolean): ServerName[] {
+function defaultServers({ versioned, before }: ReturnType<typeof read>['values']): string {
+  if (before !== undefined) return 'coffer';
+  return versioned ? 'coffer,minio' : serverNames.join(',');
+}
+
+function servers(value: string, { encryption, before }: ReturnType<typeof read>['values']): ServerName[] {
   const named = value.split(',').map((name): ServerName => {
     const found = serverNames.find((known) => known === name);
     if (found === undefined) throw new OptionError(`--servers: "${name}" is none of ${serverNames.join(', ')}`);
     return found;
   });
-  return encryption ? [...new Set<ServerName>(['coffer', 'coffer-encrypted', ...named])] : named;
+  return [
+    ...new Set<ServerName>([
+      ...(encryption ? (['coffer', 'coffer-encrypted'] as const) : []),
+      ...(before === undefined ? [] : (['coffer', 'coffer-before'] as const)),
+      ...named,
+    ]),
+  ];
 }
 
 function whole(option: string, value: string, least: number): number {

@@ -106,6 +106,16 @@ describe('the report', () => {
     expect(shares).not.toContain('Targets');
   });
 
+  it('says what changed since an earlier Coffer', () => {
+    const servers = new Map([
+      ['coffer' as const, figures(970, 1.04)],
+      ['coffer-before' as const, figures(1_000, 1)],
+    ]);
+    expect(report([{ ...row(figures(1), figures(1)), servers }])).toMatch(
+      /\| put-4KiB \| +32 \| 0\.970x \(0\.970\.\.0\.970\) \| +yes \| 1\.04x \| +\*\*no\*\* \|/,
+    );
+  });
+
   it('names a peer that is not installed', () => {
     expect(report([], { missing: ['minio'] })).toContain('**minio is not installed**');
   });

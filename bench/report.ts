@@ -4,7 +4,7 @@ import type { Installed } from './servers/fleet.ts';
 import type { Machine } from './machine.ts';
 import type { ServerName } from './servers/server-programs.ts';
 import { spread, mib, number, withSpread } from './statistics.ts';
-import { encryptionTargets, readyWithinMs, targetOf } from './options.ts';
+import { beforeTargets, encryptionTargets, readyWithinMs, targetOf } from './options.ts';
 
 /** Formats a Markdown table whose columns also align in a terminal. The first `left` columns are text, the others numbers. */
 export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[], left: number): string {
@@ -53,9 +53,11 @@ export function render(report: Report): string {
 function phaseParts(phase: string, rows: readonly Row[], versioned: boolean): string[] {
   const reached = targetTable(rows, versioned);
   const encryption = encryptionTable(rows);
+  const before = beforeTable(rows);
   return [
     ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
     ...(encryption === undefined ? [] : [`## Coffer encrypting, as a share of Coffer without, ${phase}`, encryption]),
+    ...(before === undefined ? [] : [`## Coffer beside the earlier one, ${phase}`, before]),
     `## All loads, ${phase}`,
     loadTable(rows),
   ];
@@ -125,6 +127,29 @@ function encryptionTable(rows: readonly Row[]): string | undefined {
     lines,
     1,
   );
+}
+
+/** Undefined unless an earlier Coffer was measured too. */
+function beforeTable(rows: readonly Row[]): string | undefined {
+  const lines = rows.flatMap((row) => {
+    const [now, before] = [row.servers.get('coffer'), row.servers.get('coffer-before')];
+    if (now === undefined || before === undefined) return [];
+    const { operations, cpu, memory } = ratio(now, before);
+    return [
+      [
+        row.load,
+        String(row.connections),
+        withSpread(operations, 'x'),
+        yes(operations.median >= beforeTargets.rate),
+        `${number(cpu)}x`,
+        yes(cpu <= beforeTargets.cpu),
+        `${number(memory)}x`,
+      ],
+    ];
+  });
+  if (lines.length === 0) return undefined;
+  const titles = ['load', 'connections', 'operations/s', 'within 3 %', 'CPU', 'within 3 %', 'memory'];
+  return markdownTable(titles, lines, 1);
 }
 
 function loadTable(rows: readonly Row[]): string {

@@ -150,7 +150,7 @@ async function measure(server: RunningServer): Promise<void> {
 
 const folder = resolve('.coffer/bench-versions');
 mkdirSync(folder, { recursive: true });
-const { installed } = findServers(['coffer'], values.coffer);
+const { installed } = findServers(['coffer'], values);
 const fleet = await Fleet.start(installed, folder, {});
 try {
   for (const server of fleet.servers.values()) {

@@ -189,7 +189,7 @@ async function compare(endpoint: Endpoint, prefix: string, manifestKey: string, 
 }
 
 mkdirSync(folder, { recursive: true });
-const { installed } = findServers(['coffer'], values.coffer);
+const { installed } = findServers(['coffer'], values);
 const fleet = await Fleet.start(installed, folder, { SVC_ACCESS_LOG_INTERVAL: `${logInterval}s` });
 try {
   for (const server of fleet.servers.values()) {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/process/free-port.ts';
-import { serverNamed, type ServerName, type ServerProgram } from './server-programs.ts';
+import { type Checkouts, serverNamed, type ServerName, type ServerProgram } from './server-programs.ts';
 import { RunningServer } from './running-server.ts';
 
 /** A server that is installed here. */
@@ -16,9 +16,9 @@ interface Found {
   readonly missing: readonly ServerName[];
 }
 
-export function findServers(names: readonly ServerName[], cofferCheckout: string | undefined): Found {
+export function findServers(names: readonly ServerName[], checkouts: Checkouts): Found {
   const looked = names
-    .map((name) => serverNamed(name, cofferCheckout))
+    .map((name) => serverNamed(name, checkouts))
     .map((program) => ({ program, path: program.find() }));
   return {
     installed: looked.flatMap(({ program, path }) =>
@@ -63,5 +63,5 @@ export class Fleet {
 }
 
 function isCoffer(name: ServerName): boolean {
-  return name === 'coffer' || name === 'coffer-encrypted';
+  return name.startsWith('coffer');
 }

@@ -19,8 +19,8 @@ export interface ServerProgram {
   readonly records?: string;
 }
 
-/** The server's name. `coffer-encrypted` is Coffer with encryption. */
-export type ServerName = 'coffer' | 'coffer-encrypted' | 'minio' | 'versitygw';
+/** The server's name. `coffer-encrypted` is Coffer with encryption, `coffer-before` the Coffer of an earlier checkout. */
+export type ServerName = 'coffer' | 'coffer-encrypted' | 'coffer-before' | 'minio' | 'versitygw';
 
 export const rootUser = 'bench-root';
 export const rootPassword = 'bench-root-password';
@@ -160,13 +160,21 @@ const versitygw: ServerProgram = {
 /** The names that `--servers` accepts. */
 export const serverNames: readonly ServerName[] = ['coffer', 'minio', 'versitygw'];
 
-/** Returns the program of a server. `checkout` is the folder that Coffer is started from; by default this one. */
-export function serverNamed(name: ServerName, checkout: string | undefined): ServerProgram {
+/** The folders that Coffer is started from; by default this checkout. */
+export interface Checkouts {
+  readonly coffer?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** Returns the program of a server. */
+export function serverNamed(name: ServerName, checkouts: Checkouts): ServerProgram {
   switch (name) {
     case 'coffer':
-      return coffer(checkout);
+      return coffer(checkouts.coffer);
     case 'coffer-encrypted':
-      return encryptedCoffer(checkout);
+      return encryptedCoffer(checkouts.coffer);
+    case 'coffer-before':
+      return { ...coffer(checkouts.before), name };
     case 'minio':
       return minio;
     case 'versitygw':
