@@ -57,15 +57,28 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   const { recursive = false, versions = false } = options;
   const failures = new Failures(context);
   const oneKey = versions && !recursive && target.kind === 'remote' && target.key !== '' && !target.key.endsWith('/');
-  const listing = { recursive: recursive || oneKey, versions, rewind: rewindOf(options) };
-  let any = false;
-  for await (const entry of readable(context, entryPages(context, target, listing), failures)) {
-    if (oneKey && entry.key !== target.key) break;
-    any = true;
-    await statEntry(context, argument, entry, options).catch((error: unknown) => {
-      failures.report(error, `Unable to stat \`${printable(entry.display)}\``);
-    });
+  const show = async (asRecursive: boolean, isShown: (entry: Entry) => boolean): Promise<boolean> => {
+    const listing = { recursive: asRecursive, versions, rewind: rewindOf(options) };
+    let any = false;
+    for await (const entry of readable(context, entryPages(context, target, listing), failures)) {
+      if (!isShown(entry)) break;
+      any = true;
+      await statEntry(context, argument, entry, options).catch((error: unknown) => {
+        failures.report(error, `Unable to stat \`${printable(entry.display)}\``);
+      });
+    }
+    return any;
+  };
+  if (oneKey && (await show(true, (entry) => entry.key === target.key))) {
+    failures.throwIfAny();
+    return;
   }
+  if (oneKey && (await placeKind(await context.client(target.alias), target, { recursive })) !== 'none') {
+    printFolder(context, `${lastName(target.key)}/`, new Date());
+    return;
+  }
+  // Of a key without any versions, those of all names that begin with it, as without `versions`.
+  const any = await show(recursive, () => true);
   if (!any && target.kind === 'remote' && target.key !== '')
     throw new CliError('NotFound', `\`${argument}\` does not exist`);
   failures.throwIfAny();

@@ -57,7 +57,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     reason: '`stat` of an object or folder shows it alone; mc shows all whose names begin the same, too.',
     is: ({ kind, line, mc, coffer }) =>
       kind === 'json' &&
-      /^stat A\/\S+$/.test(line) &&
+      /^stat (--versions )?A\/\S+$/.test(line) &&
       coffer.length === 0 &&
       mc.every((text) => text.includes('"type":"folder"')),
   },
