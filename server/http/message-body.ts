@@ -34,9 +34,7 @@ export class MessageBody implements Body {
   }
 
   giveBack(chunk: Buffer): void {
-    // The parser of Node copies each chunk into memory of its own. If it ever shares memory, that is left alone.
-    if (chunk.length === chunk.buffer.byteLength) freeNow(chunk);
-    else bodyBytesPassed(chunk.length);
+    freeChunk(chunk);
   }
 
   senderGone(): boolean {
@@ -94,6 +92,12 @@ export class MessageBody implements Body {
   #begin(): void {
     if (this.#awaitsContinue && !this.#response.headersSent) this.#response.writeContinue();
   }
+}
+
+/** The parser of Node copies each chunk into memory of its own. If it ever shares memory, that is left alone. */
+function freeChunk(chunk: Buffer): void {
+  if (chunk.length === chunk.buffer.byteLength) freeNow(chunk);
+  else bodyBytesPassed(chunk.length);
 }
 
 function connectionEnded(): Error {
@@ -163,6 +167,8 @@ export async function finishUnread(message: IncomingMessage, response: ServerRes
   // One string goes out with its head: refusals are short.
   const text = bytes.toString('latin1');
   if (draining >= maxDraining) {
+    // What came with the head is freed at once: as garbage it makes V8 mark the whole heap again and again.
+    message.on('data', freeChunk);
     response.end(text, 'latin1');
     return;
   }
@@ -183,7 +189,7 @@ function discard(message: IncomingMessage): Promise<void> {
   message.on('data', (piece: Buffer) => {
     bytes += piece.length;
     drained += piece.length;
-    bodyBytesPassed(piece.length);
+    freeChunk(piece);
     if (bytes > drainLimit.bytes) resolve();
     else if (drained > drainWindow.bytes) pauseUntilNextWindow(message);
   });
