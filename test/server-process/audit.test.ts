@@ -11,6 +11,7 @@ import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../server/observability/audit/audit-entry.ts';
 import { adminCall } from '../support/server/admin-call.ts';
+import { inFullForm } from '../support/full-form.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
@@ -24,7 +25,8 @@ class Collector {
   texts = '';
   #server: Server | undefined;
 
-  async listen(): Promise<string> {
+  /** Port 0 is any. */
+  async listen(port = 0): Promise<string> {
     this.#server = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8');
@@ -36,7 +38,7 @@ class Collector {
         if (this.status === 200) this.#take(body);
         response.writeHead(this.status).end();
       });
-    }).listen(0, '127.0.0.1');
+    }).listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/audit`;
   }
@@ -83,6 +85,13 @@ async function start(env: Record<string, string>, data?: string): Promise<Runnin
   servers.push(server);
   await untilReady(server, generous.timeout);
   return server;
+}
+
+/** The IDs of requests that have no entry in the files of a queue. */
+async function missing(queue: string, ids: readonly string[]): Promise<string[]> {
+  const files = (await readdir(queue)).map((name) => readFile(join(queue, name), 'utf8'));
+  const text = (await Promise.all(files)).join('');
+  return ids.filter((id) => !text.includes(id));
 }
 
 const rootKeys = (server: RunningServer) => ({ accessKey: server.accessKey, secretKey: server.secretKey });
@@ -228,6 +237,47 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     await start(env, data);
     await expect.poll(() => collector.named('PutBucket').length, generous).toBe(1);
     await expect.poll(() => readdir(join(folder, 'queue')), generous).toEqual([]);
+  });
+
+  it('delivers each entry at least once, where the service is gone and the server is killed again and again under load', async () => {
+    await collector.close();
+    const data = join(folder, 'data');
+    const queue = join(folder, 'queue');
+    const env = {
+      SVC_THREADS: '2',
+      SVC_AUDIT_WEBHOOK_ENDPOINT: endpoint,
+      SVC_AUDIT_WEBHOOK_QUEUE_DIR: queue,
+      SVC_AUDIT_WEBHOOK_RETRY_INTERVAL: '1s',
+    };
+    const answered: string[] = [];
+    for (let round = 0; round < inFullForm(5, 2); round++) {
+      const server = await start(env, data);
+      const s3 = s3Client(server);
+      const send = async (at: number) => {
+        // A read, a refusal and a write have entries alike.
+        const Key = `${round}-${at}`;
+        await s3.send(new PutObjectCommand({ Bucket: 'kept', Key, Body: 'x' })).then(ofAnswer, ofError);
+        await s3.send(new GetObjectCommand({ Bucket: 'kept', Key })).then(ofAnswer, ofError);
+      };
+      const ofAnswer = ({ $metadata }: { $metadata: { requestId?: string | undefined } }) =>
+        answered.push($metadata.requestId ?? '');
+      const ofError = (error: unknown) => ofAnswer(error as { $metadata: { requestId?: string } });
+      if (round === 0) await s3.send(new CreateBucketCommand({ Bucket: 'kept' }));
+      await Promise.all(Array.from({ length: 20 }, (_, at) => send(at)));
+      // An entry is written some milliseconds after its answer.
+      await expect.poll(() => missing(queue, answered), generous).toEqual([]);
+      const underLoad = Promise.allSettled(
+        Array.from({ length: 20 }, (_, at) => fetch(`${server.s3}/kept/${round}-anonymous-${at}`)),
+      );
+      await server.kill();
+      await underLoad;
+    }
+    expect(answered).not.toContain('');
+    await collector.listen(Number(new URL(endpoint).port));
+    await start(env, data);
+    const delivered = () => new Set(collector.entries.map(({ requestID }) => requestID));
+    await expect.poll(() => answered.filter((id) => !delivered().has(id)), generous).toEqual([]);
+    await expect.poll(() => readdir(queue), generous).toEqual([]);
   });
 
   it('is a file that begins anew on SIGHUP, once it was moved', async () => {

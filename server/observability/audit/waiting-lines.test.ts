@@ -113,6 +113,37 @@ describe('a folder of entries', () => {
     expect([later.count, await drained(later)]).toEqual([1, ['a']]);
   });
 
+  it('flushes the folder for each new file, and each write before its lines can be taken', async () => {
+    const folder = await newFolder();
+    const done: string[] = [];
+    const queue = await FolderLines.open(folder, {
+      bounds: roomy,
+      onLost: never,
+      flush: {
+        file: async () => void done.push('file'),
+        folder: async (path) => void done.push(path === folder ? 'folder' : path),
+      },
+    });
+    queue.push('a');
+    queue.push('b');
+    expect(await queue.next()).toEqual(['a', 'b']);
+    expect(done).toEqual(['folder', 'file']);
+    await queue.done();
+    await queue.end();
+  });
+
+  it('loses a write that cannot be flushed, and tells it', async () => {
+    const lost: number[] = [];
+    const queue = await FolderLines.open(await newFolder(), {
+      bounds: roomy,
+      onLost: (lines) => lost.push(lines),
+      flush: { file: () => Promise.reject(new Error('input/output error')), folder: async () => undefined },
+    });
+    queue.push('a');
+    await queue.end();
+    expect([lost, queue.count]).toEqual([[1], 0]);
+  });
+
   it('is for its owner alone', async () => {
     const folder = await newFolder();
     const queue = await openFolder(folder, roomy);

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDurableFolder, syncFolder } from '../../store/durable-file.ts';
 
 /** A queue of entries for a target, in order. */
 export interface WaitingLines {
@@ -82,19 +83,30 @@ interface LinesFile {
   bytes: number;
 }
 
+/** Makes what was written durable. */
+interface Flush {
+  file(handle: Pick<FileHandle, 'datasync'>): Promise<void>;
+  folder(path: string): Promise<void>;
+}
+
+const flushToDisk: Flush = { file: (handle) => handle.datasync(), folder: syncFolder };
+
 interface FolderLinesOptions {
   readonly bounds: WaitingBounds;
+  readonly flush?: Flush;
   /** Called with the lines that could not be written. */
   readonly onLost: (lines: number, error: unknown) => void;
 }
 
 /**
- * A queue in files of a folder, one entry on each line, which survives a restart. A file is removed when all its lines are delivered.
- * Lines that were delivered right before a crash are delivered again. Files are not synced: a power cut may lose the last second.
+ * A queue in files of a folder, one entry on each line, which survives kills and power cuts. A file is removed when all its lines are
+ * delivered. Lines that were delivered right before a crash are delivered again. Lines that come while a write is flushed share the next
+ * flush, so that a slow disk gets larger writes and not more of them.
  */
 export class FolderLines implements WaitingLines {
   readonly #folder: string;
   readonly #options: FolderLinesOptions;
+  readonly #flush: Flush;
   readonly #full: LinesFile[];
   #number: number;
   #open: { readonly file: LinesFile; readonly handle: FileHandle } | undefined;
@@ -110,6 +122,7 @@ export class FolderLines implements WaitingLines {
   private constructor(folder: string, found: readonly LinesFile[], number: number, options: FolderLinesOptions) {
     this.#folder = folder;
     this.#options = options;
+    this.#flush = options.flush ?? flushToDisk;
     this.#full = [...found];
     this.#number = number;
     this.#count = found.reduce((sum, { lines }) => sum + lines, 0);
@@ -118,7 +131,7 @@ export class FolderLines implements WaitingLines {
 
   /** Creates the folder where it is missing, and continues with the files of an earlier process. */
   static async open(folder: string, options: FolderLinesOptions): Promise<FolderLines> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeDurableFolder(folder);
     const names = (await readdir(folder)).filter((name) => /^\d{12}\.ndjson$/.test(name)).toSorted();
     const found: LinesFile[] = [];
     for (const name of names) {
@@ -187,6 +200,7 @@ export class FolderLines implements WaitingLines {
     try {
       this.#open ??= await this.#begin();
       await this.#open.handle.appendFile(text);
+      await this.#flush.file(this.#open.handle);
     } catch (error) {
       // The file may end with an incomplete line now.
       await this.#close();
@@ -205,7 +219,15 @@ export class FolderLines implements WaitingLines {
   async #begin() {
     this.#number += 1;
     const path = join(this.#folder, `${String(this.#number).padStart(12, '0')}.ndjson`);
-    return { file: { path, lines: 0, bytes: 0 }, handle: await open(path, 'ax', 0o600) };
+    const handle = await open(path, 'ax', 0o600);
+    try {
+      await this.#flush.folder(this.#folder);
+    } catch (error) {
+      await handle.close();
+      await rm(path, { force: true });
+      throw error;
+    }
+    return { file: { path, lines: 0, bytes: 0 }, handle };
   }
 
   /** A file that was written to can be read. */
