@@ -15,6 +15,7 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { body, put } from '../../test/support/objects/test-layer.ts';
 import { tool } from '../../test/support/process/run-command.ts';
+import { unlimited } from '../../server/maintenance/pace.ts';
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const BATCH = 5_000;
@@ -49,7 +50,7 @@ async function measure(format: 'CSV' | 'Parquet'): Promise<void> {
   };
   await objects.putBucketInventory('source', configuration);
   const log = { info: () => undefined, warn: (fields: object) => console.log(fields) };
-  const report = inventoryRounds({ dayMs: 86_400_000, recordsPerSecond: Infinity, log });
+  const report = inventoryRounds({ dayMs: 86_400_000, reads: unlimited, log });
   const [started, cpu] = [performance.now(), process.cpuUsage()];
   await report({ records, objects, signal: new AbortController().signal });
   const seconds = (performance.now() - started) / 1_000;

@@ -225,7 +225,7 @@ export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_SCANNER_SPEED',
     { kind: 'choice', of: ['fastest', 'fast', 'default', 'slow', 'slowest'] },
-    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000. Walks of lifecycle rules and inventories have the same speed.',
+    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000. All walks share it: lifecycle rules, batch jobs, inventories, resyncs of replication and the move of bodies to segments read no more than that together.',
     { default: 'default' },
   ),
   serverRow(

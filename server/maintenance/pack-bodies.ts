@@ -11,6 +11,7 @@ import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
+import type { Pace } from './pace.ts';
 import { type PassPosition, versionPass } from './rewrap/version-pass.ts';
 import { namedPlace, type Place } from './verify/object-records.ts';
 
@@ -34,6 +35,8 @@ interface PackOptions {
   readonly move: (blob: BlobId, owner: BlobOwner) => Promise<boolean>;
   /** Called with the bytes that were moved. */
   readonly paced?: (bytes: number) => Promise<void> | void;
+  /** Waits until more records may be read. */
+  readonly reads?: Pace;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly signal?: AbortSignal;
   readonly clock?: () => number;
@@ -57,7 +60,7 @@ export async function readPackState(records: Pick<RecordStore, 'get'>): Promise<
  * pass over all versions follows a day after the last one. Bodies of uploads in parts stay as they are.
  */
 export async function packBodies(options: PackOptions): Promise<PackState | undefined> {
-  const { records, blobs, log, signal, clock = Date.now, random = randomBytes } = options;
+  const { records, blobs, reads, log, signal, clock = Date.now, random = randomBytes } = options;
   const before = await readPackState(records);
   if (blobs.segments === undefined) return before;
   if (before?.finished !== undefined && clock() - before.finished < AGAIN_AFTER) return before;
@@ -67,7 +70,7 @@ export async function packBodies(options: PackOptions): Promise<PackState | unde
   const isInSegment = segmentCheck(blobs);
   let saved = clock();
   try {
-    for await (const { entry, place, position } of versionPass(records, state, signal)) {
+    for await (const { entry, place, position } of versionPass(records, state, signal, reads)) {
       const packed = await packOne(options, entry.value, place, isInSegment);
       state = {
         ...state,

@@ -18,6 +18,7 @@ import { RequestEvents } from '../http/contract/request.ts';
 import { ProfileRequests } from './thread-profiles.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
+import { pace } from '../maintenance/pace.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
 import { setHearing } from './heard-events.ts';
 import { runEventDelivery, runReplication } from './deliveries.ts';
@@ -59,6 +60,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
+  const reads = pace(settings.scanner.recordsPerSecond);
   const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, send, log });
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
@@ -150,7 +152,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           void services.providers.start();
           return send({ kind: 'prepared' });
         case 'serve':
-          periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks);
+          periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
           userChecks = runUserChecks(
             services.people.userStatusCheck,
             replicas.lease,
@@ -162,7 +164,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             settings: settings.notify,
             source: eventSource,
           });
-          replication = runReplication(services, replicas.lease, log);
+          replication = runReplication(services, replicas.lease, log, reads);
           sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
           clockWatch = watchClock({ records: services.records, log });
           void replicas.work();

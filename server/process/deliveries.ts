@@ -2,6 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import { deliverEvents } from '../notifications/deliver-events.ts';
 import type { EventSource } from '../notifications/event-message.ts';
+import type { Pace } from '../maintenance/pace.ts';
 import { fencedRecords, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { deliverReplication } from '../replication/deliver-replication.ts';
@@ -31,14 +32,15 @@ export function runEventDelivery(
   return runDelivery(deliver, { stores, lease, log, failure: 'events of buckets could not be delivered' });
 }
 
-/** Replicates buckets to their remote targets while this server holds the lease, until it is stopped. */
+/** Replicates buckets to their remote targets while this server holds the lease, until it is stopped. `reads` limits what a resync reads. */
 export function runReplication(
   { stores, sealed, objects }: Pick<Services, 'stores' | 'sealed' | 'objects'>,
   lease: Pick<Lease, 'hold'>,
   log: Logger,
+  reads: Pace,
 ): Running {
   const targets = new RemoteTargets(sealed);
-  const deliver = (round: DeliveryRound) => deliverReplication({ ...round, targets, objects });
+  const deliver = (round: DeliveryRound) => deliverReplication({ ...round, targets, objects, reads });
   return runDelivery(deliver, { stores, lease, log, failure: 'buckets could not be replicated' });
 }
 

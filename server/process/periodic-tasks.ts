@@ -10,7 +10,7 @@ import {
 } from '../objects/garbage-collection.ts';
 import type { BlobOwner } from '../objects/contract/objects.ts';
 import { compactSegments } from '../objects/segments/compact-segments.ts';
-import { pace } from '../maintenance/pace.ts';
+import { type Pace, pace } from '../maintenance/pace.ts';
 import { packBodies } from '../maintenance/pack-bodies.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { fencedRecords, type Hold, type Lease } from '../replicas/lease.ts';
@@ -66,7 +66,10 @@ const gracePeriodMs = 1_000;
  */
 const maxClockSkewMs = 15 * 60_000;
 
-/** Runs garbage collection, scrubbing and the other periodic tasks while this server holds the lease, until it is stopped. */
+/**
+ * Runs garbage collection, scrubbing and the other periodic tasks while this server holds the lease, until it is stopped. All of them that
+ * walk the records take what they read from `reads`, so that several walks at the same time read no faster than one.
+ */
 export function runPeriodicTasks(
   services: Pick<
     Services,
@@ -82,6 +85,7 @@ export function runPeriodicTasks(
     lifecycle,
   }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'maxGarbage' | 'packsBodies' | 'scanner' | 'lifecycle'>,
   tasks: Pick<TaskReport, 'run'>,
+  reads: Pace,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
   const stopping = new AbortController();
@@ -96,24 +100,23 @@ export function runPeriodicTasks(
     move: (blob: BlobId, owner: BlobOwner) => objects.moveBody(blob, owner),
     paced: pace(COMPACTION_BYTES_PER_SECOND),
   };
-  const countUsage = usageRounds({ ...scanner, log, events: services.events });
+  const countUsage = usageRounds({ ...scanner, reads, log, events: services.events });
   const applyLifecycle = lifecycleRounds({
     ...lifecycle,
-    recordsPerSecond: scanner.recordsPerSecond,
+    reads,
     log,
     // A wall clock that is set forward by mistake must not expire everything.
     clock: () => threadLockClock.earliest(),
   });
   const runBatchJobs = batchRounds({
-    recordsPerSecond: scanner.recordsPerSecond,
+    reads,
     changesPerSecond: lifecycle.removalsPerSecond,
     log,
     replication: { open: batchRemotes(objects), sealed: services.sealed },
   });
   const writeInventories = inventoryRounds({
     dayMs: lifecycle.dayMs,
-    // A row takes 9 µs: at the default speed a report takes a tenth of a core.
-    recordsPerSecond: scanner.recordsPerSecond / 2,
+    reads,
     log,
     clock: () => threadLockClock.earliest(),
   });
@@ -167,7 +170,7 @@ export function runPeriodicTasks(
             async work(hold) {
               const records = fencedRecords(stores.records, hold);
               const signal = AbortSignal.any([hold.signal, stopping.signal]);
-              await packBodies({ ...compaction, records, blobs, log, signal });
+              await packBodies({ ...compaction, records, blobs, reads, log, signal });
               return { removed: 0 };
             },
           }),
@@ -201,7 +204,7 @@ export function runPeriodicTasks(
       async work(hold) {
         const records = fencedRecords(stores.records, hold);
         const signal = AbortSignal.any([hold.signal, stopping.signal]);
-        await sealOldDigests({ records, digests, hasKeys: keys !== noKeySource, log, signal });
+        await sealOldDigests({ records, digests, hasKeys: keys !== noKeySource, reads, log, signal });
         return { removed: 0 };
       },
     }),

@@ -13,6 +13,7 @@ import { type Key, type RecordStore, scanPages } from '../store/record-store.ts'
 import { ReplicationDelivery } from './replicate-to.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { removeStats, TargetStats } from './replication-stats.ts';
+import type { Pace } from '../maintenance/pace.ts';
 import { walkForResync } from './resync.ts';
 
 interface DeliverReplicationOptions {
@@ -31,6 +32,8 @@ interface DeliverReplicationOptions {
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
+  /** Waits until more records may be read. */
+  readonly reads: Pace;
 }
 
 /** Milliseconds between two looks at the remote targets. */
@@ -122,7 +125,7 @@ async function runTarget(options: DeliverReplicationOptions, stored: StoredTarge
 }
 
 async function workFor(options: DeliverReplicationOptions, stored: StoredTarget, signal: AbortSignal): Promise<void> {
-  const { records, objects, log } = options;
+  const { records, objects, log, reads } = options;
   const idleMs = idleOf(options.idleMs, stored);
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
@@ -140,7 +143,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
       ...(idleMs !== undefined && { idleMs }),
       ...(stored.target.sync === true && { maxRefusedMs: synchronousRefusedMs }),
     }),
-    walkForResync({ records, objects, stored, stats, signal: either, log }),
+    walkForResync({ records, objects, stored, stats, reads, signal: either, log }),
     delivery.watchHealth(),
     saveAll(stats, either),
   ];

@@ -3,6 +3,7 @@ import { forEachLimit } from '../../platform/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
 import { isUnreadable } from '../objects/stored-data-error.ts';
+import type { Pace } from '../maintenance/pace.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -14,6 +15,8 @@ interface ResyncOptions {
   readonly objects: Pick<ObjectLayer, 'listObjectVersions' | 'queueResync'>;
   readonly stored: StoredTarget;
   readonly stats: TargetStats;
+  /** Waits until more records may be read. */
+  readonly reads: Pace;
   readonly signal: AbortSignal;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -77,9 +80,11 @@ async function queueNext(options: ResyncOptions, state: ResyncState): Promise<Re
 }
 
 async function queuePage(options: ResyncOptions, { id, before, next: from }: ResyncState): Promise<ResyncState> {
-  const { objects, stored, stats } = options;
+  const { objects, stored, stats, reads, signal } = options;
   const bucket = stored.target.sourceBucket;
   const { versions, next } = await listed(objects, bucket, from);
+  // A stop ends the walk after this page.
+  await reads(versions.length, signal).catch(() => undefined);
   const due = versions.filter(({ modified }) => modified < before);
   let queued = 0;
   // The versions of a key are queued from the oldest to the newest.

@@ -11,6 +11,7 @@ import type {
 } from '../contract/answers.ts';
 import { usageRounds } from '../../observability/usage/count-usage.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
+import { unlimited } from '../../maintenance/pace.ts';
 
 let provider: OpenIdProviderDouble;
 let console: TestConsole;
@@ -39,8 +40,7 @@ afterEach(async () => {
 });
 
 const log = { info: () => undefined, warn: () => undefined };
-const countUsage = () =>
-  usageRounds({ cycleMs: 1, recordsPerSecond: Infinity, log })({ records: console.stores.records });
+const countUsage = () => usageRounds({ cycleMs: 1, reads: unlimited, log })({ records: console.stores.records });
 
 const json = async <Answer>(response: Response) => (await response.json()) as Answer;
 const create = (name: string, more: object = {}) => root.send('POST', '/api/buckets', { json: { name, ...more } });

@@ -5,6 +5,7 @@ import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { createBatchJobs } from './batch-jobs.ts';
 import { batchRounds } from './batch-rounds.ts';
+import { unlimited } from '../pace.ts';
 
 const hour = 3_600_000;
 
@@ -21,7 +22,7 @@ async function batchTest({ versioned = false, objectLock = false } = {}) {
     info: (fields: object) => void logged.push(fields),
     warn: (fields: object) => void logged.push(fields),
   };
-  const round = batchRounds({ recordsPerSecond: Infinity, changesPerSecond: Infinity, log, clock });
+  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock });
   const run = (objects: ObjectLayer = layer) =>
     round({
       records,

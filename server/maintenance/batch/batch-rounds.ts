@@ -4,7 +4,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import { pace } from '../pace.ts';
+import { type Pace, pace } from '../pace.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
@@ -25,8 +25,9 @@ interface BatchRound {
 }
 
 interface BatchRoundsOptions {
-  /** Records a second that the jobs read, and versions a second that they change. Infinity for no limit. */
-  readonly recordsPerSecond: number;
+  /** Waits until more records may be read. */
+  readonly reads: Pace;
+  /** Versions a second that the jobs change. Infinity for no limit. */
   readonly changesPerSecond: number;
   readonly log: {
     info(fields: object, message: string): void;
@@ -40,7 +41,7 @@ interface BatchRoundsOptions {
 
 /** Returns a function that runs the jobs that wait, one after the other. A job that was interrupted goes on where it was. */
 export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) => Promise<void> {
-  const { recordsPerSecond, changesPerSecond, log, clock = Date.now, random = randomBytes } = options;
+  const { reads, changesPerSecond, log, clock = Date.now, random = randomBytes } = options;
   return async ({ records, objects, keys, signal }) => {
     const waiting = (await readJobs(records)).filter(isWaiting);
     // Nothing can be changed in a read-only store.
@@ -49,14 +50,13 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const running = await RunningJob.open(records, random, id);
       if (running === undefined) continue;
       const { job } = running;
-      const reads = pace(recordsPerSecond, { signal });
       const changes = pace(changesPerSecond, { signal });
       const common = {
         job,
         objects,
         signal,
         passed: async (read: number, changed: number) => {
-          await (read > 0 ? reads(read) : changes(changed));
+          await (read > 0 ? reads(read, signal) : changes(changed));
         },
         checkpoint: (progress: Partial<BatchJob>) => running.save({ ...progress, updated: clock() }),
       };

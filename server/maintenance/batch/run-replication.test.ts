@@ -8,6 +8,7 @@ import { batchSecretKey, createBatchJobs } from './batch-jobs.ts';
 import type { BatchRemote, BatchVersion } from './batch-remote.ts';
 import { batchRounds } from './batch-rounds.ts';
 import type { BatchSecrets } from './replicate-definition.ts';
+import { unlimited } from '../pace.ts';
 
 const definition = (more = '', flags = '') =>
   `replicate:
@@ -55,7 +56,7 @@ async function replicationTest() {
   };
   const jobs = createBatchJobs({ records, objects: layer, random: randomBytes, clock, replication });
   const log = { info: () => undefined, warn: () => undefined };
-  const round = batchRounds({ recordsPerSecond: Infinity, changesPerSecond: Infinity, log, clock, replication });
+  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock, replication });
   const run = (signal = new AbortController().signal) => round({ records, objects: layer, keys: noKeySource, signal });
   const write = async (key: string, body: string) => {
     time.now += 1;

@@ -9,6 +9,7 @@ import { body, damageRecord, put, testLayer } from '../../../test/support/object
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { inventoryRounds } from './inventory-rounds.ts';
 import { writeReport } from './write-report.ts';
+import { unlimited } from '../pace.ts';
 
 const dayMs = 86_400_000;
 /** A Wednesday. */
@@ -20,7 +21,7 @@ async function inventoryLayer() {
   const log = { info: () => undefined, warn: (fields: object) => void logged.push(fields) };
   const test = testLayer({ clock: () => time.now });
   for (const bucket of ['source', 'reports']) await test.layer.createBucket(bucket, { location: '' });
-  const round = inventoryRounds({ dayMs, recordsPerSecond: Infinity, log, clock: () => time.now });
+  const round = inventoryRounds({ dayMs, reads: unlimited, log, clock: () => time.now });
   const report = (objects: ObjectLayer = test.layer, signal = new AbortController().signal) =>
     round({ records: test.records, objects, signal });
   return { ...test, time, report, logged };

@@ -6,7 +6,7 @@ import { decodeRecord, encodeRecord } from '../../objects/records/record-format.
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import { pace } from '../pace.ts';
+import { type Pace, pace } from '../pace.ts';
 import { UnreadableBuckets } from '../unreadable-buckets.ts';
 import { type LifecycleCounts, type LifecycleObjects, walkBucket } from './walk-bucket.ts';
 
@@ -34,8 +34,8 @@ const MAX_RETRY_MS = 3_600_000;
 interface LifecycleRoundsOptions {
   /** Milliseconds of a day. */
   readonly dayMs: number;
-  /** Records a second that the walks read. Infinity for no limit. */
-  readonly recordsPerSecond: number;
+  /** Waits until more records may be read. */
+  readonly reads: Pace;
   /** Removals a second. */
   readonly removalsPerSecond: number;
   readonly log: {
@@ -93,7 +93,7 @@ export function lifecycleRounds(options: LifecycleRoundsOptions): (round: Lifecy
 const none: LifecycleCounts = { expired: 0, removed: 0, aborted: 0, locked: 0, transitioned: 0, failed: 0 };
 
 async function walk(
-  { dayMs, recordsPerSecond, removalsPerSecond, log, clock = Date.now, random = randomBytes }: LifecycleRoundsOptions,
+  { dayMs, reads, removalsPerSecond, log, clock = Date.now, random = randomBytes }: LifecycleRoundsOptions,
   { records, objects, signal }: LifecycleRound,
   { bucket, rules, begin }: { bucket: string; rules: readonly LifecycleRule[]; begin: LifecycleState },
 ): Promise<void> {
@@ -108,7 +108,6 @@ async function walk(
     const state: LifecycleState = { rules: digest, day, began, ...counts, ...more };
     return commitOnce(records, { put: [{ key: stateKey(bucket), value: encodeRecord(state) }] }, random);
   };
-  const reads = pace(recordsPerSecond, { signal });
   const removals = pace(removalsPerSecond, { signal });
   await walkBucket({
     objects,
@@ -119,7 +118,7 @@ async function walk(
     signal,
     awayTiers,
     passed: async (read, removing) => {
-      await (read > 0 ? reads(read) : removals(removing));
+      await (read > 0 ? reads(read, signal) : removals(removing));
     },
     checkpoint: async (done) => {
       if (awayTiers.size === 0) resumeAfter = done;

@@ -4,6 +4,7 @@ import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/lifecy
 import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';
+import { unlimited } from '../pace.ts';
 
 /** A day of a second, on a clock that the test sets. */
 const dayMs = 1_000;
@@ -16,7 +17,7 @@ async function lifecycleLayer(start = 1_000_000) {
   await test.layer.createBucket('bucket', { location: '' });
   const round = lifecycleRounds({
     dayMs,
-    recordsPerSecond: Infinity,
+    reads: unlimited,
     removalsPerSecond: Infinity,
     log,
     clock: () => time.now,

@@ -5,6 +5,7 @@ import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { lifecycleRounds } from './lifecycle-rounds.ts';
 import { previewLifecycle } from './preview-lifecycle.ts';
+import { unlimited } from '../pace.ts';
 
 /** A day of a second, on a clock that the test sets. */
 const dayMs = 1_000;
@@ -94,7 +95,7 @@ describe('the preview of lifecycle rules', () => {
         const info = (fields: object) => void (counts = { ...counts, ...fields });
         const round = lifecycleRounds({
           dayMs,
-          recordsPerSecond: Infinity,
+          reads: unlimited,
           removalsPerSecond: Infinity,
           log: { info, warn: () => undefined },
           clock: () => time.now,

@@ -3,6 +3,7 @@ import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecy
 import { put } from '../../../test/support/objects/test-layer.ts';
 import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';
+import { unlimited } from '../pace.ts';
 
 /** A day of a second, on a clock that the test sets. */
 const dayMs = 1_000;
@@ -13,7 +14,7 @@ async function lifecycleLayer() {
   const logged: object[] = [];
   const round = lifecycleRounds({
     dayMs,
-    recordsPerSecond: Infinity,
+    reads: unlimited,
     removalsPerSecond: Infinity,
     log: { info: () => undefined, warn: (fields: object) => void logged.push(fields) },
     clock: () => test.time.now,

@@ -31,7 +31,7 @@ import { decodeKey, key, within } from '../../store/keys.ts';
 import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, namedPlace, type Place } from '../verify/object-records.ts';
 import { type PassPosition, versionPass } from './version-pass.ts';
-import { pace } from '../pace.ts';
+import { type Pace, pace } from '../pace.ts';
 import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */
@@ -54,6 +54,8 @@ interface OldDigestsOptions {
   readonly digests: DigestKeys;
   /** True where this server has a key service. Without one, no key ever seals the digests of a bucket. */
   readonly hasKeys: boolean;
+  /** Waits until more records may be read. */
+  readonly reads?: Pace;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly signal?: AbortSignal;
   readonly clock?: () => number;
@@ -158,8 +160,8 @@ class Pass {
   }
 
   async objects(): Promise<void> {
-    const { records, signal } = this.#options;
-    for await (const { entry: object, place, position } of versionPass(records, this.state, signal)) {
+    const { records, signal, reads } = this.#options;
+    for await (const { entry: object, place, position } of versionPass(records, this.state, signal, reads)) {
       await this.#counted(place, async () =>
         isPlainObject(object, place) ? 'nothing' : this.#replaced(object, (entry) => this.#object(entry, place)),
       );

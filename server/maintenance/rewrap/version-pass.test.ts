@@ -38,6 +38,14 @@ describe('a pass over all versions', () => {
     expect(steps).toBe(all.length);
   });
 
+  it('waits for the rate of all walks, with every 256 records of a table', async () => {
+    for (let at = 0; at < 600; at += 1) await write(`${at}`);
+    const read: number[] = [];
+    const reads = async (records: number) => void read.push(records);
+    for await (const _ of versionPass(test.records, {}, undefined, reads));
+    expect(read).toEqual([256, 256]);
+  });
+
   it('visits a version that moves twice: it becomes current behind the pass, and is replaced before the pass comes again', async () => {
     for (const key of ['a', 'b']) await write(key);
     await write('b');

@@ -6,6 +6,7 @@ import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { unlimited } from '../../maintenance/pace.ts';
 
 const exceeded = { code: 'XMinioAdminBucketQuotaExceeded', status: 400 };
 
@@ -22,7 +23,7 @@ async function used(layer: ObjectLayer): Promise<number | undefined> {
 
 /** What the bucket holds, read from its records: objects, versions and parts. */
 async function held(records: RecordStore): Promise<number> {
-  const { buckets } = await countUsage({ records, recordsPerSecond: Infinity });
+  const { buckets } = await countUsage({ records, reads: unlimited });
   return buckets.reduce((sum, { bytes, uploadBytes }) => sum + bytes + uploadBytes, 0);
 }
 

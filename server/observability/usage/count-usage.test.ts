@@ -9,8 +9,9 @@ import { setReadOnly } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import { scanPages } from '../../store/record-store.ts';
 import { createUsageReader } from './usage-record.ts';
+import { unlimited } from '../../maintenance/pace.ts';
 
-const asFastAsItGoes = { recordsPerSecond: Infinity };
+const asFastAsItGoes = { reads: unlimited };
 
 describe('countUsage', () => {
   it('adds up objects, their bytes and unfinished uploads of a bucket', async () => {
@@ -103,7 +104,7 @@ describe('countUsage', () => {
     await layer.putObject(
       put('bucket', 'here', 'text', { headers: { metadata: {}, storageClass: 'REDUCED_REDUNDANCY' } }),
     );
-    const { tiers } = await countUsage({ records, recordsPerSecond: Infinity });
+    const { tiers } = await countUsage({ records, reads: unlimited });
     expect(tiers).toEqual({ COLD: { objects: 1, versions: 2, bytes: 8 } });
   });
 
@@ -188,7 +189,7 @@ async function counting(options: { readonly cycleMs?: number } = {}) {
   let now = 1_000_000;
   const clock = () => now;
   const log = { info: vi.fn(), warn: vi.fn() };
-  const round = usageRounds({ cycleMs: minute, recordsPerSecond: Infinity, log, clock, ...options });
+  const round = usageRounds({ cycleMs: minute, reads: unlimited, log, clock, ...options });
   return {
     layer,
     records,

@@ -1,7 +1,7 @@
 import { type EventHub, noEventHub } from '../../objects/events/object-event.ts';
 import { type AlertLimits, AlertFinder, asksForAlerts, reportAlerts, type ScanAlert } from './scan-alerts.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pace } from '../../maintenance/pace.ts';
+import type { Pace } from '../../maintenance/pace.ts';
 import { type BucketRecord, decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
@@ -22,8 +22,8 @@ import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 interface CountOptions {
   readonly records: RecordStore;
-  /** Infinity for no limit. */
-  readonly recordsPerSecond: number;
+  /** Waits until more records may be read. */
+  readonly reads: Pace;
   readonly signal?: AbortSignal | undefined;
   /** The limits of alerts; no alerts are looked for without them. */
   readonly limits?: AlertLimits | undefined;
@@ -108,8 +108,7 @@ function keyGroups(): (recordKey: Buffer) => boolean {
 }
 
 /** Returns a function that limits the rate, yields to the event loop, and stops on the signal. */
-function rateLimiter({ recordsPerSecond, signal }: CountOptions): (records: number) => Promise<void> {
-  const wait = pace(recordsPerSecond, { signal });
+function rateLimiter({ reads, signal }: CountOptions): (records: number) => Promise<void> {
   let sinceThen = 0;
   return async (records) => {
     sinceThen += records;
@@ -118,7 +117,7 @@ function rateLimiter({ recordsPerSecond, signal }: CountOptions): (records: numb
     sinceThen = 0;
     signal?.throwIfAborted();
     await nextTurn();
-    await wait(count);
+    await reads(count, signal);
   };
 }
 
@@ -296,7 +295,7 @@ function bucketOf(key: Buffer): string {
 interface UsageRoundsOptions {
   /** The minimum of milliseconds from the end of a count to the next one; 0 counts only on request. */
   readonly cycleMs: number;
-  readonly recordsPerSecond: number;
+  readonly reads: Pace;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
@@ -316,21 +315,13 @@ const REST_FACTOR = 9;
 
 /** A round counts once if a count is due, and saves the result. The next round repeats an interrupted count from the start. */
 export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) => Promise<void> {
-  const {
-    cycleMs,
-    recordsPerSecond,
-    log,
-    clock = Date.now,
-    random = randomBytes,
-    limits,
-    events = noEventHub,
-  } = options;
+  const { cycleMs, reads, log, clock = Date.now, random = randomBytes, limits, events = noEventHub } = options;
   return async ({ records, signal }) => {
     const began = clock();
     const state = await readCountState(records);
     // The last result stays right while nothing changes, and a new one could not be saved.
     if (!isDue(state, began, cycleMs) || (await isReadOnly(records))) return;
-    const counted = await countUsage({ records, recordsPerSecond, signal, limits });
+    const counted = await countUsage({ records, reads, signal, limits });
     const { buckets, unreadable, tiers } = counted;
     const ended = clock();
     await writeUsage(records, { began, ended, answers: state.asked, unreadable, tiers, buckets }, random);

@@ -5,6 +5,7 @@ import { decodeEvent } from '../../objects/events/outbox.ts';
 import { scanPages } from '../../store/record-store.ts';
 import { countUsage, usageRounds } from './count-usage.ts';
 import { asksForAlerts } from './scan-alerts.ts';
+import { unlimited } from '../../maintenance/pace.ts';
 
 const rule = (events: readonly string[]) => ({ id: 'r', arn: 'arn:minio:sqs::A:webhook', target: 'A:webhook', events });
 const limits = { versions: 3, bytes: 30, folders: 2 };
@@ -18,7 +19,7 @@ async function layerWithRules(events: readonly string[]) {
     for (let at = 0; at < times; at += 1) await test.layer.putObject(put('bucket', key, 'x'.repeat(size)));
   };
   const alerts = async () => {
-    const counted = await countUsage({ records: test.records, recordsPerSecond: Infinity, limits });
+    const counted = await countUsage({ records: test.records, reads: unlimited, limits });
     return counted.alerts.map(({ name, key }) => `${name.slice('s3:Scanner:'.length)} ${key}`);
   };
   return { ...test, write, alerts };
@@ -62,7 +63,7 @@ describe('the alerts of a count', () => {
     await write('large', 2, 30);
     const round = usageRounds({
       cycleMs: 1,
-      recordsPerSecond: Infinity,
+      reads: unlimited,
       log: { info: () => undefined, warn: () => undefined },
       limits,
     });
