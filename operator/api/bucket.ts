@@ -32,7 +32,9 @@ export const bucketSpec = z.strictObject({
           .string()
           .max(129)
           .regex(/^[^:\s]{1,64}:[^:\s]{1,64}$/)
-          .describe('ID:TYPE of a target that the settings of the tenant name, as in BUILD:webhook.'),
+          .describe(
+            'ID:TYPE of a target in notificationTargets of the tenant, or in its settings, as in BUILD:webhook.',
+          ),
         events: z
           .array(z.string().min(4).max(64))
           .min(1)

@@ -14,8 +14,9 @@ describe('crds/', () => {
   it.each(files)('$name is up to date (npm run crds)', ({ name, content }) => {
     expect(readFileSync(new URL(name, folder), 'utf8')).toBe(content);
   });
-  it.each(files)('$name stays under 64 KiB', ({ content }) => {
-    expect(Buffer.byteLength(content)).toBeLessThan(64 * 1024);
+  // `kubectl apply` keeps the resource as JSON in an annotation, and all annotations have at most 256 KiB.
+  it.each(files)('$name stays under 96 KiB', ({ content }) => {
+    expect(Buffer.byteLength(content)).toBeLessThan(96 * 1024);
   });
   it.each(files)('$name bounds every string, list and map', ({ content }) => {
     expect(unbounded(schemaOf(content), '')).toEqual([]);

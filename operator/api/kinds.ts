@@ -22,7 +22,7 @@ import {
   policyStatus,
   tenantStatus,
 } from './status.ts';
-import { tenantRules } from './tenant-rules.ts';
+import { tenantRules } from './tenant/tenant-rules.ts';
 import { tenantSpec, type TenantSpec } from './tenant.ts';
 
 export interface PrinterColumn {

@@ -17,6 +17,8 @@ export const secretUses = [
   'object-storage',
   'replication',
   'tier',
+  'notification',
+  'audit',
   'setting',
   'root-credentials',
   'access-key',

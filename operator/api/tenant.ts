@@ -12,7 +12,8 @@ import {
   secretRef,
   url,
 } from './fields.ts';
-import { tiers } from './tier-fields.ts';
+import { auditTargets, notificationTargets } from './tenant/target-fields.ts';
+import { tiers } from './tenant/tier-fields.ts';
 import { volumeFields } from './volume-fields.ts';
 
 const settingName = z
@@ -133,6 +134,8 @@ export const tenantSpec = z.strictObject({
     .prefault({})
     .describe('Where the server is reached.'),
   storage: storage.prefault({}).describe('Where objects are kept.'),
+  notificationTargets,
+  auditTargets,
   tiers,
   tls: z
     .strictObject({

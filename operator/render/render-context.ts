@@ -30,16 +30,27 @@ export function secretValue(
   field: string,
   use: SecretUse | 'own',
 ): string {
-  const secret = secrets.get(ref.name);
+  const { data } = allowedSecret(secrets, ref.name, field, use);
+  const value = data[ref.key];
+  if (value === undefined || value === '') throw keyMissing('Secret', data, ref, field);
+  return value;
+}
+
+/** Answers a Secret whose owner allows the use. Errors with a `ResourceError` that names the field with the reference. */
+export function allowedSecret(
+  secrets: ReadonlyMap<string, Secret>,
+  name: string,
+  field: string,
+  use: SecretUse | 'own',
+): Secret {
+  const secret = secrets.get(name);
   if (secret === undefined || secret.missing === true) {
-    throw new ResourceError('SecretNotFound', `${field} names the Secret ${ref.name}, which does not exist`);
+    throw new ResourceError('SecretNotFound', `${field} names the Secret ${name}, which does not exist`);
   }
   if (use !== 'own' && secret.uses?.has(use) === false) {
-    throw new ResourceError('SecretNotAllowed', `${field} names the Secret ${ref.name}; ${allowUse(ref.name, use)}`);
+    throw new ResourceError('SecretNotAllowed', `${field} names the Secret ${name}; ${allowUse(name, use)}`);
   }
-  const value = secret.data[ref.key];
-  if (value === undefined || value === '') throw keyMissing('Secret', secret.data, ref, field);
-  return value;
+  return secret;
 }
 
 /** Answers the value of a key of a ConfigMap. Errors with a `ResourceError` that names the field with the reference. */

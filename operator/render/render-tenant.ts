@@ -17,6 +17,7 @@ import { imageInput, restartRequest, secretInput, specInputs } from './restart-i
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
 import { shutdownDelay, tenantKubernetes } from './kubernetes-options.ts';
 import { renderSettings, renderTls } from './tenant-settings.ts';
+import { renderTargets } from './tenant-targets.ts';
 import { renderStorage } from './tenant-storage.ts';
 
 export interface TenantParts {
@@ -54,7 +55,12 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   const { spec } = tenant;
   const owner = { kind: 'Tenant', name } as const;
   const image = spec.image ?? context.operandImage;
-  const reserved = new Set<string>([...rendered, ...(parts.kms === undefined ? [] : renderedWithKms)]);
+  const targets = renderTargets(tenant, context);
+  const reserved = new Set<string>([
+    ...rendered,
+    ...(parts.kms === undefined ? [] : renderedWithKms),
+    ...targets.reserved,
+  ]);
   const providers = parts.providers.map((provider) => renderIdentityProvider(provider, 'identity', context));
   const settings = renderSettings(tenant, reserved, 'settings', context);
   const root = rootCredentials(tenant, parts, context);
@@ -82,6 +88,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...serviceAccounts.environment,
       ...stopSettings(tenant),
       ...settings.environment,
+      ...targets.environment,
       ...providers.flatMap((provider) => provider.environment),
     ].sort(byName),
     ports: (['s3', 'console'] as const).map((port) => ({
@@ -95,6 +102,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...filesMount('key-service', keyService.files),
       ...filesMount('tls', tls.files),
       ...filesMount('settings', settings.files),
+      ...filesMount('targets', targets.files),
       ...filesMount(
         'identity',
         providers.flatMap((provider) => provider.files),
@@ -115,6 +123,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...tls.inputs,
       ...serviceAccounts.inputs,
       ...settings.inputs,
+      ...targets.inputs,
       ...providers.flatMap((provider) => provider.inputs),
     ],
   };

@@ -165,6 +165,16 @@ describe('a change of the Tenant', () => {
       { settings: [{ name: 'SVC_REGION', value: 'x' }] },
       'SettingsChanged: setting SVC_REGION of Tenant demo',
     ],
+    [
+      'notificationTargets',
+      { notificationTargets: [{ id: 'BUILD', webhook: { endpoint: 'https://build.example.com' } }] },
+      'SettingsChanged: spec.notificationTargets[BUILD] of Tenant demo',
+    ],
+    [
+      'auditTargets',
+      { auditTargets: [{ id: 'SIEM', webhook: { endpoint: 'https://siem.example.com' } }] },
+      'SettingsChanged: spec.auditTargets[SIEM] of Tenant demo',
+    ],
   ];
   const restartless: Readonly<Record<string, Spec>> = {
     'addresses.s3.host as written out by the schema of before': { addresses: { s3: { host: '127.0.0.1' } } },

@@ -46,19 +46,21 @@ export function renderSettings(
     inputs.push(fieldInput('SettingsChanged', field, of, [value, valueFrom], context));
     const secret = valueFrom?.secretKeyRef;
     const configMap = valueFrom?.configMapKeyRef;
+    const base = rowOf(name)?.name ?? name;
+    const suffix = name.slice(base.length);
     if (secret !== undefined) {
       inputs.push(
         secretInput(secret, secretValue(context.secrets, secret, `${field} of Tenant ${of.name}`, 'setting'), context),
       );
-      environment.push(secretFileVariable(name, text`${mounted(mount, name)}`));
+      environment.push(secretFileVariable(base, text`${mounted(mount, name)}`, suffix));
       files.push({ path: name, content: { kind: 'secret', secret: secret.name, key: secret.key }, reloads: false });
     } else if (configMap !== undefined) {
       const found = configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`);
       const problem = valueProblem(name, found);
       if (problem !== undefined) throw new ResourceError('InvalidSettings', problem);
       inputs.push(configMapInput(configMap, found, context));
-      environment.push(variable(name, found));
-    } else environment.push(variable(name, value ?? ''));
+      environment.push(variable(base, found, suffix));
+    } else environment.push(variable(base, value ?? '', suffix));
   }
   return { environment, files, inputs };
 }
@@ -89,12 +91,14 @@ function valueProblem(name: string, value: string): string | undefined {
   }
 }
 
-/** Settings of audit targets have the suffix of their target. */
+/** Settings of targets have the suffix of their target: SVC_NOTIFY_KAFKA_SASL_MECHANISM_K is one of SASL_MECHANISM, and not of SASL. */
 function rowOf(name: string): Setting | undefined {
-  return settings.find(
-    (candidate) =>
-      candidate.name === name || (candidate.scope === 'per-target' && name.startsWith(`${candidate.name}_`)),
-  );
+  return settings
+    .filter(
+      (candidate) =>
+        candidate.name === name || (candidate.scope === 'per-target' && name.startsWith(`${candidate.name}_`)),
+    )
+    .toSorted((a, b) => b.name.length - a.name.length)[0];
 }
 
 /** Renders TLS of the S3 API and the console. The server re-reads its certificate, so only turning TLS on or off restarts it. */

@@ -1,7 +1,7 @@
 import { CreateBucketCommand, PutBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Secret } from '../../api/object.ts';
-import type { TierSpec } from '../../api/tier-fields.ts';
+import type { TierSpec } from '../../api/tenant/tier-fields.ts';
 import { TestTenant } from '../../../test/support/operator/test-tenant.ts';
 import { s3Client } from '../../../test/support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../../test/support/server/start-server.ts';

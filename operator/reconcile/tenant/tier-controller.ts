@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ResourceError } from '../../api/resource-error.ts';
 import type { Secret } from '../../api/object.ts';
-import type { TierSpec } from '../../api/tier-fields.ts';
+import type { TierSpec } from '../../api/tenant/tier-fields.ts';
 import { secretValue } from '../../render/render-context.ts';
 import type { AddedTier } from '../conditions.ts';
 import { callAdmin, unless } from '../managed/admin-request.ts';

@@ -30,6 +30,79 @@ const tier = {
   bucket: 'cold',
   credentialsSecret: { name: 'cold' },
 };
+const credentialsSecret = { name: 'brokers' };
+/** A target of each type, with all its fields. */
+export const notificationTargets: readonly Spec[] = [
+  {
+    id: 'BUILD',
+    queueLimit: 5000,
+    credentialsSecret: { name: 'build' },
+    caBundleFrom,
+    webhook: { endpoint: 'https://build.example.com/hook', httpTimeout: '10s' },
+  },
+  {
+    id: 'nats_1',
+    credentialsSecret,
+    caBundleFrom,
+    nats: {
+      address: 'nats:4222',
+      subject: 'coffer',
+      jetstream: true,
+      username: 'coffer',
+      tls: true,
+      tlsHandshakeFirst: false,
+    },
+  },
+  {
+    id: 'R',
+    credentialsSecret,
+    caBundleFrom,
+    redis: { address: 'redis:6379', key: 'events', format: 'access', user: 'a', tls: true },
+  },
+  {
+    id: 'M',
+    credentialsSecret,
+    caBundleFrom,
+    mqtt: { broker: 'ssl://mqtt:8883', topic: 'coffer', qos: 1, username: 'a' },
+  },
+  { id: 'P', credentialsSecret, postgresql: { table: 'events', format: 'namespace' } },
+  { id: 'MY', credentialsSecret, caBundleFrom, mysql: { table: 'events', format: 'access' } },
+  {
+    id: 'Q',
+    credentialsSecret,
+    caBundleFrom,
+    amqp: {
+      exchange: 'events',
+      exchangeType: 'topic',
+      routingKey: 'coffer',
+      deliveryMode: 2,
+      mandatory: true,
+      durable: true,
+      internal: false,
+      autoDeleted: false,
+    },
+  },
+  {
+    id: 'K',
+    credentialsSecret,
+    caBundleFrom,
+    kafka: {
+      brokers: 'kafka-0:9092,kafka-1:9092',
+      topic: 'coffer',
+      sasl: true,
+      saslMechanism: 'sha512',
+      saslUsername: 'coffer',
+      tls: true,
+    },
+  },
+  {
+    id: 'E',
+    credentialsSecret,
+    caBundleFrom,
+    elasticsearch: { url: 'https://search:9200', index: 'events', format: 'access', username: 'a' },
+  },
+];
+const hook = { endpoint: 'https://build.example.com/hook' };
 const encrypted: Spec = { ...sized, kmsConfigRef: { name: 'keys' } };
 
 export const tenantCases: RuleCases = {
@@ -55,6 +128,23 @@ export const tenantCases: RuleCases = {
           { name: 'SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM', value: 'https://siem.example.com' },
           { name: 'SVC_KMS_KEYSVC_KEY_PASSWORD', valueFrom: { secretKeyRef: { name: 'x', key: 'y' } } },
           { name: 'SVC_LOG_LEVEL', valueFrom: { configMapKeyRef: { name: 'x.y', key: 'level' } } },
+        ],
+        notificationTargets,
+        auditTargets: [
+          {
+            id: 'SIEM',
+            credentialsSecret: { name: 'siem' },
+            caBundleFrom,
+            webhook: {
+              endpoint: 'https://siem.example.com/coffer',
+              batchSize: 100,
+              queueSize: 500000,
+              maxRetry: 0,
+              retryInterval: '3s',
+              httpTimeout: '5s',
+              durable: true,
+            },
+          },
         ],
         tiers: [
           { ...tier, prefix: 'demo', region: 'eu-west-1', storageClass: 'STANDARD_IA' },
@@ -95,6 +185,59 @@ export const tenantCases: RuleCases = {
     { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
   ],
   bad: [
+    {
+      title: 'a target of no type',
+      spec: { ...sized, notificationTargets: [{ id: 'BUILD' }] },
+      message: 'each target needs exactly one of webhook, nats',
+    },
+    {
+      title: 'a target of two types',
+      spec: { ...sized, notificationTargets: [{ id: 'BUILD', webhook: hook, redis: { address: 'a:1', key: 'k' } }] },
+      message: 'each target needs exactly one of webhook, nats',
+    },
+    {
+      title: 'an audit target of no type',
+      spec: { ...sized, auditTargets: [{ id: 'SIEM' }] },
+      message: 'each target needs exactly one of webhook',
+    },
+    {
+      title: 'a target with a name that ends a setting',
+      spec: { ...sized, notificationTargets: [{ id: 'MECHANISM', kafka: { brokers: 'a:1', topic: 't' } }] },
+      message: 'an id may not end a name of a setting',
+    },
+    {
+      title: 'a target with the name of the form for files',
+      spec: { ...sized, auditTargets: [{ id: 'SIEM_FILE', webhook: hook }] },
+      message: 'an id may not end a name of a setting',
+    },
+    {
+      title: 'a target with authorities from nowhere',
+      spec: { ...sized, notificationTargets: [{ id: 'BUILD', webhook: hook, caBundleFrom: {} }] },
+      message: 'caBundleFrom of a target needs exactly one',
+    },
+    {
+      title: 'an audit target with authorities from nowhere',
+      spec: { ...sized, auditTargets: [{ id: 'SIEM', webhook: hook, caBundleFrom: {} }] },
+      message: 'caBundleFrom of a target needs exactly one',
+    },
+    {
+      title: 'a target with authorities that it cannot use',
+      spec: {
+        ...sized,
+        notificationTargets: [{ id: 'P', credentialsSecret, caBundleFrom, postgresql: { table: 'events' } }],
+      },
+      message: 'a target of the type postgresql takes no caBundleFrom',
+    },
+    {
+      title: 'a target without the Secret that it needs',
+      spec: { ...sized, notificationTargets: [{ id: 'Q', amqp: {} }] },
+      message: 'need a credentialsSecret with a key: postgresql (connectionString), mysql (dsnString), amqp (url)',
+    },
+    {
+      title: 'audit entries on a volume that there is not',
+      spec: { storage: sharedStores['s3'], auditTargets: [{ id: 'SIEM', webhook: { ...hook, durable: true } }] },
+      message: 'durable needs the volume of the server',
+    },
     {
       title: 'a tier without an address',
       spec: { ...sized, tiers: [{ ...tier, endpoint: undefined }] },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { secretRef } from './fields.ts';
-import type { Rule, TransitionRule } from './rule.ts';
+import { secretRef } from '../fields.ts';
+import type { Rule, TransitionRule } from '../rule.ts';
 
 const tier = z.strictObject({
   name: z

@@ -1,9 +1,10 @@
-import { imageRule, isOneBundle } from './fields.ts';
-import { settings } from '../../protocol/settings/table.ts';
-import { celGiven, given, type Rules } from './rule.ts';
+import { imageRule, isOneBundle } from '../fields.ts';
+import { settings } from '../../../protocol/settings/table.ts';
+import { celGiven, given, type Rules } from '../rule.ts';
+import { targetRules } from './target-fields.ts';
 import { tierRules, tierTransitions } from './tier-fields.ts';
-import type { TenantSpec } from './tenant.ts';
-import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
+import type { TenantSpec } from '../tenant.ts';
+import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from '../volume-fields.ts';
 
 // Settings of identity providers have their own rule, which names the field to use.
 const serverSettings = settings.filter(({ scope }) => scope !== 'per-provider').map(({ name }) => name);
@@ -170,6 +171,7 @@ export const tenantRules: Rules<TenantSpec> = {
           (one) => one.type === 'LoadBalancer' || given(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
         ),
     },
+    ...targetRules,
     ...tierRules,
   ],
   onChange: [
