@@ -41,6 +41,7 @@ export function openReplications(
         return { target: [{ arn, resetid: id }] };
       },
       readElsewhere: (read) => proxied.read(read),
+      readTagsElsewhere: (read) => proxied.readTags(read),
       waitFor: (written) => synchronous.wait(written),
       async resyncs(bucket, arn) {
         const progress = await replications.progress(bucket);

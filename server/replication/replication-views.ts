@@ -73,7 +73,7 @@ export function replicationMetricsV2(targets: readonly TargetProgress[], uptime:
   };
 }
 
-/** Returns the reads that were passed on. Changes of tags never are. */
+/** Returns the reads that were passed on. Changes of tags are not. */
 function proxyStats(targets: readonly TargetProgress[]) {
   const sum = (kind: keyof TargetProgress['proxied']) => targets.reduce((all, { proxied }) => all + proxied[kind], 0);
   return {
@@ -81,8 +81,8 @@ function proxyStats(targets: readonly TargetProgress[]) {
     getProxyFailed: sum('getFailed'),
     headProxyTotal: sum('head'),
     headProxyFailed: sum('headFailed'),
-    getTaggingProxyTotal: 0,
-    getTaggingProxyFailed: 0,
+    getTaggingProxyTotal: sum('tags'),
+    getTaggingProxyFailed: sum('tagsFailed'),
     putTaggingProxyTotal: 0,
     putTaggingProxyFailed: 0,
     removeTaggingProxyTotal: 0,

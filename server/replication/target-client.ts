@@ -49,6 +49,8 @@ const maxAnswerBytes = 1024 * 1024;
 
 /** Asks for what the target has itself. A target that asked this server in turn would seem to have every version of it. */
 const ownOnly = { 'x-minio-source-proxy-request': 'false' };
+/** The parameters of a read that a server may pass on. */
+const ofOneObject: ReadonlySet<string> = new Set(['versionId', 'partNumber', 'tagging']);
 
 /** Sends signed requests to the bucket of a remote target, over connections that it keeps. */
 export class TargetClient {
@@ -144,8 +146,7 @@ export class TargetClient {
       .join('&');
     const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size;
     const isRead = method === 'GET' || method === 'HEAD';
-    const ofObject =
-      isRead && key !== undefined && Object.keys(query).every((name) => name === 'versionId' || name === 'partNumber');
+    const ofObject = isRead && key !== undefined && Object.keys(query).every((name) => ofOneObject.has(name));
     const unsigned = { ...(ofObject && ownOnly), ...headers, host, ...(!isRead && { 'content-length': String(size) }) };
     const { accessKey, secretKey, sessionToken, region, secure } = this.#target;
     const signed = signRequest(

@@ -6,7 +6,7 @@ import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
-import type { ProxiedAnswer, ProxiedRead } from '../objects/replication/proxied-read.ts';
+import type { ProxiedAnswer, ProxiedRead, ProxiedTags, ProxiedTagsRead } from '../objects/replication/proxied-read.ts';
 import type {
   CompleteMultipartUpload,
   CopyObject,
@@ -76,6 +76,8 @@ export interface Replications {
    * answers in time. It never rejects.
    */
   readElsewhere(read: ProxiedRead): Promise<ProxiedAnswer | undefined>;
+  /** Asks for the tags of an object in the same way. */
+  readTagsElsewhere(read: ProxiedTagsRead): Promise<ProxiedTags | undefined>;
 }
 
 /** A request with a valid signature, as an operation gets it. */

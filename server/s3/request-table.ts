@@ -324,7 +324,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   GetObjectAcl: { ...common, ...version },
   PutObjectAcl: { ...common, ...version, ...acl, ...bodyDigests },
-  GetObjectTagging: { ...common, ...version },
+  GetObjectTagging: { ...common, ...version, ...unproxied },
   PutObjectTagging: { ...common, ...version, ...bodyDigests },
   DeleteObjectTagging: { ...common, ...version },
   SelectObjectContent: {

@@ -1,9 +1,11 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  GetObjectTaggingCommand,
   HeadObjectCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
+  PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
@@ -99,6 +101,31 @@ describe('a read of what only the other side has', { timeout: 120_000 }, () => {
     expect([empty.ContentLength, await empty.Body?.transformToString()]).toEqual([0, '']);
   });
 
+  it('is answered with the tags of the other side, and those of a version', async () => {
+    const put = (Tagging: string) => there.send(new PutObjectCommand({ Bucket, Key: 'with-tags', Body: 'x', Tagging }));
+    const { VersionId: first } = await put('team=red');
+    const { VersionId: second } = await put('team=blue&cost=1');
+    const tags = (more: object = {}) => here.send(new GetObjectTaggingCommand({ Bucket, Key: 'with-tags', ...more }));
+    expect(await tags()).toMatchObject({
+      VersionId: second,
+      TagSet: [
+        { Key: 'cost', Value: '1' },
+        { Key: 'team', Value: 'blue' },
+      ],
+    });
+    expect(await tags({ VersionId: first })).toMatchObject({ TagSet: [{ Key: 'team', Value: 'red' }] });
+    await expect.poll(() => proxied(left), wait).toMatchObject({ getTaggingProxyTotal: 2, getTaggingProxyFailed: 0 });
+    expect(await refusal(here.send(new GetObjectTaggingCommand({ Bucket, Key: 'absent' })))).toEqual({
+      code: 'NoSuchKey',
+      status: 404,
+    });
+    // A change of tags is one of this side alone.
+    const Tagging = { TagSet: [{ Key: 'team', Value: 'green' }] };
+    expect(await refusal(here.send(new PutObjectTaggingCommand({ Bucket, Key: 'with-tags', Tagging })))).toMatchObject({
+      status: 404,
+    });
+  });
+
   it('is counted, and one that no side has is asked once, without a loop', async () => {
     const both = 'both-ways';
     await Promise.all([versionedBucket(here, both), versionedBucket(there, both)]);
@@ -131,6 +158,7 @@ describe('a read of what only the other side has', { timeout: 120_000 }, () => {
       code: 'NoSuchKey',
       status: 404,
     });
+    expect((await refusal(here.send(new GetObjectTaggingCommand({ Bucket, Key: 'deleted' })))).status).not.toBe(200);
   });
 
   it('is not passed on with the key of a client', async () => {
@@ -169,6 +197,10 @@ describe('the rights of a caller', { timeout: 120_000 }, () => {
     const get = (client: S3Client, name: string) => client.send(new GetObjectCommand({ Bucket, Key: name }));
     expect(await (await get(reader, 'secret')).Body?.transformToString()).toBe('x');
     expect(await refusal(get(reader, 'absent'))).toEqual({ code: 'AccessDenied', status: 403 });
+    const untagged = await addUser('no-tags', [{ ...readObjects, Action: 's3:GetObject' }]);
+    const tags = (client: S3Client) => client.send(new GetObjectTaggingCommand({ Bucket, Key: 'secret' }));
+    expect((await tags(reader)).TagSet).toEqual([{ Key: 'k', Value: 'v' }]);
+    expect(await refusal(tags(untagged))).toEqual({ code: 'AccessDenied', status: 403 });
     const stranger = await addUser('stranger', [{ ...readObjects, Resource: 'arn:aws:s3:::other/*' }]);
     expect(await refusal(get(stranger, 'secret'))).toEqual({ code: 'AccessDenied', status: 403 });
   });

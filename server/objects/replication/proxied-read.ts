@@ -1,4 +1,5 @@
 import type { Pieces } from '../../../platform/pieces.ts';
+import type { Tags } from '../../../protocol/s3/tagging.ts';
 
 /** A read of an object or a version that is not here, which a remote target may answer. */
 export interface ProxiedRead {
@@ -9,6 +10,16 @@ export interface ProxiedRead {
   readonly partNumber: string | undefined;
   /** The range and the conditions, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A read of the tags of an object or a version that is not here. */
+export type ProxiedTagsRead = Pick<ProxiedRead, 'bucket' | 'key' | 'versionId'>;
+
+/** The tags that a remote target has. */
+export interface ProxiedTags {
+  readonly tags: Tags;
+  /** Undefined where the target names none. */
+  readonly versionId: string | undefined;
 }
 
 /** The answer of a remote target that has the object: 200 or 206, or that of a condition or range that does not hold. */

@@ -62,16 +62,17 @@ it('shows the replication of each bucket among the metrics of buckets', async ()
       waiting: { count: 2, bytes: 20 },
       oldest: values.now - 1_500,
       online: false,
-      proxied: { get: 5, getFailed: 1, head: 4, headFailed: 0 },
+      proxied: { get: 5, getFailed: 1, head: 4, headFailed: 0, tags: 3, tagsFailed: 2 },
     },
   ];
   const found = (await lines('bucket', { replication })).filter((line) => line.includes('replication'));
   const labels = '{bucket="photos",targetArn="arn:minio:replication::1:copies",server="coffer-0:9000"}';
   expect(found).toContain(`minio_bucket_replication_sent_bytes${labels} 30`);
   expect(found).toContain(`minio_bucket_replication_proxied_get_requests_total${labels} 5`);
+  expect(found).toContain(`minio_bucket_replication_proxied_get_tagging_requests_total${labels} 3`);
   expect(found).toContain(`coffer_bucket_replication_oldest_change_seconds${labels} 1.5`);
   expect(found).toContain(`coffer_bucket_replication_target_online${labels} 0`);
-  expect(found).toHaveLength(12);
+  expect(found).toHaveLength(14);
   expect((await lines('cluster', { replication })).join()).not.toContain('replication');
 });
 

@@ -15,6 +15,8 @@ export interface ReplicationSums {
     readonly getFailed: number;
     readonly head: number;
     readonly headFailed: number;
+    readonly tags: number;
+    readonly tagsFailed: number;
   };
 }
 
@@ -56,6 +58,16 @@ const perTarget: readonly Row[] = [
     'minio_bucket_replication_proxied_head_requests_failures',
     'Those that the target did not answer',
     ({ proxied }) => proxied.headFailed,
+  ],
+  [
+    'minio_bucket_replication_proxied_get_tagging_requests_total',
+    'Reads of the tags of absent objects for which the target was asked',
+    ({ proxied }) => proxied.tags,
+  ],
+  [
+    'minio_bucket_replication_proxied_get_tagging_requests_failures',
+    'Those that the target did not answer',
+    ({ proxied }) => proxied.tagsFailed,
   ],
 ];
 

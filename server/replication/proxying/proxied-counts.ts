@@ -9,10 +9,21 @@ export interface ProxiedTotals {
   readonly getFailed: number;
   readonly head: number;
   readonly headFailed: number;
+  readonly tags: number;
+  readonly tagsFailed: number;
 }
 
-const kinds = ['get', 'getFailed', 'head', 'headFailed'] as const;
+/** What a target was asked for: an object with its body, its head, or its tags. */
+export type ProxiedKind = 'GET' | 'HEAD' | 'tags';
+
+const kinds = ['get', 'getFailed', 'head', 'headFailed', 'tags', 'tagsFailed'] as const;
 type Kind = (typeof kinds)[number];
+
+const kindsOf: Readonly<Record<ProxiedKind, readonly [all: Kind, failed: Kind]>> = {
+  GET: ['get', 'getFailed'],
+  HEAD: ['head', 'headFailed'],
+  tags: ['tags', 'tagsFailed'],
+};
 
 const flushMs = 1_000;
 
@@ -23,10 +34,10 @@ export function proxiedKeys(target: string): readonly Key[] {
 
 export async function readProxied(records: Pick<RecordStore, 'getAll'>, target: string): Promise<ProxiedTotals> {
   const entries = await records.getAll(proxiedKeys(target));
-  const [get = 0, getFailed = 0, head = 0, headFailed = 0] = entries.map((entry) =>
+  const [get = 0, getFailed = 0, head = 0, headFailed = 0, tags = 0, tagsFailed = 0] = entries.map((entry) =>
     Number(decodeCounter(entry?.value)),
   );
-  return { get, getFailed, head, headFailed };
+  return { get, getFailed, head, headFailed, tags, tagsFailed };
 }
 
 /** Counts the reads of a thread, and adds them to the records once a second. A thread that ends loses those of its last second. */
@@ -39,10 +50,10 @@ export class ProxiedCounts {
     this.#records = records;
   }
 
-  count(target: string, method: 'GET' | 'HEAD', failed: boolean): void {
+  count(target: string, asked: ProxiedKind, failed: boolean): void {
     const counts = this.#waiting.get(target) ?? new Map<Kind, bigint>();
     this.#waiting.set(target, counts);
-    const [all, ofFailed] = method === 'GET' ? (['get', 'getFailed'] as const) : (['head', 'headFailed'] as const);
+    const [all, ofFailed] = kindsOf[asked];
     counts.set(all, (counts.get(all) ?? 0n) + 1n);
     if (failed) counts.set(ofFailed, (counts.get(ofFailed) ?? 0n) + 1n);
     this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { targetArn } from '../../../protocol/s3/bucket-replication.ts';
 import { outboxKeys } from '../../objects/events/outbox.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
@@ -134,6 +134,58 @@ it.each<[string, typeof answer]>([
   const found = await proxied.read(read);
   expect(found?.status).toBe(200);
   await found?.body?.close();
+});
+
+describe('a read of tags', () => {
+  const of = { bucket: 'bucket', key: 'in/key', versionId: undefined };
+  const version = 'a'.repeat(32);
+  const tagging = '<Tagging><TagSet><Tag><Key>team</Key><Value>red +ä</Value></Tag></TagSet></Tagging>';
+  const withTags: typeof answer = (_request, response) =>
+    void response.writeHead(200, { 'x-amz-version-id': version }).end(tagging);
+
+  it('is answered with those that the target has itself', async () => {
+    answer = withTags;
+    const { proxied, counted } = reads();
+    expect(await proxied.readTags(of)).toEqual({ tags: { team: 'red +ä' }, versionId: version });
+    expect(await proxied.readTags({ ...of, versionId: version })).toMatchObject({ versionId: version });
+    expect(asked.map(({ url }) => url)).toEqual([
+      '/other/in/key?tagging=',
+      `/other/in/key?tagging=&versionId=${version}`,
+    ]);
+    expect(asked[0]?.headers).toMatchObject({ 'x-minio-source-proxy-request': 'true' });
+    expect(counted).toEqual([
+      [id, 'tags', false],
+      [id, 'tags', false],
+    ]);
+  });
+
+  it.each<[string, typeof answer, boolean]>([
+    [
+      'does not have the object',
+      (_request, response) => void response.writeHead(404).end('<Code>NoSuchKey</Code>'),
+      false,
+    ],
+    [
+      'refuses the credentials',
+      (_request, response) => void response.writeHead(403).end('<Code>AccessDenied</Code>'),
+      true,
+    ],
+    ['answers with another document', (_request, response) => void response.writeHead(200).end('<LegalHold/>'), true],
+    ['fails', (_request, response) => void response.writeHead(503).end(), true],
+  ])('has no answer of a target that %s', async (_what, given, failed) => {
+    answer = given;
+    const { proxied, counted } = reads();
+    expect(await proxied.readTags(of)).toBeUndefined();
+    expect(counted).toEqual([[id, 'tags', failed]]);
+  });
+
+  it('is not passed on where the target says so, and has a place among the open answers', async () => {
+    answer = withTags;
+    expect(await reads({ disableProxy: true }).proxied.readTags(of)).toBeUndefined();
+    expect(asked).toEqual([]);
+    const { proxied } = reads();
+    for (let at = 0; at < 4; at += 1) expect(await proxied.readTags(of)).toBeDefined();
+  });
 });
 
 it('passes on that the object does not meet a condition, and not that the credentials are refused', async () => {

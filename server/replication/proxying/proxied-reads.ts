@@ -1,6 +1,13 @@
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { outboxKeys } from '../../objects/events/outbox.ts';
-import type { ProxiedAnswer, ProxiedRead } from '../../objects/replication/proxied-read.ts';
+import { parseTagging } from '../../../protocol/s3/tagging.ts';
+import { isVersionId } from '../../../protocol/s3/names.ts';
+import type {
+  ProxiedAnswer,
+  ProxiedRead,
+  ProxiedTags,
+  ProxiedTagsRead,
+} from '../../objects/replication/proxied-read.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { ProxiedBody } from './proxied-body.ts';
@@ -40,9 +47,21 @@ export class ProxiedReads {
 
   /** Resolves with undefined where no target has the object, may be asked, or answers in time. It never rejects. */
   async read(asked: ProxiedRead): Promise<ProxiedAnswer | undefined> {
+    return this.#firstOf(asked, (stored) => this.#ask(stored, asked));
+  }
+
+  /** Reads the tags of an object. Resolves with undefined as `read` does, and never rejects. */
+  async readTags(asked: ProxiedTagsRead): Promise<ProxiedTags | undefined> {
+    return this.#firstOf(asked, (stored) => this.#askForTags(stored, asked));
+  }
+
+  async #firstOf<T>(
+    asked: ProxiedTagsRead,
+    ask: (stored: StoredTarget) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     try {
       for (const stored of await this.#targetsOf(asked)) {
-        const answer = await this.#ask(stored, asked);
+        const answer = await ask(stored);
         if (answer !== undefined) return answer;
       }
     } catch {
@@ -52,7 +71,7 @@ export class ProxiedReads {
   }
 
   /** Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. */
-  async #targetsOf({ bucket, key }: ProxiedRead): Promise<readonly StoredTarget[]> {
+  async #targetsOf({ bucket, key }: ProxiedTagsRead): Promise<readonly StoredTarget[]> {
     const { objects, targets } = this.#options;
     const configuration = await objects.getBucketReplication(bucket);
     if (configuration === undefined) return [];
@@ -104,18 +123,52 @@ export class ProxiedReads {
     }
   }
 
+  async #askForTags(stored: StoredTarget, asked: ProxiedTagsRead): Promise<ProxiedTags | undefined> {
+    const { maxInFlight = 64 } = this.#options;
+    if (this.#inFlight >= maxInFlight || (await this.#hasChanges(stored, asked))) return undefined;
+    this.#inFlight += 1;
+    let failed = true;
+    try {
+      const open = await this.#open(stored, { ...asked, method: 'GET', headers: {} }, { tagging: '' });
+      const answer = await open.whole();
+      failed = answer.status !== 200 && answer.status !== 404 && answer.status !== 405;
+      if (answer.status >= 500) this.#pause(stored.id);
+      if (answer.status !== 200) return undefined;
+      const { 'x-amz-version-id': versionId } = headersOf(open);
+      const tags = parseTagging(answer.text, 'object');
+      return { tags, versionId: versionId !== undefined && isVersionId(versionId) ? versionId : undefined };
+    } catch {
+      failed = true;
+      this.#pause(stored.id);
+      return undefined;
+    } finally {
+      this.#inFlight -= 1;
+      this.#options.counts.count(stored.id, 'tags', failed);
+    }
+  }
+
   #pause(id: string): void {
     this.#pausedUntil.set(id, this.#now() + pauseMs);
   }
 
-  async #hasChanges(stored: StoredTarget, asked: ProxiedRead): Promise<boolean> {
+  async #hasChanges(stored: StoredTarget, asked: ProxiedTagsRead): Promise<boolean> {
     const range = outboxKeys.ofObject(replicationQueue(stored.id), asked);
     for await (const _change of this.#options.records.scan({ ...range, limit: 1 })) return true;
     return false;
   }
 
   /** Rejects unless the header of the answer comes in time. */
-  async #open(stored: StoredTarget, { method, key, versionId, partNumber, headers }: ProxiedRead): Promise<OpenAnswer> {
+  async #open(
+    stored: StoredTarget,
+    {
+      method,
+      key,
+      versionId,
+      partNumber,
+      headers,
+    }: Omit<ProxiedRead, 'partNumber'> & { readonly partNumber?: string | undefined },
+    subresource: Readonly<Record<string, string>> = {},
+  ): Promise<OpenAnswer> {
     const { answerMs = 2_000 } = this.#options;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), answerMs);
@@ -123,7 +176,11 @@ export class ProxiedReads {
       return await this.#clientOf(stored).open({
         method,
         key,
-        query: { ...(versionId !== undefined && { versionId }), ...(partNumber !== undefined && { partNumber }) },
+        query: {
+          ...subresource,
+          ...(versionId !== undefined && { versionId }),
+          ...(partNumber !== undefined && { partNumber }),
+        },
         headers: { ...headers, 'x-minio-source-proxy-request': 'true', 'x-amz-checksum-mode': 'ENABLED' },
         signal: late.signal,
       });

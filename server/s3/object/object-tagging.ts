@@ -4,6 +4,7 @@ import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { type Operation, readTagsActions, type S3Call } from '../operation.ts';
 import { putTagsActions } from '../tag-and-lock-headers.ts';
+import { readTagsElsewhere } from './read-elsewhere.ts';
 import { answerRead } from './read-object.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectTagging.html */
@@ -13,8 +14,14 @@ export const getObjectTagging: Operation = {
   handle: (call) =>
     answerRead(call, async () => {
       const { bucket, key, query, grantedObject } = call;
-      const found = await call.objects.getObjectTags(bucket, key, query.get('versionId'), grantedObject);
-      return xmlAnswer(writeTagging(found.tags), versionHeader(found));
+      try {
+        const found = await call.objects.getObjectTags(bucket, key, query.get('versionId'), grantedObject);
+        return xmlAnswer(writeTagging(found.tags), versionHeader(found));
+      } catch (error) {
+        const found = await readTagsElsewhere(call, error);
+        if (found === undefined) throw error;
+        return xmlAnswer(writeTagging(found.tags), versionHeader(found));
+      }
     }),
 };
 

@@ -2,7 +2,7 @@ import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
-import type { ProxiedAnswer } from '../../objects/replication/proxied-read.ts';
+import type { ProxiedAnswer, ProxiedTags } from '../../objects/replication/proxied-read.ts';
 import { readTagsActions, type S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 import { isReadOfServer } from './replica-headers.ts';
@@ -36,12 +36,10 @@ export async function readElsewhere(
   options: ProxiedReadOptions,
 ): Promise<Answer | undefined> {
   const { request, query, replications } = call;
-  if (!isAbsence(error) || replications === undefined || isReadOfServer(request.headers)) return undefined;
-  if (call.grantedObject !== undefined) return undefined;
+  if (replications === undefined || !isPassedOn(call, error)) return undefined;
   // The key of a client must not reach another server.
   if (customerKeyOf(call) !== undefined) return undefined;
   const versionId = query.get('versionId');
-  if (versionId !== undefined && (versionId === 'null' || !isVersionId(versionId))) return undefined;
   const answer = await replications.readElsewhere({
     method: request.method === 'HEAD' ? 'HEAD' : 'GET',
     bucket: call.bucket,
@@ -51,6 +49,19 @@ export async function readElsewhere(
     headers: conditionsOf(call),
   });
   return answer && answerOf(call, answer, options);
+}
+
+/** Lets a remote target of the bucket answer with the tags of an object that is not here, under the same conditions. */
+export async function readTagsElsewhere(call: S3Call, error: unknown): Promise<ProxiedTags | undefined> {
+  const { query, bucket, key, replications } = call;
+  if (replications === undefined || !isPassedOn(call, error)) return undefined;
+  return replications.readTagsElsewhere({ bucket, key, versionId: query.get('versionId') });
+}
+
+function isPassedOn({ request, query, grantedObject }: S3Call, error: unknown): boolean {
+  if (!isAbsence(error) || isReadOfServer(request.headers) || grantedObject !== undefined) return false;
+  const versionId = query.get('versionId');
+  return versionId === undefined || (versionId !== 'null' && isVersionId(versionId));
 }
 
 /** Reports whether an object or a version was never here. A delete marker says that it is gone. */
