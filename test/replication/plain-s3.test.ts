@@ -168,6 +168,35 @@ describe('replication to an S3 that is neither Coffer nor MinIO', { timeout: 90_
     await expect.poll(() => status('key', first), wait).toBe('COMPLETED');
   });
 
+  it('sends an object whose metadata leaves no space for the id of its version, and finds its copy by what it is', async () => {
+    const Metadata = { long: 'x'.repeat(2_040) };
+    const first = await put('key', 'one', { Metadata });
+    await put('key', 'two', { Metadata });
+    await expect.poll(() => status('key'), wait).toBe('COMPLETED');
+    expect(copiesOf('key')).toEqual(['one', 'two']);
+    expect(aws.bucket.versions('key')[0]?.headers['x-amz-meta-coffer-version-id']).toBeUndefined();
+    const Tagging = { TagSet: [{ Key: 'k', Value: 'new' }] };
+    await here.send(new PutObjectTaggingCommand({ Bucket, Key: 'key', VersionId: first, Tagging }));
+    await expect.poll(() => aws.bucket.versions('key').map(({ tags }) => tags), wait).toEqual([undefined, 'k=new']);
+    await expect.poll(() => status('key', first), wait).toBe('COMPLETED');
+    await resync();
+    expect(copiesOf('key')).toEqual(['one', 'two']);
+  });
+
+  it('fails a change of tags that cannot be told from that of another version, and names it', async () => {
+    const Metadata = { long: 'x'.repeat(2_040) };
+    const first = await put('key', 'same', { Metadata });
+    await put('key', 'same', { Metadata });
+    await expect.poll(() => status('key'), wait).toBe('COMPLETED');
+    const Tagging = { TagSet: [{ Key: 'k', Value: 'new' }] };
+    await here.send(new PutObjectTaggingCommand({ Bucket, Key: 'key', VersionId: first, Tagging }));
+    await expect.poll(() => status('key', first), wait).toBe('FAILED');
+    expect(await server.untilLogged(`the tags and the lock of version ${first} of key cannot be replicated`)).toContain(
+      'replication-impossible',
+    );
+    expect(copiesOf('key')).toEqual(['same', 'same']);
+  });
+
   it('sends nothing twice by a resync, and what is missing in its order', async () => {
     await put('key', 'one');
     await here.send(new DeleteObjectCommand({ Bucket, Key: 'key' }));

@@ -59,14 +59,36 @@ describe('the history of a key at the target', () => {
       'HEAD key A': { status: 200 },
       'HEAD key B': { status: 200, headers: { 'x-amz-meta-coffer-version-id': mark } },
     });
-    const { copy, hasDeleteMarker } = await findInHistory(client, 'key', mark);
+    const { copy, hasDeleteMarker } = await findInHistory(client, 'key', { mark });
     expect(copy?.versionId).toBe('B');
     expect(hasDeleteMarker).toBe(true);
   });
 
   it('ends before another key that begins with the same text', async () => {
     const client = target({ GET: listing(version('key', 'A'), version('key2', 'B')), 'HEAD key A': { status: 200 } });
-    expect(await findInHistory(client, 'key', mark)).toEqual({ copy: undefined, hasDeleteMarker: false });
+    expect(await findInHistory(client, 'key', { mark })).toEqual({
+      copy: undefined,
+      isAmbiguous: false,
+      hasDeleteMarker: false,
+    });
     expect(client.asked).toEqual(['GET', 'HEAD key A']);
+  });
+
+  it.each([
+    [['a'], { versionId: 'A', isAmbiguous: false }],
+    [['a', 'a'], { versionId: 'A', isAmbiguous: true }],
+    [['b', 'a'], { versionId: 'B', isAmbiguous: false }],
+    [['b'], { versionId: undefined, isAmbiguous: false }],
+  ])('has the copies of a version that takes no mark, by what they are: %j', async (metadata, found) => {
+    const ids = ['A', 'B'].slice(0, metadata.length);
+    const client = target({
+      GET: listing(...ids.map((id) => version('key', id))),
+      ...Object.fromEntries(
+        ids.map((id, at) => [`HEAD key ${id}`, { status: 200, headers: { 'x-amz-meta-x': metadata[at] } }]),
+      ),
+    });
+    const sought = { mark, isUnmarkedCopy: (headers: TargetAnswer['headers']) => headers['x-amz-meta-x'] === 'a' };
+    const { copy, isAmbiguous } = await findInHistory(client, 'key', sought);
+    expect({ versionId: copy?.versionId, isAmbiguous }).toEqual(found);
   });
 });

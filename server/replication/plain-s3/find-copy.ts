@@ -50,13 +50,31 @@ function copyOf(headers: TargetAnswer['headers'], versionId = headers['x-amz-ver
 
 /** The versions of a key at the other server, and whether one of its delete markers is among them. */
 interface History {
+  /** The newest copy that was found. */
   readonly copy: Copy | undefined;
+  /** An older version is the same as the copy. */
+  readonly isAmbiguous: boolean;
   readonly hasDeleteMarker: boolean;
 }
 
-/** Looks for the copy with a mark among all versions of a key. It asks for each of them, since listings have no metadata. */
-export async function findInHistory(client: Client, key: string, mark: string): Promise<History> {
+/** Says which copy belongs to a version: by its mark, or by what it is where the version takes no mark. */
+export interface Sought {
+  readonly mark: string;
+  /** Absent for a version that takes a mark. */
+  readonly isUnmarkedCopy?: ((headers: TargetAnswer['headers']) => boolean) | undefined;
+}
+
+export function isSought({ mark, isUnmarkedCopy }: Sought, copy: Pick<Copy, 'mark' | 'headers'>): boolean {
+  return isUnmarkedCopy === undefined ? copy.mark === mark : copy.mark === undefined && isUnmarkedCopy(copy.headers);
+}
+
+/**
+ * Looks for a copy among all versions of a key. It asks for each of them, since listings have no metadata. A mark is found once; of copies
+ * without a mark there may be several.
+ */
+export async function findInHistory(client: Client, key: string, sought: Sought): Promise<History> {
   let hasDeleteMarker = false;
+  let copy: Copy | undefined;
   for (let asked = 0, from: { readonly key: string; readonly versionId?: string } | undefined; asked < maxVersions;) {
     const answer = await client.send({
       method: 'GET',
@@ -70,7 +88,7 @@ export async function findInHistory(client: Client, key: string, mark: string): 
     checkAnswer(answer, `list the versions of ${key} (s3:ListBucketVersions is needed)`);
     const { versions, next } = readVersionListing(answer.text);
     for (const version of versions) {
-      if (version.key !== key) return { copy: undefined, hasDeleteMarker };
+      if (version.key !== key) return { copy, isAmbiguous: false, hasDeleteMarker };
       hasDeleteMarker ||= version.deleteMarker;
       if (version.deleteMarker) continue;
       asked += 1;
@@ -78,10 +96,14 @@ export async function findInHistory(client: Client, key: string, mark: string): 
       const head = await client.send({ method: 'HEAD', key, query: { versionId } });
       if (head.status === 404) continue;
       checkAnswer(head, `look for a version of ${key} (s3:GetObjectVersion is needed)`);
-      if (markOfCopy(head.headers) === mark) return { copy: copyOf(head.headers, versionId), hasDeleteMarker };
+      const found = copyOf(head.headers, versionId);
+      if (!isSought(sought, found)) continue;
+      if (copy !== undefined) return { copy, isAmbiguous: true, hasDeleteMarker };
+      copy = found;
+      if (sought.isUnmarkedCopy === undefined) return { copy, isAmbiguous: false, hasDeleteMarker };
     }
     if (next === undefined) break;
     from = next;
   }
-  return { copy: undefined, hasDeleteMarker };
+  return { copy, isAmbiguous: false, hasDeleteMarker };
 }

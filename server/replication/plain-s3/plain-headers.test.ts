@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectInfo } from '../../objects/object-layer.ts';
-import { markOf, markOfCopy, plainHeaders } from './plain-headers.ts';
+import { isUnmarkedCopy, markOf, markOfCopy, plainHeaders } from './plain-headers.ts';
 
 const versionId = `${(1_000).toString(16).padStart(12, '0')}${'ab'.repeat(10)}`;
 
@@ -28,6 +28,43 @@ describe('the mark of a copy', () => {
     const headers = plainHeaders(infoOf({ metadata: { long: 'x'.repeat(2_000) } }), undefined);
     expect(markOfCopy(headers)).toBeUndefined();
     expect(headers['x-amz-meta-coffer-version-id']).toBeUndefined();
+  });
+});
+
+describe('a copy of a version that takes no mark', () => {
+  const etag = 'a'.repeat(32);
+  const info = infoOf({ metadata: { long: 'x'.repeat(2_000), b: 'y' }, size: 5, etag });
+  const headers = {
+    'content-length': '5',
+    etag: `"${etag}"`,
+    'x-amz-meta-long': 'x'.repeat(2_000),
+    'x-amz-meta-b': 'y',
+    'content-type': 'text/plain',
+  };
+
+  it('has its size, its metadata and its ETag', () => {
+    expect(isUnmarkedCopy(info, headers)).toBe(true);
+  });
+
+  it.each([
+    ['another size', { 'content-length': '6' }],
+    ['another ETag', { etag: `"${'b'.repeat(32)}"` }],
+    ['other metadata', { 'x-amz-meta-b': 'z' }],
+    ['further metadata', { 'x-amz-meta-c': 'z' }],
+  ])('is no object with %s', (_, other) => {
+    expect(isUnmarkedCopy(info, { ...headers, ...other })).toBe(false);
+  });
+
+  it('is known without the ETag where that is no MD5', () => {
+    expect(isUnmarkedCopy(info, { ...headers, etag: '"abc-2"' })).toBe(true);
+    const ofKey = { etag: `"${'b'.repeat(32)}"`, 'x-amz-server-side-encryption': 'aws:kms' };
+    expect(isUnmarkedCopy(info, { ...headers, ...ofKey })).toBe(true);
+  });
+
+  it('is none of a version that takes a mark', () => {
+    expect(isUnmarkedCopy({ ...info, metadata: { b: 'y' } }, { 'content-length': '5', 'x-amz-meta-b': 'y' })).toBe(
+      false,
+    );
   });
 });
 

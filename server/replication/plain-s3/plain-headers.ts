@@ -8,6 +8,7 @@ import { copyHeaders, lockHeaders } from '../replica-request.ts';
 const markName = 'x-amz-meta-coffer-version-id';
 /** Bytes of the names and values of user metadata. AWS takes no more. */
 const maxMetadata = 2_048;
+const markLength = 32;
 
 /**
  * Returns the mark of a version: its id, which begins with its time. The null version has no id: its mark has its time. Of two versions of
@@ -26,6 +27,36 @@ export function markOfCopy(
 }
 
 /**
+ * Reports whether the metadata of a version leaves space for the mark. The prefix of the name counts here, since the limit of another S3 may
+ * count it.
+ */
+export function takesMark({ metadata }: Pick<ObjectInfo, 'metadata'>): boolean {
+  const size = Object.entries(metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return size + markName.length + markLength <= maxMetadata;
+}
+
+/**
+ * Reports whether the headers of a copy without a mark are those of a version that takes none: the same size and user metadata, of nearly
+ * 2 KiB, and the same ETag where both have the MD5 of the body.
+ */
+export function isUnmarkedCopy(
+  info: ObjectInfo,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): boolean {
+  if (takesMark(info) || Number(headers['content-length']) !== info.size) return false;
+  const { etag = '' } = headers;
+  const bothMd5 = [info.etag, String(etag).replaceAll('"', '')].filter((one) => /^[0-9a-f]{32}$/.test(one));
+  const isEncrypted = info.encryption !== undefined || headers['x-amz-server-side-encryption'] === 'aws:kms';
+  if (bothMd5.length === 2 && !isEncrypted && bothMd5[0] !== bothMd5[1]) return false;
+  const prefix = 'x-amz-meta-';
+  const there = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
+  return (
+    there.length === Object.keys(info.metadata).length &&
+    there.every(([name, value]) => info.metadata[name.slice(prefix.length)] === value)
+  );
+}
+
+/**
  * Returns the headers of a version for an S3 server without the extensions of MinIO. A retention that has ended is left out, since it would
  * be refused. Metadata that leaves no space for the mark is sent without it.
  */
@@ -38,11 +69,10 @@ export function plainHeaders(
   const { retention, ...rest } = lock ?? {};
   const holds = retention !== undefined && retention.until.getTime() > now;
   const mark = markOf(info.versionId ?? 'null', info.lastModified);
-  const size = Object.entries(info.metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   const { [markName]: _older, ...headers } = copyHeaders(info, storageClass);
   return {
     ...headers,
     ...lockHeaders({ lock: { ...rest, ...(holds && { retention }) } }),
-    ...(size + markName.length + mark.length <= maxMetadata && { [markName]: mark }),
+    ...(takesMark(info) && { [markName]: mark }),
   };
 }

@@ -4,8 +4,8 @@ import type { QueuedReplication } from '../../objects/replication/queue-replicat
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { sendBody, type Sender, type Sent } from '../send-body.ts';
 import { checkAnswer } from '../target-client.ts';
-import { type Copy, type Current, currentCopy, findInHistory } from './find-copy.ts';
-import { markOf } from './plain-headers.ts';
+import { type Copy, type Current, currentCopy, findInHistory, isSought, type Sought } from './find-copy.ts';
+import { isUnmarkedCopy, markOf, takesMark } from './plain-headers.ts';
 import { releaseLegalHold, sendPlainAttributes } from './send-plain-attributes.ts';
 
 /**
@@ -20,11 +20,13 @@ export async function sendPlainVersion(sender: Sender, queued: QueuedReplication
   try {
     if (kind === 'version') return await sendWhole(sender, queued);
     const info = await sender.objects.headObject(bucket, key, { versionId });
-    const copy = await findCopy(sender, key, markOf(versionId, info.lastModified));
+    const sought = soughtCopy(info, versionId);
+    const copy = await findCopy(sender, key, sought);
     if (copy !== undefined) {
       await sendPlainAttributes(sender.client, info, copy);
       return { version: { changed: info.replication?.changed }, bytes: 0 };
     }
+    if (sought.isUnmarkedCopy !== undefined) throw unmarked(queued);
     // The other side removed the version after it got it: it must not come back.
     return info.replication?.status === 'FAILED'
       ? await sendWhole(sender, queued)
@@ -48,16 +50,33 @@ function removalImpossible({ key, versionId }: QueuedReplication): DeliveryError
   );
 }
 
-async function findCopy({ client }: Sender, key: string, mark: string): Promise<Copy | undefined> {
+/** Nearly 2 KiB of user metadata leave no space for the mark. Such a copy is known by its content. */
+function soughtCopy(info: ObjectInfo, versionId: string): Sought {
+  const mark = markOf(versionId, info.lastModified);
+  return takesMark(info) ? { mark } : { mark, isUnmarkedCopy: (headers) => isUnmarkedCopy(info, headers) };
+}
+
+function unmarked({ key, versionId }: QueuedReplication): DeliveryError {
+  return new DeliveryError(
+    'impossible',
+    `the tags and the lock of version ${versionId} of ${key} cannot be replicated: its copy is not known, since nearly 2 KiB of user ` +
+      'metadata leave no space for the id of the version; change them at the target by hand, or write the object with less metadata',
+  );
+}
+
+/** Undefined where there is none, or where several copies without a mark are the same. */
+async function findCopy({ client }: Sender, key: string, sought: Sought): Promise<Copy | undefined> {
   const current = await currentCopy(client, key);
-  if (current.kind === 'object' && current.mark === mark) return current;
-  return current.kind === 'none' ? undefined : (await findInHistory(client, key, mark)).copy;
+  if (current.kind === 'none') return undefined;
+  if (sought.isUnmarkedCopy === undefined && current.kind === 'object' && isSought(sought, current)) return current;
+  const { copy, isAmbiguous } = await findInHistory(client, key, sought);
+  return isAmbiguous ? undefined : copy;
 }
 
 /** A version that is removed here has no id to find it by, if it was the null version. */
 async function releaseHoldOfRemoved(sender: Sender, { key, versionId, legalHold }: QueuedReplication): Promise<void> {
   if (legalHold !== false || versionId === 'null') return;
-  const copy = await findCopy(sender, key, versionId);
+  const copy = await findCopy(sender, key, { mark: versionId });
   if (copy !== undefined) await releaseLegalHold(sender.client, key, copy);
 }
 
@@ -80,16 +99,17 @@ async function sendWhole(sender: Sender, queued: QueuedReplication): Promise<Sen
 async function isThere(
   sender: Sender,
   { bucket, key, versionId, resync }: QueuedReplication,
-  { lastModified }: ObjectInfo,
+  info: ObjectInfo,
   current: Current,
 ): Promise<boolean> {
-  const mark = markOf(versionId, lastModified);
+  const sought = soughtCopy(info, versionId);
+  const { mark } = sought;
   if (current.kind === 'none') return false;
   if (current.kind === 'object' && current.mark === mark) return true;
   const isOlder = current.kind === 'object' && current.mark !== undefined && current.mark > mark;
   // The queue has the order of the versions. A resync has what may be there already.
   if (!isOlder && resync === undefined) return false;
-  if ((await findInHistory(sender.client, key, mark)).copy !== undefined) return true;
+  if ((await findInHistory(sender.client, key, sought)).copy !== undefined) return true;
   if (isOlder || (current.kind === 'marker' && !(await isLatest(sender, { bucket, key, versionId })))) {
     throw new DeliveryError(
       'impossible',
@@ -116,7 +136,7 @@ async function sendMarker({ client }: Sender, { key, versionId }: QueuedReplicat
   const current = await currentCopy(client, key);
   if (current.kind === 'marker') return;
   if (current.kind === 'object' && current.mark !== undefined && current.mark > versionId) {
-    if ((await findInHistory(client, key, versionId)).hasDeleteMarker) return;
+    if ((await findInHistory(client, key, { mark: versionId })).hasDeleteMarker) return;
     throw new DeliveryError(
       'impossible',
       `the delete marker ${versionId} of ${key} cannot be replicated any more: the target has a newer version`,
