@@ -53,6 +53,19 @@ export interface SiteResyncReport {
   readonly buckets: readonly { readonly bucket: string; readonly error?: string }[];
 }
 
+/** What a site sends to all others, and they to it, at the same time. */
+export interface SiteSpeed {
+  readonly name: string;
+  readonly endpoint: string;
+  /** Bytes. */
+  readonly sentPerSecond: number;
+  readonly receivedPerSecond: number;
+  readonly durationMs: number;
+  readonly connections: number;
+  /** Why some of them could not be measured. */
+  readonly error?: string;
+}
+
 /** The replication of sites. `server/sites` does it. Errors are `AdminError`s and `S3Error`s. */
 export interface SiteReplication {
   /** Undefined where this server is no site. */
@@ -66,6 +79,8 @@ export interface SiteReplication {
   startResync(deploymentId: string): Promise<SiteResyncReport>;
   cancelResync(deploymentId: string): Promise<SiteResyncReport>;
   resync(deploymentId: string): Promise<ShownSiteResync | undefined>;
+  /** Measures the connections between the sites. Undefined where this server is no site. */
+  speed(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined>;
   readonly peer: PeerCalls;
 }
 
@@ -78,4 +93,6 @@ export interface PeerCalls {
   digest(): Promise<unknown>;
   index(): Promise<unknown>;
   items(body: unknown): Promise<unknown>;
+  /** Sends to the other sites, and resolves with how fast that was. */
+  speed(durationMs: number): Promise<unknown>;
 }

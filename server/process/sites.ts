@@ -9,12 +9,13 @@ import { BucketItems } from '../sites/bucket-items.ts';
 import { identityItems } from '../sites/identity-items.ts';
 import { providerSettings } from '../sites/provider-settings.ts';
 import { LiveItems } from '../sites/live-items.ts';
-import { peerCaller } from '../sites/peer-client.ts';
+import { peerCaller, uploadToPeer } from '../sites/peer-client.ts';
 import { SiteReconciler } from '../sites/reconcile-sites.ts';
 import { SiteAdministration } from '../sites/site-administration.ts';
 import { SiteLedger } from '../sites/site-ledger.ts';
 import { Sites } from '../sites/site-replication.ts';
 import { SiteResyncs } from '../sites/site-resync.ts';
+import { SiteSpeeds } from '../sites/site-speed.ts';
 import { SiteRules } from '../sites/site-rules.ts';
 import { SiteStates } from '../sites/site-state.ts';
 import type { Services } from './services.ts';
@@ -56,6 +57,7 @@ export function openSites(services: SiteServices, { region, self }: SiteOptions)
     ledger: new SiteLedger(sealed),
     live: liveItems(services, region),
     resyncs: new SiteResyncs({ sealed, records: stores.records, targets, clock: Date.now }),
+    speeds: new SiteSpeeds({ group: () => administration.group(), call, upload: uploadToPeer, self }),
     call,
     self,
   });

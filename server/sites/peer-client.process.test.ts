@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
-import { peerCaller } from './peer-client.ts';
+import { peerCaller, uploadToPeer } from './peer-client.ts';
 
 const caller = peerCaller();
 const credentials = { accessKey: 'key', secretKey: 'secret-key' };
@@ -65,5 +65,45 @@ describe('a call of another site', () => {
     const site = await siteThat((request) => request.socket.destroy());
     const failure = caller.call(site, credentials, { method: 'GET', call: 'describe', answer });
     await expect(failure).rejects.toMatchObject({ code: 'away' });
+  });
+});
+
+describe('an upload to another site', () => {
+  const options = { durationMs: 50, signal: new AbortController().signal };
+
+  it('is signed, and counts what the site has read', async () => {
+    let read = 0;
+    const heads: IncomingMessage[] = [];
+    const site = await siteThat((request, response) => {
+      heads.push(request);
+      request.on('data', (chunk: Buffer) => {
+        read += chunk.length;
+      });
+      request.on('end', () => response.end());
+    });
+    const { bytes, ms } = await uploadToPeer(site, credentials, options);
+    expect(bytes).toBe(read);
+    expect(bytes).toBeGreaterThan(0);
+    expect(ms).toBeGreaterThanOrEqual(50);
+    expect(heads[0]?.url).toBe('/minio/admin/v3/site-replication/peer/devnull');
+    expect(heads[0]?.headers).toMatchObject({
+      'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+      authorization: expect.stringContaining('Credential=key/') as string,
+    });
+  });
+
+  it('ends with the refusal of the site, without waiting for its time', async () => {
+    const site = await siteThat((_request, response) => response.writeHead(403).end());
+    const sent = uploadToPeer(site, credentials, { ...options, durationMs: 600_000 });
+    await expect(sent).rejects.toMatchObject({ name: 'PeerError' });
+  });
+
+  it('ends with the caller', async () => {
+    const stopping = new AbortController();
+    const site = await siteThat((request) => {
+      request.once('data', () => stopping.abort(new Error('the client has gone')));
+    });
+    const sent = uploadToPeer(site, credentials, { durationMs: 600_000, signal: stopping.signal });
+    await expect(sent).rejects.toThrow('the client has gone');
   });
 });

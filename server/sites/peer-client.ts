@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -34,6 +34,8 @@ export interface PeerRequest<T> {
   /** Encrypted under the secret key of the caller: the body, the answer, or both. */
   readonly sealed?: 'body' | 'answer';
   readonly answer: z.ZodType<T>;
+  /** Milliseconds without traffic, after which the site counts as away. */
+  readonly idleMs?: number;
 }
 
 /** Calls another site. Rejects with a `PeerError`. */
@@ -45,7 +47,7 @@ export interface PeerCredentials {
 }
 
 /** Milliseconds without traffic, after which a site counts as away. */
-const idleMs = 10_000;
+const usualIdleMs = 10_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 const keepMs = 4_000;
 const prefix = '/minio/admin/v3/site-replication/peer/';
@@ -76,7 +78,7 @@ export function peerCaller(): { readonly call: CallPeer; close(): void } {
 async function exchange(
   { endpoint }: Peer,
   credentials: PeerCredentials,
-  { method, call, query = {} }: Omit<PeerRequest<unknown>, 'answer'>,
+  { method, call, query = {}, idleMs = usualIdleMs }: Omit<PeerRequest<unknown>, 'answer'>,
   body: Buffer,
   agents: { readonly http: Agent; readonly https: HttpsAgent },
 ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
@@ -115,6 +117,65 @@ async function exchange(
   }
   return { status: answer.statusCode ?? 0, bytes: Buffer.concat(chunks) };
 }
+
+/** Sends bytes for a while over a connection of its own. Rejects with a `PeerError`, or the reason of the signal. */
+export type UploadToPeer = (
+  peer: Peer,
+  credentials: PeerCredentials,
+  options: { readonly durationMs: number; readonly signal: AbortSignal },
+) => Promise<{ readonly bytes: number; readonly ms: number }>;
+
+const uploadChunk = 256 * 1024;
+
+export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs, signal }) => {
+  const url = new URL(peer.endpoint);
+  const rawPath = `${prefix}devnull`;
+  const signed = signRequest({ method: 'POST', rawPath, rawQuery: '', headers: { host: url.host } }, credentials, {
+    region: 'us-east-1',
+    service: 's3',
+    now: new Date(),
+    payloadHash: 'UNSIGNED-PAYLOAD',
+  });
+  const secure = url.protocol === 'https:';
+  const request = (secure ? httpsRequest : httpRequest)({
+    // A pool would make the uploads wait for each other.
+    agent: false,
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    method: 'POST',
+    path: rawPath,
+    headers: { host: url.host, ...signed },
+    signal,
+  });
+  request.setTimeout(usualIdleMs, () => request.destroy(new Error(`no traffic for ${usualIdleMs} ms`)));
+  try {
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    let isAnswered = false;
+    const early = answered.then(
+      () => void (isAnswered = true),
+      () => void (isAnswered = true),
+    );
+    const chunk = randomBytes(uploadChunk);
+    const began = performance.now();
+    let bytes = 0;
+    while (!isAnswered && performance.now() - began < durationMs) {
+      bytes += chunk.length;
+      if (!request.write(chunk)) await Promise.race([once(request, 'drain'), early]);
+    }
+    request.end();
+    const [answer] = await answered;
+    // The site has read everything when it answers.
+    const ms = performance.now() - began;
+    answer.resume();
+    if (answer.statusCode !== 200) throw refused(peer, answer.statusCode ?? 0, Buffer.alloc(0));
+    return { bytes, ms };
+  } catch (error) {
+    request.destroy();
+    signal.throwIfAborted();
+    if (error instanceof PeerError) throw error;
+    throw new PeerError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
+  }
+};
 
 /** A server that is no Coffer does not know the call. */
 function refused(peer: Peer, status: number, bytes: Buffer): PeerError {

@@ -32,3 +32,13 @@ export const itemsRequest = z.object({ keys: z.array(itemKeySchema).max(maxItems
 export const itemsAnswer = z.object({ items: z.array(itemKeySchema.extend({ value: z.unknown() })) });
 
 export const nothingAnswer = z.unknown();
+
+const sentToSite = z.object({
+  deploymentId: z.string().max(128),
+  bytesPerSecond: z.number().nonnegative(),
+  error: z.string().max(2_000).optional(),
+});
+export type SentToSite = z.infer<typeof sentToSite>;
+
+/** How fast a site sent to each of the others. */
+export const speedAnswer = z.object({ sent: z.array(sentToSite).max(32) });

@@ -7,6 +7,7 @@ import type {
   SiteChange,
   SiteContents,
   SiteReplication,
+  SiteSpeed,
 } from '../administration/sites.ts';
 import type { LiveItems } from './live-items.ts';
 import type { CallPeer } from './peer-client.ts';
@@ -15,6 +16,7 @@ import { credentialsOf, type SiteAdministration } from './site-administration.ts
 import { digestOf } from './site-items.ts';
 import { fromRow, type LedgerEntry, type SiteLedger, toRow } from './site-ledger.ts';
 import type { SiteResyncs } from './site-resync.ts';
+import type { SiteSpeeds } from './site-speed.ts';
 import { groupOf, siteAccount, siteGroup, type SiteState } from './site-state.ts';
 
 interface SiteReplicationOptions {
@@ -22,6 +24,7 @@ interface SiteReplicationOptions {
   readonly ledger: SiteLedger;
   readonly live: LiveItems;
   readonly resyncs: SiteResyncs;
+  readonly speeds: SiteSpeeds;
   readonly call: CallPeer;
   /** The deployment id of this site. */
   readonly self: string;
@@ -34,7 +37,7 @@ export class Sites implements SiteReplication {
 
   constructor(options: SiteReplicationOptions) {
     this.#options = options;
-    const { administration, ledger } = options;
+    const { administration, ledger, speeds } = options;
     this.peer = {
       describe: () => administration.describe(),
       join: (body) => administration.join(checked(joinRequest, body)),
@@ -46,6 +49,9 @@ export class Sites implements SiteReplication {
       },
       index: async () => ({ items: [...(await ledger.read()).values()].map(toRow) }),
       items: (body) => this.#items(checked(itemsRequest, body).keys),
+      speed: async (durationMs) => ({
+        sent: await speeds.sendToOthers(durationMs, AbortSignal.timeout(2 * durationMs)),
+      }),
     };
   }
 
@@ -85,6 +91,10 @@ export class Sites implements SiteReplication {
       }),
     );
     return { ...this.#shown(state), contents: new Map(contents) };
+  }
+
+  speed(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
+    return this.#options.speeds.measure(durationMs, signal);
   }
 
   async startResync(deploymentId: string) {

@@ -60,6 +60,14 @@ export function createSupport(context: SupportContext): Support {
         await end();
       }
     },
+    async exclusively(task, maxMs, work) {
+      const { end } = await tasks.begin(task, maxMs);
+      try {
+        return await work();
+      } finally {
+        await end();
+      }
+    },
     async profile(kinds, durationMs) {
       const { end } = await tasks.begin('profile', durationMs + profileGraceMs);
       try {

@@ -197,6 +197,16 @@ describe('the replication of sites', { timeout: 180_000 }, () => {
     await expect.poll(() => text(b, 'photos', 'z'), wait).toBe('from c');
   });
 
+  it('measures the connections between all sites', async () => {
+    const { status, value } = await a.admin('POST', 'speedtest/site?duration=1s');
+    const rate = expect.any(Number) as number;
+    const result = (site: TestSite) => ({ endpoint: site.server.s3, tx: rate, rx: rate, totalConn: 8 });
+    expect({ status, value }).toMatchObject({ status: 200, value: { nodeResults: [a, b, c].map(result) } });
+    const { nodeResults } = value as { readonly nodeResults: readonly { readonly tx: number; readonly rx: number }[] };
+    for (const { tx, rx } of nodeResults) expect(Math.min(tx, rx)).toBeGreaterThan(0);
+    expect(nodeResults.filter((one) => 'error' in one)).toEqual([]);
+  });
+
   it('removes a site, and then all', async () => {
     const removed = await a.admin('PUT', 'site-replication/remove', Buffer.from(JSON.stringify({ sites: ['c'] })));
     expect(removed).toMatchObject({ status: 200, value: { status: expect.stringContaining('successfully') } });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adminTest } from '../../../test/support/admin/admin.ts';
+import type { Support } from '../../administration/support.ts';
 import type { SiteContents, SiteReplication } from '../../administration/sites.ts';
 
 const sites = ['a', 'b'].map((name) => ({
@@ -32,6 +33,7 @@ async function siteTest(more: Partial<SiteReplication> = {}) {
     describe: () => Promise.resolve({ coffer: '1' }),
     digest: () => Promise.resolve({ digest: 'd' }),
     index: () => Promise.resolve({ items: [] }),
+    speed: (durationMs: number) => Promise.resolve({ sent: [{ deploymentId: 'id-of-a', bytesPerSecond: durationMs }] }),
     items: () => Promise.resolve({ items: [{ kind: 'user', name: 'ann', value: { secretKey: 'a-secret' } }] }),
   };
   const service: SiteReplication = {
@@ -43,10 +45,29 @@ async function siteTest(more: Partial<SiteReplication> = {}) {
     startResync: (site) => Promise.resolve({ id: `resync of ${site}`, buckets: [{ bucket: 'photos' }] }),
     cancelResync: () => Promise.resolve({ id: 'R', buckets: [{ bucket: 'photos', error: 'changed' }] }),
     resync: () => Promise.resolve(undefined),
+    speed: (durationMs) =>
+      Promise.resolve([
+        {
+          name: 'a',
+          endpoint: 'http://a:9000',
+          sentPerSecond: 5.4,
+          receivedPerSecond: 7,
+          durationMs,
+          connections: 4,
+          error: 'b: it is away',
+        },
+      ]),
     peer: { ...peer, ...answers },
     ...more,
   };
-  const test = await adminTest({ services: { sites: service } });
+  const tasks: string[] = [];
+  const support = {
+    exclusively: <T>(task: string, _maxMs: number, work: () => Promise<T>) => {
+      tasks.push(task);
+      return work();
+    },
+  } as Partial<Support> as Support;
+  const test = await adminTest({ services: { sites: service, support } });
   await test.identities.putPolicy(
     'all-of-admin',
     JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: ['admin:*'] }] }),
@@ -54,7 +75,7 @@ async function siteTest(more: Partial<SiteReplication> = {}) {
   await test.identities.putUser({ accessKey: 'admin', secretKey: 'admin-password' });
   await test.identities.attach({ kind: 'user', name: 'admin' }, ['all-of-admin']);
   await test.identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
-  return { ...test, done };
+  return { ...test, done, tasks };
 }
 
 const newSite = (name: string, endpoints = `http://${name}:9000/`) => ({
@@ -254,5 +275,53 @@ describe('the status of sites', () => {
       BucketStats: {},
       MaxUsers: 1,
     });
+  });
+});
+
+describe('the connections between sites', () => {
+  it('are measured as mc support perf site-replication asks, once at a time', async () => {
+    const { call, answer, tasks } = await siteTest();
+    const { body } = await answer('root', 'POST', 'speedtest/site?duration=2s');
+    if (body.kind !== 'endless') throw new Error(`the answer is ${body.kind}`);
+    let text = '';
+    for await (const piece of body.pieces(new AbortController().signal)) text += piece.toString();
+    expect(JSON.parse(text)).toEqual({
+      nodeResults: [
+        {
+          endpoint: 'http://a:9000',
+          tx: 5,
+          txTotalDuration: 2e9,
+          rx: 7,
+          rxTotalDuration: 2e9,
+          totalConn: 4,
+          error: 'b: it is away',
+        },
+      ],
+    });
+    expect((await call('root', 'GET', 'site-replication/peer/speed?duration=90000')).value).toEqual({
+      sent: [{ deploymentId: 'id-of-a', bytesPerSecond: 30_000 }],
+    });
+    expect(tasks).toEqual(['speed test', 'speed test']);
+    expect(await call('root', 'POST', 'site-replication/peer/devnull', { plain: 'x'.repeat(9) })).toMatchObject({
+      status: 200,
+      bytesRead: 9,
+    });
+  });
+
+  it('are none of a server that is no site, which says so', async () => {
+    const { call } = await siteTest({ shown: () => Promise.resolve(undefined) });
+    expect(await call('root', 'POST', 'speedtest/site')).toMatchObject({
+      status: 501,
+      value: { Code: 'NotImplemented', Message: expect.stringContaining('no other site') as string },
+    });
+  });
+
+  it.each([
+    ['POST', 'speedtest/site'],
+    ['GET', 'site-replication/peer/speed'],
+    ['POST', 'site-replication/peer/devnull'],
+  ])('need a right: %s %s', async (method, target) => {
+    const { call } = await siteTest();
+    expect(await call('ann', method, target)).toMatchObject({ status: 403 });
   });
 });

@@ -14,6 +14,8 @@ import {
   sealed,
   sealedJsonBody,
 } from '../call.ts';
+import { supportOf } from '../../administration/support.ts';
+import { devNull, maxSiteMs, numberOf } from '../support/speed-tests.ts';
 import { peerInfo } from './peer-info.ts';
 import { siteStatus, statusQuery } from './site-status.ts';
 
@@ -89,6 +91,18 @@ const peerRoutes: readonly Route[] = [
     serve: async (call) => {
       requireRoot(call);
       return sealed(await sitesOf(call).peer.items(await jsonBody(call, z.unknown())));
+    },
+  },
+  // A measurement of the connections, which `mc support perf site-replication` asks for.
+  { method: 'POST', path: path('peer/devnull'), action: 'admin:SiteReplicationOperation', serve: devNull },
+  {
+    method: 'GET',
+    path: path('peer/speed'),
+    action: 'admin:SiteReplicationOperation',
+    serve: async (call) => {
+      const durationMs = Math.min(numberOf(call.query, 'duration', 10_000), maxSiteMs);
+      const { speed } = sitesOf(call).peer;
+      return json(await supportOf(call.services).exclusively('speed test', 3 * maxSiteMs, () => speed(durationMs)));
     },
   },
 ];

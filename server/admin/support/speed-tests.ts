@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminError } from '../../administration/admin-error.ts';
 import { type ObjectSpeed, type SpeedSums, supportOf } from '../../administration/support.ts';
+import type { SiteSpeed } from '../../administration/sites.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nothing, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
@@ -24,10 +25,7 @@ export const speedTestRoutes: readonly Route[] = [
     method: 'POST',
     path: adminPath('speedtest/site'),
     action,
-    serve: () =>
-      Promise.reject(
-        new S3Error('NotImplemented', 'Coffer does not replicate sites: there is no connection to measure.'),
-      ),
+    serve: siteSpeed,
   },
 ];
 
@@ -110,12 +108,47 @@ function driveSpeed({ query, services }: AdminCall): AdminAnswer {
   };
 }
 
+/** Milliseconds that sites send to each other at most. */
+export const maxSiteMs = 30_000;
+
+async function siteSpeed({ query, services }: AdminCall): Promise<AdminAnswer> {
+  const durationMs = Math.min(durationOf(query, 10_000), maxSiteMs);
+  const { sites } = services;
+  if (sites === undefined || (await sites.shown()) === undefined) {
+    throw new S3Error(
+      'NotImplemented',
+      'This server replicates to no other site: there is no connection to measure. "mc admin replicate add" makes sites.',
+    );
+  }
+  const support = supportOf(services);
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      const speeds = await support.exclusively('speed test', 3 * maxSiteMs, () => sites.speed(durationMs, signal));
+      yield [{ nodeResults: (speeds ?? []).map(siteResult) }];
+    },
+  };
+}
+
+function siteResult({ endpoint, sentPerSecond, receivedPerSecond, durationMs, connections, error }: SiteSpeed) {
+  const nanoseconds = durationMs * 1e6;
+  return {
+    endpoint,
+    tx: Math.round(sentPerSecond),
+    txTotalDuration: nanoseconds,
+    rx: Math.round(receivedPerSecond),
+    rxTotalDuration: nanoseconds,
+    totalConn: connections,
+    ...(error !== undefined && { error }),
+  };
+}
+
 /** As a MinIO of one server does: servers over one database send each other nothing. */
 function netSpeed(): Promise<AdminAnswer> {
   return Promise.reject(
     new S3Error(
       'NotImplemented',
-      'Coffer has no connections between servers to measure: "mc support perf client" measures the one of a client.',
+      'The servers of one store send each other nothing: there is no connection to measure. "mc support perf client" measures the one of a client, and "mc support perf site-replication" those between sites.',
     ),
   );
 }
@@ -125,7 +158,7 @@ const maxDevNullMs = 60_000;
 const maxDevNullBytes = 64 * 1024 ** 3;
 
 /** Reads what a client sends, for its own measurement of the network. */
-async function devNull({ request }: AdminCall): Promise<AdminAnswer> {
+export async function devNull({ request }: AdminCall): Promise<AdminAnswer> {
   const ended = new AbortController();
   let bytes = 0;
   try {
@@ -145,7 +178,7 @@ async function devNull({ request }: AdminCall): Promise<AdminAnswer> {
   }
 }
 
-function numberOf(query: URLSearchParams, name: string, byDefault: number): number {
+export function numberOf(query: URLSearchParams, name: string, byDefault: number): number {
   const text = query.get(name) ?? '';
   if (text === '') return byDefault;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);

@@ -26,6 +26,10 @@ async function supportAdmin(more: Partial<Support> = {}) {
       asked.push(options);
       return Promise.resolve({ path: '/data', readBytesPerSecond: 2, writeBytesPerSecond: 1 });
     },
+    exclusively(task, _maxMs, work) {
+      asked.push(task);
+      return work();
+    },
     profile(kinds, durationMs) {
       asked.push([kinds, durationMs]);
       return Promise.resolve([{ name: 'main.cpuprofile', content: Buffer.from('{}') }]);

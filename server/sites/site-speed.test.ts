@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { type CallPeer, PeerError, type UploadToPeer } from './peer-client.ts';
+import { SiteSpeeds, speedsOf } from './site-speed.ts';
+
+const sites = ['a', 'b', 'c'].map((name) => ({
+  name,
+  endpoint: `http://${name}:9000`,
+  deploymentId: `id-of-${name}`,
+  bandwidthLimit: 0,
+}));
+const group = { id: 'group', updatedAt: 1, sites, replicateIlmExpiry: false, secretKey: 'secret-of-all' };
+const noSignal = new AbortController().signal;
+
+function speeds(upload: UploadToPeer, sent: (peer: string) => readonly object[] = () => []) {
+  const asked: unknown[] = [];
+  const call: CallPeer = async (peer, credentials, { call: name, query, answer }) => {
+    asked.push([peer.name, credentials.secretKey, name, query]);
+    return answer.parse({ sent: sent(peer.name) });
+  };
+  return { asked, speeds: new SiteSpeeds({ group: () => Promise.resolve(group), call, upload, self: 'id-of-a' }) };
+}
+
+const steady: UploadToPeer = (_peer, _credentials, { durationMs }) =>
+  Promise.resolve({ bytes: durationMs * 1_000, ms: durationMs });
+
+describe('the connections between sites', () => {
+  it('are measured by all of them at the same time, each to all others', async () => {
+    const of = speeds(steady, (name) => [
+      { deploymentId: 'id-of-a', bytesPerSecond: name === 'b' ? 20 : 30 },
+      { deploymentId: name === 'b' ? 'id-of-c' : 'id-of-b', bytesPerSecond: 7 },
+    ]);
+    const found = await of.speeds.measure(2_000, noSignal);
+    // Four connections of 1 MB a second to each of two sites.
+    expect(found).toMatchObject([
+      { name: 'a', sentPerSecond: 8_000_000, receivedPerSecond: 50, connections: 8, durationMs: 2_000 },
+      { name: 'b', sentPerSecond: 27, receivedPerSecond: 4_000_007 },
+      { name: 'c', sentPerSecond: 37, receivedPerSecond: 4_000_007 },
+    ]);
+    expect(of.asked).toEqual([
+      ['b', 'secret-of-all', 'speed', { duration: '2000' }],
+      ['c', 'secret-of-all', 'speed', { duration: '2000' }],
+    ]);
+  });
+
+  it('have the reason of each that fails, and the speed of the others', async () => {
+    const failing: UploadToPeer = (peer, ...rest) =>
+      peer.name === 'b' ? Promise.reject(new PeerError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
+    const found = await speeds(failing).speeds.sendToOthers(1_000, noSignal);
+    expect(found).toEqual([
+      { deploymentId: 'id-of-b', bytesPerSecond: 0, error: 'the site b cannot be reached' },
+      { deploymentId: 'id-of-c', bytesPerSecond: 4_000_000 },
+    ]);
+  });
+
+  it('of a site that does not answer have its reason', () => {
+    const rows = new Map([['id-of-a', [{ deploymentId: 'id-of-b', bytesPerSecond: 5 }]] as const]);
+    expect(speedsOf(sites.slice(0, 2), new Map([...rows, ['id-of-b', new Error('it is away')]]), 1)).toMatchObject([
+      { name: 'a', sentPerSecond: 5, receivedPerSecond: 0 },
+      { name: 'b', sentPerSecond: 0, receivedPerSecond: 5, error: 'it is away' },
+    ]);
+  });
+
+  it('are none where this server is no site', async () => {
+    const alone = new SiteSpeeds({
+      group: () => Promise.resolve(undefined),
+      call: () => Promise.reject(new Error('no call')),
+      upload: steady,
+      self: 'id-of-a',
+    });
+    expect([await alone.measure(1, noSignal), await alone.sendToOthers(1, noSignal)]).toEqual([undefined, []]);
+  });
+});

@@ -1,0 +1,111 @@
+import type { SiteSpeed } from '../administration/sites.ts';
+import type { CallPeer, PeerCredentials, UploadToPeer } from './peer-client.ts';
+import { type SentToSite, speedAnswer } from './peer-messages.ts';
+import { credentialsOf } from './site-administration.ts';
+import type { Site, SiteState } from './site-state.ts';
+
+interface SiteSpeedOptions {
+  readonly group: () => Promise<SiteState | undefined>;
+  readonly call: CallPeer;
+  readonly upload: UploadToPeer;
+  /** The deployment id of this site. */
+  readonly self: string;
+}
+
+/** Connections to each site at the same time: one alone does not fill a long way. */
+const connections = 4;
+/** Milliseconds that the answer of another site may take after its measurement. */
+const answerMs = 10_000;
+
+/** The bytes a second that one site sent to each of the others, or the reason why there are none. */
+type Row = readonly SentToSite[] | Error;
+
+/** Measures the connections between sites: all of them send to all others at the same time, as they do when they replicate. */
+export class SiteSpeeds {
+  readonly #options: SiteSpeedOptions;
+
+  constructor(options: SiteSpeedOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined where this server is no site. Rejects with the reason of the signal. */
+  async measure(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
+    const { group, self, call } = this.#options;
+    const state = await group();
+    if (state === undefined) return undefined;
+    const asked = { method: 'GET', call: 'speed', answer: speedAnswer, idleMs: durationMs + answerMs } as const;
+    const query = { duration: String(durationMs) };
+    const rows = await Promise.all(
+      state.sites.map(async (site): Promise<readonly [string, Row]> => {
+        const row =
+          site.deploymentId === self
+            ? this.#send(state, durationMs, signal)
+            : call(site, credentialsOf(state), { ...asked, query }).then(({ sent }) => sent);
+        return [site.deploymentId, await row.catch(asError)];
+      }),
+    );
+    signal.throwIfAborted();
+    return speedsOf(state.sites, new Map(rows), durationMs);
+  }
+
+  /** Sends to all other sites. */
+  async sendToOthers(durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
+    const state = await this.#options.group();
+    return state === undefined ? [] : this.#send(state, durationMs, signal);
+  }
+
+  async #send(state: SiteState, durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
+    const others = state.sites.filter(({ deploymentId }) => deploymentId !== this.#options.self);
+    return Promise.all(others.map((site) => this.#sendTo(site, credentialsOf(state), { durationMs, signal })));
+  }
+
+  async #sendTo(
+    site: Site,
+    credentials: PeerCredentials,
+    options: { readonly durationMs: number; readonly signal: AbortSignal },
+  ): Promise<SentToSite> {
+    const { deploymentId } = site;
+    try {
+      const sent = await Promise.all(
+        Array.from({ length: connections }, () => this.#options.upload(site, credentials, options)),
+      );
+      const rate = sent.reduce((sum, { bytes, ms }) => sum + (bytes * 1_000) / Math.max(1, ms), 0);
+      return { deploymentId, bytesPerSecond: Math.round(rate) };
+    } catch (error) {
+      return { deploymentId, bytesPerSecond: 0, error: asError(error).message };
+    }
+  }
+}
+
+/** Returns what each site sent, and what the others sent to it. */
+export function speedsOf(
+  sites: readonly Pick<Site, 'name' | 'endpoint' | 'deploymentId'>[],
+  rows: ReadonlyMap<string, Row>,
+  durationMs: number,
+): readonly SiteSpeed[] {
+  return sites.map(({ name, endpoint, deploymentId }) => {
+    const row = rows.get(deploymentId) ?? new Error('it did not answer');
+    const sent = row instanceof Error ? [] : row;
+    const received = [...rows.values()]
+      .flatMap((other) => (other instanceof Error ? [] : other))
+      .filter((to) => to.deploymentId === deploymentId);
+    const errors = row instanceof Error ? [row.message] : sent.flatMap(({ error }) => error ?? []);
+    return {
+      name,
+      endpoint,
+      sentPerSecond: sumOf(sent),
+      receivedPerSecond: sumOf(received),
+      durationMs,
+      connections: connections * (sites.length - 1),
+      ...(errors.length > 0 && { error: errors.join('; ') }),
+    };
+  });
+}
+
+function sumOf(rates: readonly SentToSite[]): number {
+  return rates.reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
