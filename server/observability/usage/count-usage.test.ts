@@ -7,7 +7,8 @@ import { countUsage, isDue, usageRounds } from './count-usage.ts';
 import { namedSizes, namedVersionCounts } from './usage.ts';
 import { setReadOnly } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
-import { scanPages } from '../../store/record-store.ts';
+import { type RecordStore, scanPages } from '../../store/record-store.ts';
+import { countProgressKey, isUsable } from './count-progress.ts';
 import { createUsageReader } from './usage-record.ts';
 import { unlimited } from '../../maintenance/pace.ts';
 
@@ -181,9 +182,116 @@ describe('countUsage', () => {
   });
 });
 
+/** Three buckets with versions, delete markers, prefixes and uploads. */
+async function severalBuckets() {
+  const { layer, records } = testLayer();
+  for (const bucket of ['a', 'b', 'c']) {
+    await layer.createBucket(bucket, { location: '' });
+    if (bucket !== 'c') await layer.putBucketVersioning(bucket, { status: 'Enabled' });
+    const rule = { id: 'all', arn: 'arn:minio:sqs::T:webhook', target: 'T:webhook', events: ['s3:Scanner:*'] };
+    await layer.putBucketNotification(bucket, [rule], { test: false });
+    for (const key of ['x/1', 'x/y/2', 'x/z/3', 'w']) {
+      for (let at = 0; at < (key === 'w' ? 4 : 2); at += 1) await layer.putObject(put(bucket, key, key.repeat(at + 1)));
+    }
+    if (bucket !== 'c') await layer.deleteObject(bucket, 'x/1');
+    await layer.createMultipartUpload({ bucket, key: 'up', headers: { metadata: {} } });
+  }
+  return { layer, records };
+}
+
+describe('a count that is interrupted', () => {
+  it('continues after any page, with the sums and the alerts of one that is not', async () => {
+    const { records } = await severalBuckets();
+    const options = { records, ...asFastAsItGoes, limits: { versions: 4, bytes: 5, folders: 1 } };
+    const pages: string[] = [];
+    const whole = await countUsage({
+      ...options,
+      checkpoint: async (progress) => {
+        const { table, after, tally } = progress();
+        pages.push(JSON.stringify({ table, after: after.toString('base64'), tally }));
+      },
+    });
+    expect(pages.length).toBeGreaterThan(4);
+    expect(whole.alerts.length).toBeGreaterThan(2);
+    for (const page of pages) {
+      const { after, ...rest } = JSON.parse(page) as { after: string; table: 'o'; tally: never };
+      const from = { ...rest, after: Buffer.from(after, 'base64') };
+      expect(await countUsage({ ...options, from })).toEqual(whole);
+    }
+  });
+
+  it('leaves out the sums of a bucket that is gone', async () => {
+    const { layer, records } = await counting();
+    await layer.createBucket('gone', { location: '' });
+    await layer.putObject(put('b', 'k', '1'));
+    await layer.putObject(put('gone', 'k', '22'));
+    let from: Parameters<typeof countUsage>[0]['from'];
+    await countUsage({ records, ...asFastAsItGoes, checkpoint: async (progress) => void (from = progress()) });
+    await layer.deleteObject('gone', 'k');
+    await layer.deleteBucket('gone');
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes, from });
+    expect(buckets).toMatchObject([{ bucket: 'b', objects: 1, bytes: 1 }]);
+  });
+
+  it('is continued by the next round, and answers those who asked before it began', async () => {
+    const { layer, records, reader, round, pass } = await counting({ saveMs: 0 });
+    await layer.putObject(put('b', 'k', 'content'));
+    const failing = { ...bound(records), commit: failAfter(1, records) };
+    await expect(round(failing)).rejects.toThrow('the server stops');
+    pass(5_000);
+    await layer.putObject(put('b', 'a', 'before the last record that was counted'));
+    await round();
+    expect(await reader.last()).toMatchObject({ began: 1_000_000, ended: 1_005_000, objects: 1, bytes: 7 });
+    pass(minute);
+    await round();
+    expect(await reader.last()).toMatchObject({ began: 1_065_000, objects: 2 });
+  });
+});
+
+/** The methods of a store, so that one of them can be another. */
+function bound(records: RecordStore): RecordStore {
+  return {
+    ...records,
+    get: (key) => records.get(key),
+    getAll: (keys) => records.getAll(keys),
+    scan: (range) => records.scan(range),
+    outcome: (id) => records.outcome(id),
+    commit: (batch) => records.commit(batch),
+    close: () => records.close(),
+  } as RecordStore;
+}
+
+function failAfter(commits: number, records: RecordStore): RecordStore['commit'] {
+  let done = 0;
+  return (batch) => {
+    done += 1;
+    return done > commits ? Promise.reject(new Error('the server stops')) : records.commit(batch);
+  };
+}
+
+describe('the progress of a count', () => {
+  const last = { began: 1_000, ended: 2_000, answers: 1, unreadable: 0 };
+  it.each([
+    ['is used', 2_000, 3_000, true],
+    ['is not used where another count has ended since', 1_999, 3_000, false],
+    ['is not used after three days', 2_000, 2_000 + 3 * 86_400_000, false],
+    ['is not used after the clock was set back', 4_000, 3_000, false],
+  ])('%s', (_, began, now, usable) => {
+    expect(isUsable({ began }, { last }, now)).toBe(usable);
+  });
+
+  it('that cannot be read is as none', async () => {
+    const { records, round, reader } = await counting();
+    const id = '0'.repeat(32);
+    await records.commit({ id, put: [{ key: countProgressKey, value: Buffer.from('damaged') }] });
+    await round();
+    expect(await reader.last()).toMatchObject({ objects: 0 });
+  });
+});
+
 const minute = 60_000;
 
-async function counting(options: { readonly cycleMs?: number } = {}) {
+async function counting(options: { readonly cycleMs?: number; readonly saveMs?: number } = {}) {
   const { layer, records } = testLayer();
   await layer.createBucket('b', { location: '' });
   let now = 1_000_000;
@@ -195,7 +303,7 @@ async function counting(options: { readonly cycleMs?: number } = {}) {
     records,
     log,
     reader: createUsageReader(records),
-    round: () => round({ records }),
+    round: (by: RecordStore = records) => round({ records: by }),
     pass: (ms: number) => void (now += ms),
   };
 }

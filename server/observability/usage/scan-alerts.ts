@@ -45,6 +45,20 @@ export class AlertFinder {
     this.#limits = limits;
   }
 
+  state(): AlertState {
+    return {
+      alerts: this.alerts,
+      ...(this.#prefixes && { prefixes: this.#prefixes }),
+      ...(this.#key && { key: this.#key }),
+    };
+  }
+
+  restore({ alerts, prefixes, key }: AlertState): void {
+    this.alerts.push(...alerts);
+    this.#prefixes = prefixes && { ...prefixes, open: [...prefixes.open] };
+    this.#key = key && { ...key };
+  }
+
   /** Adds the current version of a key. */
   addObject(recordKey: Buffer): void {
     const [, bucket = '', key = ''] = decodeKey(recordKey).map(String);
@@ -96,6 +110,13 @@ export class AlertFinder {
   #add(alert: ScanAlert): void {
     if (this.alerts.length < MAX_ALERTS) this.alerts.push(alert);
   }
+}
+
+/** What the finder has found so far, as JSON. */
+export interface AlertState {
+  readonly alerts: readonly ScanAlert[];
+  readonly prefixes?: { readonly bucket: string; readonly open: readonly OpenPrefix[] };
+  readonly key?: { readonly bucket: string; readonly key: string; readonly versions: number; readonly bytes: number };
 }
 
 interface OpenPrefix {

@@ -2,6 +2,7 @@ import { decodeRecord, encodeRecord } from '../../objects/records/record-format.
 import { commitOnce, decodeCounter } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
+import { countProgressKey } from './count-progress.ts';
 import { type BucketUsage, sumOf, type Usage } from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,7 +78,7 @@ export async function writeUsage(
     { key: lastKey, value: encodeRecord(last) },
     { key: bucketsKey, value: encodeRecord({ rows }) },
   ];
-  await commitOnce(records, { put }, random);
+  await commitOnce(records, { put, delete: [countProgressKey] }, random);
 }
 
 function withoutLastZeros(counts: readonly number[]): readonly number[] {
