@@ -227,6 +227,18 @@ describe('changes of a replicated bucket', () => {
     expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'PENDING', waiting: [target] });
   });
 
+  it('are FAILED where the delivery of such a change is refused', async () => {
+    const { layer } = await versioned({ clock: () => 100 });
+    await layer.putBucketReplication(bucket, everything);
+    const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
+    await layer.putObjectTags(bucket, 'key', { k: 'v' });
+    const delivered = { bucket, key: 'key', versionId, target };
+    await layer.setReplicationStatus({ ...delivered, status: 'FAILED', changed: undefined });
+    expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'FAILED', waiting: [target] });
+    await layer.setReplicationStatus({ ...delivered, status: 'COMPLETED', changed: 100 });
+    expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'COMPLETED' });
+  });
+
   it('of lifecycle rules are not queued', async () => {
     const made = await versioned();
     await made.layer.putObject(put(bucket, 'key', 'text'));

@@ -40,11 +40,12 @@ function stateAfter(
   { target, status, changed }: ReplicationOutcome,
 ): ReplicationState | undefined {
   const { waiting = [], ...kept } = before;
-  // A client changed the version while it was sent.
-  if (!waiting.includes(target) || (before.changed ?? 0) > (changed ?? 0)) return undefined;
+  if (!waiting.includes(target)) return undefined;
   if (status === 'FAILED') {
     return before.status === 'PENDING' ? { ...before, status: 'FAILED' } : undefined;
   }
+  // A client changed the version while it was sent.
+  if ((before.changed ?? 0) > (changed ?? 0)) return undefined;
   const rest = waiting.filter((id) => id !== target);
   if (rest.length > 0) return { ...before, waiting: rest };
   return { ...kept, status: before.status === 'REPLICA' ? 'REPLICA' : 'COMPLETED' };

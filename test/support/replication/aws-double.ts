@@ -85,6 +85,8 @@ function answer(
   { method }: AwsRequest,
   { status, headers = {}, body = '' }: AwsAnswer,
 ): void {
-  response.writeHead(status, { server: 'AmazonS3', ...headers });
+  // S3 answers the length of an object to a HEAD too.
+  const length = method === 'HEAD' && status === 200 && { 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, { server: 'AmazonS3', ...length, ...headers });
   response.end(method === 'HEAD' ? undefined : body);
 }
