@@ -43,6 +43,8 @@ function shown(part: Workload['environment'][number]['value']['parts'][number]):
   return part.kind === 'mount' ? `/${part.mount}/${part.path ?? ''}` : '127.0.0.1:1';
 }
 
+const readFile = (path: string) => (path === '/none' ? '' : 'user:password@tcp(host:1)/database');
+
 describe('targets of a tenant', () => {
   it('are settings and files of its server', async () => {
     await expect(stringify(server(all, [], secrets))).toMatchFileSnapshot('golden/server-targets.yaml');
@@ -57,7 +59,6 @@ describe('targets of a tenant', () => {
       SVC_ROOT_PASSWORD: 'root-password',
       SVC_CONFIG_ENV_FILE: '/none',
     };
-    const readFile = (path: string) => (path === '/none' ? '' : 'user:password@tcp(host:1)/database');
     const settings = loadSettings({ env, readFile });
     expect(settings.notify.targets.map(({ id, type }) => `${id}:${type}`).toSorted()).toEqual([
       'BUILD:webhook',

@@ -150,17 +150,18 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
   request.setTimeout(usualIdleMs, () => request.destroy(new Error(`no traffic for ${usualIdleMs} ms`)));
   try {
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-    let isAnswered = false;
-    const early = answered.then(
-      () => void (isAnswered = true),
-      () => void (isAnswered = true),
+    // A refusal comes before the end, and so does an error of the connection.
+    const early = new AbortController();
+    const ends = answered.then(
+      () => early.abort(),
+      () => early.abort(),
     );
     const chunk = randomBytes(uploadChunk);
     const began = performance.now();
     let bytes = 0;
-    while (!isAnswered && performance.now() - began < durationMs) {
+    while (!early.signal.aborted && performance.now() - began < durationMs) {
       bytes += chunk.length;
-      if (!request.write(chunk)) await Promise.race([once(request, 'drain'), early]);
+      if (!request.write(chunk)) await Promise.race([once(request, 'drain'), ends]);
     }
     request.end();
     const [answer] = await answered;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CallPeer, PeerError, type UploadToPeer } from './peer-client.ts';
+import type { SentToSite } from './peer-messages.ts';
 import { SiteSpeeds, speedsOf } from './site-speed.ts';
 
 const sites = ['a', 'b', 'c'].map((name) => ({
@@ -23,6 +24,9 @@ function speeds(upload: UploadToPeer, sent: (peer: string) => readonly object[] 
 const steady: UploadToPeer = (_peer, _credentials, { durationMs }) =>
   Promise.resolve({ bytes: durationMs * 1_000, ms: durationMs });
 
+const failing: UploadToPeer = (peer, ...rest) =>
+  peer.name === 'b' ? Promise.reject(new PeerError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
+
 describe('the connections between sites', () => {
   it('are measured by all of them at the same time, each to all others', async () => {
     const of = speeds(steady, (name) => [
@@ -43,8 +47,6 @@ describe('the connections between sites', () => {
   });
 
   it('have the reason of each that fails, and the speed of the others', async () => {
-    const failing: UploadToPeer = (peer, ...rest) =>
-      peer.name === 'b' ? Promise.reject(new PeerError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
     const found = await speeds(failing).speeds.sendToOthers(1_000, noSignal);
     expect(found).toEqual([
       { deploymentId: 'id-of-b', bytesPerSecond: 0, error: 'the site b cannot be reached' },
@@ -53,8 +55,11 @@ describe('the connections between sites', () => {
   });
 
   it('of a site that does not answer have its reason', () => {
-    const rows = new Map([['id-of-a', [{ deploymentId: 'id-of-b', bytesPerSecond: 5 }]] as const]);
-    expect(speedsOf(sites.slice(0, 2), new Map([...rows, ['id-of-b', new Error('it is away')]]), 1)).toMatchObject([
+    const rows = new Map<string, readonly SentToSite[] | Error>([
+      ['id-of-a', [{ deploymentId: 'id-of-b', bytesPerSecond: 5 }]],
+      ['id-of-b', new Error('it is away')],
+    ]);
+    expect(speedsOf(sites.slice(0, 2), rows, 1)).toMatchObject([
       { name: 'a', sentPerSecond: 5, receivedPerSecond: 0 },
       { name: 'b', sentPerSecond: 0, receivedPerSecond: 5, error: 'it is away' },
     ]);

@@ -101,8 +101,9 @@ const peerRoutes: readonly Route[] = [
     action: 'admin:SiteReplicationOperation',
     serve: async (call) => {
       const durationMs = Math.min(numberOf(call.query, 'duration', 10_000), maxSiteMs);
-      const { speed } = sitesOf(call).peer;
-      return json(await supportOf(call.services).exclusively('speed test', 3 * maxSiteMs, () => speed(durationMs)));
+      const { peer } = sitesOf(call);
+      const work = () => peer.speed(durationMs);
+      return json(await supportOf(call.services).exclusively('speed test', 3 * maxSiteMs, work));
     },
   },
 ];

@@ -117,7 +117,7 @@ async function siteSpeed({ query, services }: AdminCall): Promise<AdminAnswer> {
   if (sites === undefined || (await sites.shown()) === undefined) {
     throw new S3Error(
       'NotImplemented',
-      'This server replicates to no other site: there is no connection to measure. "mc admin replicate add" makes sites.',
+      'Coffer replicates to no other site here: there is no connection to measure. "mc admin replicate add" makes sites.',
     );
   }
   const support = supportOf(services);
@@ -148,7 +148,7 @@ function netSpeed(): Promise<AdminAnswer> {
   return Promise.reject(
     new S3Error(
       'NotImplemented',
-      'The servers of one store send each other nothing: there is no connection to measure. "mc support perf client" measures the one of a client, and "mc support perf site-replication" those between sites.',
+      'Coffer has no connections between the servers of one store to measure: they send each other nothing. "mc support perf client" measures the one of a client, and "mc support perf site-replication" those between sites.',
     ),
   );
 }

@@ -3,7 +3,6 @@ import { isUnreadable } from '../../objects/stored-data-error.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import type { CountState } from './usage-record.ts';
 import type { TallyState } from './usage-tally.ts';
 
 /** How far a count of usage is. Another server, or the same one after a restart, continues there. Times are milliseconds since 1970. */
@@ -51,7 +50,7 @@ export async function writeCountProgress(
 /** Reports whether a count may continue: it is young, and no count has ended since it began. */
 export function isUsable(
   { began }: Pick<CountProgress, 'began'>,
-  { last }: Pick<CountState, 'last'>,
+  { last }: { readonly last?: { readonly ended: number } | undefined },
   now: number,
 ): boolean {
   return began <= now && now - began < MAX_AGE && (last === undefined || last.ended <= began);

@@ -258,7 +258,7 @@ function bound(records: RecordStore): RecordStore {
     outcome: (id) => records.outcome(id),
     commit: (batch) => records.commit(batch),
     close: () => records.close(),
-  } as RecordStore;
+  };
 }
 
 function failAfter(commits: number, records: RecordStore): RecordStore['commit'] {

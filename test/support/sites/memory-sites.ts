@@ -12,6 +12,7 @@ import { SiteAdministration } from '../../../server/sites/site-administration.ts
 import { SiteLedger } from '../../../server/sites/site-ledger.ts';
 import { Sites } from '../../../server/sites/site-replication.ts';
 import { SiteResyncs } from '../../../server/sites/site-resync.ts';
+import { SiteSpeeds } from '../../../server/sites/site-speed.ts';
 import { SiteRules } from '../../../server/sites/site-rules.ts';
 import { SiteStates } from '../../../server/sites/site-state.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
@@ -64,6 +65,8 @@ async function memorySite(world: World, name: string) {
     clock,
   });
   const resyncs = new SiteResyncs({ sealed, records, targets, clock });
+  const upload = () => Promise.reject(new Error('sites in memory have no connections'));
+  const speeds = new SiteSpeeds({ group: () => administration.group(), call: world.call, upload, self });
   const log: { readonly message: string; readonly fields: object }[] = [];
   const note = (fields: object, message: string) => log.push({ fields, message });
   return {
@@ -79,7 +82,7 @@ async function memorySite(world: World, name: string) {
     /** True while no other site reaches it. */
     isAway: false,
     asNew: { name, endpoint: `http://${name}:9000`, accessKey: 'root', secretKey: `secret-of-${name}` },
-    sites: new Sites({ administration, ledger, live: live(), resyncs, call: world.call, self }),
+    sites: new Sites({ administration, ledger, live: live(), resyncs, speeds, call: world.call, self }),
     reconciler: new SiteReconciler({
       states,
       ledger,
