@@ -180,7 +180,7 @@ export interface ReplicationBacklog {
 /** A bucket of another server to which bodies move. `server/tiering` keeps it. */
 export interface TierFields {
   readonly name: string;
-  readonly type: 's3' | 'minio' | 'azure';
+  readonly type: 's3' | 'minio' | 'azure' | 'gcs';
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;

@@ -8,7 +8,7 @@ export interface TierConfiguration {
   /** Part of the blob ids of its bodies. */
   readonly number: TierNumber;
   /** The kind of `mc ilm tier add`. The first two speak S3. */
-  readonly type: 's3' | 'minio' | 'azure';
+  readonly type: 's3' | 'minio' | 'azure' | 'gcs';
   /** A URL without a path; that of an account of Azure may have one. */
   readonly endpoint: string;
   readonly region: string;
@@ -18,9 +18,9 @@ export interface TierConfiguration {
   readonly prefix: string;
   /** Empty for the default of the other server. */
   readonly storageClass: string;
-  /** The name of the account of Azure. */
+  /** The name of the account of Azure, or the address of the service account of Google. */
   readonly accessKey: string;
-  /** The key of the account of Azure. */
+  /** The key of the account of Azure, or the file of the key of the service account of Google. */
   readonly secretKey: string;
 }
 

@@ -7,6 +7,8 @@ import { listObjects } from '../store/s3/list-blobs.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { AzureTimeouts } from './azure/azure-blob-store.ts';
 import { AzureCallError } from './azure/azure-errors.ts';
+import type { GoogleTimeouts } from './google/google-blob-store.ts';
+import { GoogleCallError } from './google/google-errors.ts';
 import type { TierConfiguration } from './tier-configurations.ts';
 
 /** The store of a tier, with the connection that it uses. */
@@ -20,6 +22,7 @@ type TierAddress = Omit<TierConfiguration, 'number'>;
 /** Makes a connection to the bucket of a tier. It makes no call yet. */
 export async function connectTier(tier: TierAddress): Promise<TierConnection> {
   if (tier.type === 'azure') return { store: await azureStore(tier), close: () => undefined };
+  if (tier.type === 'gcs') return { store: await googleStore(tier), close: () => undefined };
   const connection = connectionTo(tier, defaultTimeouts);
   return { store: s3BlobStore(connection), close: () => connection.close() };
 }
@@ -38,6 +41,26 @@ async function azureStore(tier: TierAddress, timeouts?: AzureTimeouts): Promise<
     accountKey: secretKey,
   };
   return new AzureBlobStore(address, timeouts);
+}
+
+/** The client of Google is loaded for the first tier of its kind. */
+async function googleStore(tier: TierAddress, timeouts?: GoogleTimeouts): Promise<BlobStore> {
+  const [{ GoogleBlobStore }, { accountTokens, parseServiceAccount }] = await Promise.all([
+    import('./google/google-blob-store.ts'),
+    import('./google/service-account.ts'),
+  ]);
+  const { name, endpoint, bucket, prefix, storageClass, secretKey } = tier;
+  const account = parseServiceAccount(secretKey);
+  if (account === undefined) throw new S3Error('XMinioAdminTierInvalidCredentials');
+  const address = {
+    what: `the tier ${name}`,
+    endpoint,
+    bucket,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    storageClass,
+    token: accountTokens(account),
+  };
+  return new GoogleBlobStore(address, timeouts);
 }
 
 function connectionTo(tier: TierAddress, timeouts: CallTimeouts): S3Connection {
@@ -66,6 +89,7 @@ function isAws(endpoint: string): boolean {
 const checkTimeouts: CallTimeouts = { total: 4_000, answer: 4_000, upload: 4_000, idle: 4_000, pause: 50 };
 
 const checkAzureTimeouts: AzureTimeouts = { answer: 4_000, idle: 4_000, tries: 1 };
+const checkGoogleTimeouts: GoogleTimeouts = { answer: 4_000, idle: 4_000, tries: 1, pause: 50 };
 
 interface CheckOptions {
   /** True where the bucket must have no object below the prefix. */
@@ -75,14 +99,14 @@ interface CheckOptions {
 
 /** Makes each kind of call to the bucket of a tier. Throws `S3Error` with a code of MinIO where one is refused. */
 export async function checkTier(tier: TierAddress, options: CheckOptions): Promise<void> {
-  if (tier.type === 'azure') await checkAzure(tier, options);
+  if (tier.type === 'azure') await checkStore(await azureStore(tier, checkAzureTimeouts), options);
+  else if (tier.type === 'gcs') await checkStore(await googleStore(tier, checkGoogleTimeouts), options);
   else await checkS3(tier, options);
 }
 
-async function checkAzure(tier: TierAddress, { empty }: CheckOptions): Promise<void> {
-  const store = await azureStore(tier, checkAzureTimeouts);
+async function checkStore(store: BlobStore, { empty }: CheckOptions): Promise<void> {
   try {
-    // This call comes first, because it reports a wrong name of the container.
+    // This call comes first, because it reports a wrong name of the container or bucket.
     for await (const _blob of store.list()) {
       if (empty) throw new S3Error('XMinioAdminTierBackendInUse');
       break;
@@ -110,6 +134,8 @@ const codes: Readonly<Record<string, S3ErrorCode>> = {
   InvalidAccessKeyId: 'XMinioAdminTierInvalidCredentials',
   SignatureDoesNotMatch: 'XMinioAdminTierInvalidCredentials',
   AccessDenied: 'XMinioAdminTierInsufficientPermissions',
+  // The code of Google.
+  InvalidCredentials: 'XMinioAdminTierInvalidCredentials',
   // The codes of Azure.
   ContainerNotFound: 'XMinioAdminTierBucketNotFound',
   AuthenticationFailed: 'XMinioAdminTierInvalidCredentials',
@@ -118,7 +144,7 @@ const codes: Readonly<Record<string, S3ErrorCode>> = {
 };
 
 function translated(error: unknown): unknown {
-  if (error instanceof S3CallFailed || error instanceof AzureCallError) {
+  if (error instanceof S3CallFailed || error instanceof AzureCallError || error instanceof GoogleCallError) {
     const { code, kind } = error.failure;
     const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
     return new S3Error(found, sentence(error.message), { cause: error });

@@ -176,7 +176,8 @@ async function accessOf(kind: keyof typeof kinds, options: TierOptions): Promise
     }
     case 'gcs':
       return {
-        Endpoint: 'https://storage.googleapis.com/',
+        Endpoint: options.endpoint ?? 'https://storage.googleapis.com/',
+        ...(options.storageClass && { StorageClass: options.storageClass }),
         Creds: (await credentialsFileOf(options)).toString('base64'),
       };
     default:

@@ -10,14 +10,16 @@ const tier = z.strictObject({
     .regex(/^[A-Z0-9][A-Z0-9._-]*$/)
     .describe('Name in lifecycle rules, in capital letters. It is the storage class of what is there.'),
   type: z
-    .enum(['s3', 'minio', 'azure'])
-    .describe('s3: AWS or another S3. minio: MinIO or Coffer. azure: Azure Blob Storage.'),
+    .enum(['s3', 'minio', 'azure', 'gcs'])
+    .describe('s3: AWS or another S3. minio: MinIO or Coffer. azure: Azure Blob Storage. gcs: Google Cloud Storage.'),
   endpoint: z
     .string()
     .max(270)
     .regex(/^https?:\/\/([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$/)
     .optional()
-    .describe('Address, https://HOST or https://HOST:PORT; that of AWS or of the account of Azure without it.'),
+    .describe(
+      'Address, https://HOST or https://HOST:PORT; that of AWS, of the account of Azure or of Google without it.',
+    ),
   bucket: z.string().min(3).max(63).describe('Its bucket, or container.'),
   prefix: z
     .string()
@@ -30,9 +32,11 @@ const tier = z.strictObject({
     .min(1)
     .max(64)
     .optional()
-    .describe('Storage class of what is written there; Hot, Cool or Cold at Azure.'),
+    .describe(
+      'Storage class of what is written there; Hot, Cool or Cold at Azure; NEARLINE, COLDLINE or ARCHIVE at Google.',
+    ),
   credentialsSecret: secretRef.describe(
-    'Secret with the keys accessKey and secretKey; at Azure with accountName and accountKey.',
+    'Secret with the keys accessKey and secretKey; at Azure with accountName and accountKey; at Google with key.json, the file of a key of a service account.',
   ),
 });
 export type TierSpec = z.output<typeof tier>;

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { CreateBucketCommand, PutBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Secret } from '../../api/object.ts';
@@ -47,6 +48,10 @@ async function pass(wanted: readonly TierSpec[], added: readonly AddedTier[] = [
 
 const names = async () =>
   ((await tenant.admin({ method: 'GET', path: 'v3/tier' })) as { Name: string }[]).map(({ Name }) => Name);
+
+function googleSecret(text: string) {
+  return { ...keys(), data: { 'key.json': text } };
+}
 
 describe('the tiers of a tenant', () => {
   it('are added, left alone, and removed when they are no longer named', async () => {
@@ -108,6 +113,20 @@ describe('the tiers of a tenant', () => {
     const { reason, message } = await pass([tier({ ...azure })], [], secret);
     expect(reason).toBe('TierUnreachable');
     expect(message).not.toContain('a2V5');
+  });
+
+  it('of Google have the file of a key in the Secret', async () => {
+    const google = { name: 'GOOGLE', type: 'gcs', bucket: 'cold', endpoint: 'http://127.0.0.1:9' } as const;
+    expect((await pass([tier({ ...google })])).reason).toBe('SecretKeyMissing');
+    const key = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    });
+    const file = { type: 'service_account', client_email: 'coffer@project.example', private_key: key };
+    const { reason, message } = await pass([tier({ ...google })], [], googleSecret(JSON.stringify(file)));
+    expect(reason).toBe('TierUnreachable');
+    expect(message).not.toContain('PRIVATE KEY');
+    expect((await pass([tier({ ...google })], [], googleSecret('{}'))).message).toContain('no file of a key');
   });
 
   it('whose bucket is not there are refused', async () => {

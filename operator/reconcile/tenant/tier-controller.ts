@@ -43,8 +43,13 @@ const foundTiers = z.array(
       S3: place.optional(),
       MinIO: place.optional(),
       Azure: place.optional(),
+      GCS: place.optional(),
     })
-    .transform(({ Name: name, Type: type, S3, MinIO, Azure }) => ({ name, type, place: S3 ?? MinIO ?? Azure })),
+    .transform(({ Name: name, Type: type, S3, MinIO, Azure, GCS }) => ({
+      name,
+      type,
+      place: S3 ?? MinIO ?? Azure ?? GCS,
+    })),
 );
 type FoundTier = z.output<typeof foundTiers>[number];
 
@@ -113,7 +118,7 @@ function changeOf(
   const { name } = tier;
   const field = `spec.tiers[${at}].credentialsSecret`;
   const [accessKey, secretKey] = keyNames(tier).map((key) =>
-    secretValue(secrets, { name: tier.credentialsSecret.name, key }, field, 'tier'),
+    key === '' ? '' : secretValue(secrets, { name: tier.credentialsSecret.name, key }, field, 'tier'),
   ) as [string, string];
   const record = { name, credentials: fingerprint(`${accessKey}\n${secretKey}`) };
   if (found === undefined) {
@@ -131,31 +136,39 @@ function changeOf(
   }
   checkPlace(tier, found, accessKey);
   const known = added.find((other) => other.name === name);
-  if (known?.credentials === record.credentials && (found.place?.AccessKey ?? found.place?.AccountName) === accessKey)
-    return undefined;
+  // A tier of Google shows nothing of its key.
+  const sameAccount = tier.type === 'gcs' || (found.place?.AccessKey ?? found.place?.AccountName) === accessKey;
+  if (known?.credentials === record.credentials && sameAccount) return undefined;
   return {
     tier: name,
     difference: `the credentials of the tier ${name} differ`,
     make: async () => {
-      const body = { access: accessKey, secret: secretKey };
+      const body = tier.type === 'gcs' ? { creds: base64(secretKey) } : { access: accessKey, secret: secretKey };
       await callAdmin(endpoint, { method: 'POST', path: `v3/tier/${name}`, body, sealed: 'body' }, now);
       return record;
     },
   };
 }
 
-/** The keys of the Secret. */
+/** The keys of the Secret: of the account, and of what proves it. The file of a key of Google has both. */
 function keyNames({ type }: TierSpec): readonly [string, string] {
+  if (type === 'gcs') return ['', 'key.json'];
   return type === 'azure' ? ['accountName', 'accountKey'] : ['accessKey', 'secretKey'];
 }
 
-const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure' } as const;
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure', gcs: 'GCS' } as const;
 
 function bodyOf(tier: TierSpec, { accessKey, secretKey }: { readonly accessKey: string; readonly secretKey: string }) {
-  const keys =
-    tier.type === 'azure'
-      ? { AccountName: accessKey, AccountKey: secretKey }
-      : { AccessKey: accessKey, SecretKey: secretKey };
+  const keys = {
+    s3: { AccessKey: accessKey, SecretKey: secretKey },
+    minio: { AccessKey: accessKey, SecretKey: secretKey },
+    azure: { AccountName: accessKey, AccountKey: secretKey },
+    gcs: { Creds: base64(secretKey) },
+  }[tier.type];
   return {
     Version: 'v1',
     Type: tier.type,
@@ -173,6 +186,7 @@ function bodyOf(tier: TierSpec, { accessKey, secretKey }: { readonly accessKey: 
 
 function endpointOfTier({ type, endpoint }: TierSpec, accessKey: string): string {
   if (endpoint !== undefined) return new URL(endpoint).origin;
+  if (type === 'gcs') return 'https://storage.googleapis.com';
   return type === 'azure' ? `https://${accessKey}.blob.core.windows.net` : 'https://s3.amazonaws.com';
 }
 

@@ -12,6 +12,17 @@ const place = {
   Region: 'eu-1',
 };
 const account = { AccountName: 'company', AccountKey: 'a2V5', Bucket: 'cold', Prefix: '/below/' };
+const googleFile = JSON.stringify({ type: 'service_account', client_email: 'a@b.example', private_key: 'pem' });
+const googleKeys = { accessKey: 'a@b.example', secretKey: googleFile };
+const google = {
+  // As mc sends it.
+  Endpoint: 'https://storage.googleapis.com/',
+  Creds: Buffer.from(googleFile).toString('base64'),
+  Bucket: 'cold',
+  Prefix: '/below/',
+  Region: 'EU',
+  StorageClass: 'NEARLINE',
+};
 const sent = { Version: 'v1', Type: 'minio', Name: 'COLD', MinIO: place };
 const stored: TierFields = {
   name: 'COLD',
@@ -100,8 +111,37 @@ describe('the calls of mc ilm tier', () => {
     expect(calls.at(-1)).toEqual(['edit', 'COLD', { secretKey: 'b3RoZXI=' }]);
   });
 
+  it('of Google have the file of a key of a service account', async () => {
+    const { call, calls } = await tierTest();
+    const sealed = { Version: 'v1', Type: 'gcs', Name: 'COLD', GCS: google };
+    expect(await call('root', 'PUT', 'tier', { sealed })).toMatchObject({ status: 204 });
+    const added = { ...stored, type: 'gcs', region: 'EU', storageClass: 'NEARLINE', ...googleKeys };
+    expect(calls).toEqual([['add', { ...added, endpoint: 'https://storage.googleapis.com' }, false]]);
+    const update = { creds: google.Creds, awsrole: false };
+    expect(await call('root', 'POST', 'tier/COLD', { sealed: update })).toMatchObject({ status: 204 });
+    expect(calls.at(-1)).toEqual(['edit', 'COLD', googleKeys]);
+  });
+
   it.each<readonly [string, object, string]>([
-    ['of another type', { ...sent, Type: 'gcs' }, 'XMinioAdminTierTypeUnsupported'],
+    ['of another type', { ...sent, Type: 'tape' }, 'XMinioAdminTierTypeUnsupported'],
+    ['of Google without fields', { ...sent, Type: 'gcs' }, 'XMinioAdminTierInvalidConfig'],
+    ...(
+      [
+        { Creds: '' },
+        { Creds: Buffer.from('{"type":"authorized_user"}').toString('base64') },
+        { Bucket: 'A B' },
+        { StorageClass: 'GLACIER' },
+        { Endpoint: 'https://x/a' },
+        { Prefix: 'x'.repeat(513) },
+      ] as const
+    ).map(
+      (wrong) =>
+        [
+          `of Google with ${JSON.stringify(wrong).slice(0, 60)}`,
+          { ...sent, Type: 'gcs', MinIO: undefined, GCS: { ...google, ...wrong } },
+          'XMinioAdminTierInvalidConfig',
+        ] as const,
+    ),
     ['of Azure without fields', { ...sent, Type: 'azure' }, 'XMinioAdminTierInvalidConfig'],
     ...(
       [

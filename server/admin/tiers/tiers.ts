@@ -6,6 +6,7 @@ import type { TierFields, Tiers } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 import { azureFieldsOf, azureSchema } from './azure-fields.ts';
 import { endpointOf, invalid } from './endpoint.ts';
+import { googleFieldsOf, googleKeysOf, googleSchema } from './google-fields.ts';
 
 /** The tiers to which lifecycle rules move bodies: the calls of `mc ilm tier` and `mc admin tier`. */
 export const tierRoutes: readonly Route[] = [
@@ -37,6 +38,7 @@ const tierSchema = z.object({
   S3: placeSchema.optional().nullable(),
   MinIO: placeSchema.optional().nullable(),
   Azure: azureSchema.optional().nullable(),
+  GCS: googleSchema.optional().nullable(),
 });
 
 /** `mc ilm tier update` sends the keys of any kind of tier. */
@@ -56,10 +58,12 @@ async function addTier(call: AdminCall): Promise<AdminAnswer> {
   return done;
 }
 
-function fieldsOf({ Type: type, Name: name, S3, MinIO, Azure }: z.infer<typeof tierSchema>): TierFields {
+function fieldsOf({ Type: type, Name: name, S3, MinIO, Azure, GCS }: z.infer<typeof tierSchema>): TierFields {
   switch (type) {
     case 'azure':
       return azureFieldsOf(name, Azure ?? undefined);
+    case 'gcs':
+      return googleFieldsOf(name, GCS ?? undefined);
     case 's3':
       return s3FieldsOf(name, type, S3 ?? undefined);
     case 'minio':
@@ -67,7 +71,7 @@ function fieldsOf({ Type: type, Name: name, S3, MinIO, Azure }: z.infer<typeof t
     default:
       throw new S3Error(
         'XMinioAdminTierTypeUnsupported',
-        `A tier of type ${type.slice(0, 16)} is not supported: use s3, minio or azure.`,
+        `A tier of type ${type.slice(0, 16)} is not supported: use s3, minio, azure or gcs.`,
       );
   }
 }
@@ -94,7 +98,11 @@ function s3FieldsOf(name: string, type: 's3' | 'minio', place: z.infer<typeof pl
 }
 
 async function editTier(call: AdminCall): Promise<AdminAnswer> {
-  const { access = '', secret = '', awsrole } = await sealedJsonBody(call, keysSchema);
+  const { access = '', secret = '', creds, awsrole } = await sealedJsonBody(call, keysSchema);
+  if (typeof creds === 'string' && creds !== '' && secret === '') {
+    await tiersOf(call).edit(nameOf(call), googleKeysOf(creds));
+    return done;
+  }
   if (awsrole === true || secret === '') {
     throw invalid('Give an access key and a secret key: only they can be changed.');
   }
@@ -118,20 +126,28 @@ async function listTiers(call: AdminCall): Promise<AdminAnswer> {
   return json(tiers.map(shownTier));
 }
 
-const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure' } as const;
+const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure', gcs: 'GCS' } as const;
+
+function shownKeys({ type, accessKey }: Pick<TierFields, 'type' | 'accessKey'>): object {
+  switch (type) {
+    case 'azure':
+      return { AccountName: accessKey, AccountKey: 'REDACTED' };
+    case 'gcs':
+      return { Creds: 'REDACTED' };
+    case 's3':
+    case 'minio':
+      return { AccessKey: accessKey, SecretKey: 'REDACTED' };
+  }
+}
 
 function shownTier({ type, name, ...tier }: Omit<TierFields, 'secretKey'>): object {
-  const keys =
-    type === 'azure'
-      ? { AccountName: tier.accessKey, AccountKey: 'REDACTED' }
-      : { AccessKey: tier.accessKey, SecretKey: 'REDACTED' };
   return {
     Version: 'v1',
     Type: type,
     Name: name,
     [fieldNames[type]]: {
       Endpoint: tier.endpoint,
-      ...keys,
+      ...shownKeys({ type, accessKey: tier.accessKey }),
       Bucket: tier.bucket,
       ...(tier.prefix !== '' && { Prefix: tier.prefix }),
       ...(tier.region !== '' && { Region: tier.region }),

@@ -15,6 +15,7 @@ import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
+import { copiedBody } from '../copied-body.ts';
 
 /**
  * Makes each kind of call once, so that a wrong address, credential or permission shows at the start and not at the first upload. If
@@ -56,14 +57,6 @@ async function warnOfVersions(connection: S3Connection, log: Logger): Promise<vo
     { bucket },
     'the bucket for blobs keeps versions: removals free no space; suspend its versioning, or let a lifecycle rule expire noncurrent versions',
   );
-}
-
-async function* copied(body: AsyncIterable<Buffer>, release: (chunk: Buffer) => void): AsyncIterable<Buffer> {
-  for await (const chunk of body) {
-    const copy = Buffer.from(chunk);
-    release(chunk);
-    yield copy;
-  }
 }
 
 function probeId(): BlobId {
@@ -119,7 +112,7 @@ class S3BlobStore implements BlobStore {
 
   write(id: BlobId, body: AsyncIterable<Buffer>, { release }: WriteOptions = {}): Promise<{ readonly size: number }> {
     // A part is sent as a whole, so its chunks must be copied if their memory is only borrowed.
-    const chunks = release === undefined ? body : copied(body, release);
+    const chunks = release === undefined ? body : copiedBody(body, release);
     return writeBlob(this.#connection, id, chunks, { partBytes: this.#partBytes, slots: this.#slots });
   }
 

@@ -22,6 +22,7 @@ import { arriving } from '../../store/idle-body.ts';
 import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
 import { inParts } from '../../store/s3/multipart-upload.ts';
 import { AzureCallError, azureFailure } from './azure-errors.ts';
+import { copiedBody } from '../../store/copied-body.ts';
 
 export interface AzureAddress {
   /** The name of the place in messages. */
@@ -77,7 +78,7 @@ export class AzureBlobStore implements BlobStore {
     const blocks: string[] = [];
     let size = 0;
     // A block is sent as a whole, so its chunks must be copied if their memory is only borrowed.
-    for await (const { bytes, md5 } of inParts(release === undefined ? body : copied(body, release), BLOCK_BYTES)) {
+    for await (const { bytes, md5 } of inParts(release === undefined ? body : copiedBody(body, release), BLOCK_BYTES)) {
       size += bytes.length;
       if (bytes.length === 0) break;
       const block = Buffer.from(`${write}${String(blocks.length).padStart(6, '0')}`).toString('base64');
@@ -200,14 +201,6 @@ export class AzureBlobStore implements BlobStore {
 interface ListedItem {
   readonly name: string;
   readonly properties: { readonly lastModified: Date; readonly contentLength?: number };
-}
-
-async function* copied(body: AsyncIterable<Buffer>, release: (chunk: Buffer) => void): AsyncIterable<Buffer> {
-  for await (const chunk of body) {
-    const copy = Buffer.from(chunk);
-    release(chunk);
-    yield copy;
-  }
 }
 
 /** Throws unless the response has exactly the requested bytes. */

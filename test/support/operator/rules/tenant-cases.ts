@@ -150,6 +150,13 @@ export const tenantCases: RuleCases = {
           { ...tier, prefix: 'demo', region: 'eu-west-1', storageClass: 'STANDARD_IA' },
           { name: 'AZURE', type: 'azure', bucket: 'cold', storageClass: 'Cool', credentialsSecret: { name: 'azure' } },
           { name: 'AWS', type: 's3', bucket: 'cold', credentialsSecret: { name: 'cold' } },
+          {
+            name: 'GOOGLE',
+            type: 'gcs',
+            bucket: 'cold',
+            storageClass: 'NEARLINE',
+            credentialsSecret: { name: 'google' },
+          },
         ],
         addresses: { s3: { host: '0.0.0.0', port: 9100 }, console: { port: 9190 } },
         storage: { size: '10Gi', storageClassName: 'fast', accessMode: 'ReadWriteOncePod' },

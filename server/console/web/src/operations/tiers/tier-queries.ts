@@ -4,8 +4,8 @@ import { useApiMutation } from '../../api/queries.ts';
 
 export type TierKind = 's3' | 'minio';
 
-/** Tiers of Azure are added by `mc ilm tier add azure`. */
-type ListedKind = TierKind | 'azure';
+/** Tiers of Azure and Google are added by `mc ilm tier add azure|gcs`. */
+type ListedKind = TierKind | 'azure' | 'gcs';
 
 interface TierPlace {
   readonly Endpoint: string;
@@ -24,6 +24,7 @@ interface ListedTier {
   readonly S3?: TierPlace;
   readonly MinIO?: TierPlace;
   readonly Azure?: TierPlace;
+  readonly GCS?: TierPlace;
 }
 
 interface TierStats {
@@ -67,8 +68,8 @@ export function useTiers(enabled = true) {
   });
 }
 
-function tierOf({ Name: name, Type: kind, S3, MinIO, Azure }: ListedTier, stats: readonly TierStats[]): Tier {
-  const place = S3 ?? MinIO ?? Azure;
+function tierOf({ Name: name, Type: kind, S3, MinIO, Azure, GCS }: ListedTier, stats: readonly TierStats[]): Tier {
+  const place = S3 ?? MinIO ?? Azure ?? GCS;
   return {
     name,
     kind,

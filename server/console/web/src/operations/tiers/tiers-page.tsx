@@ -127,7 +127,7 @@ function TierName({ tier: { name, kind, endpoint, bucket, prefix, storageClass, 
         <Text size="sm" fw={550}>
           {name}
         </Text>
-        <Badge color="gray">{{ s3: 'S3', minio: 'MinIO', azure: 'Azure' }[kind]}</Badge>
+        <Badge color="gray">{{ s3: 'S3', minio: 'MinIO', azure: 'Azure', gcs: 'Google' }[kind]}</Badge>
       </Group>
       <Text size="xs" c="dimmed" className="mono">
         {endpoint}/{bucket}

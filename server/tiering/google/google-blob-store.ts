@@ -1,0 +1,353 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import {
+  blobAltered,
+  type BlobId,
+  blobMissing,
+  type BlobRange,
+  type BlobStore,
+  blobTruncated,
+  type WriteOptions,
+} from '../../store/blob-store.ts';
+import { copiedBody } from '../../store/copied-body.ts';
+import { arriving } from '../../store/idle-body.ts';
+import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
+import { inParts } from '../../store/s3/multipart-upload.ts';
+import { failureOf, GoogleCallError, type GoogleFailure, socketFailure } from './google-errors.ts';
+
+export interface GoogleAddress {
+  /** The name of the place in messages. */
+  readonly what: string;
+  /** The URL of Cloud Storage, without a path. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** Empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** Empty for the default of the bucket. */
+  readonly storageClass: string;
+  /** Makes the token of a request. */
+  readonly token: () => string;
+}
+
+/** Milliseconds of a call, and attempts in all. */
+export interface GoogleTimeouts {
+  readonly answer: number;
+  readonly idle: number;
+  readonly tries: number;
+  readonly pause: number;
+}
+
+export const defaultGoogleTimeouts: GoogleTimeouts = { answer: 30_000, idle: 10_000, tries: 4, pause: 200 };
+
+/** A chunk of a resumable upload is a multiple of 256 KiB. */
+const CHUNK_BYTES = 8 * 1024 * 1024;
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/**
+ * Keeps bodies as objects of a bucket of Google Cloud Storage, by its JSON API. A body is a resumable upload: after a broken connection it
+ * goes on with the byte that Google has not got.
+ *
+ * @see https://cloud.google.com/storage/docs/performing-resumable-uploads
+ */
+export class GoogleBlobStore implements BlobStore {
+  readonly #address: GoogleAddress;
+  readonly #timeouts: GoogleTimeouts;
+
+  constructor(address: GoogleAddress, timeouts: GoogleTimeouts = defaultGoogleTimeouts) {
+    this.#address = address;
+    this.#timeouts = timeouts;
+  }
+
+  async write(
+    id: BlobId,
+    body: AsyncIterable<Buffer>,
+    { release }: WriteOptions = {},
+  ): Promise<{ readonly size: number }> {
+    const upload = await this.#begin(id);
+    const hash = createHash('md5');
+    let size = 0;
+    let md5: string | undefined;
+    try {
+      for await (const { bytes, last } of inParts(
+        release === undefined ? body : copiedBody(body, release),
+        CHUNK_BYTES,
+      )) {
+        hash.update(bytes);
+        md5 = await this.#send(upload, bytes, size, last);
+        size += bytes.length;
+      }
+    } catch (error) {
+      if (error instanceof GoogleCallError && error.failure.kind === 'condition') throw existsAlready(id, error);
+      // What has not ended is not visible, and Google removes it after a week.
+      await this.#once({ method: 'DELETE', url: upload })
+        .then(({ body: rest }) => rest?.cancel())
+        .catch(() => undefined);
+      throw error;
+    }
+    if (md5 !== hash.digest('base64')) {
+      await this.remove(id);
+      throw this.#error('write', { kind: 'passing', code: 'another MD5 than that of the body' });
+    }
+    return { size };
+  }
+
+  /** Returns the address of a new upload. */
+  async #begin(id: BlobId): Promise<string> {
+    const { endpoint, bucket, storageClass } = this.#address;
+    const query = new URLSearchParams({ uploadType: 'resumable', name: this.#key(id), ifGenerationMatch: '0' });
+    const metadata = { contentType: 'application/octet-stream', ...(storageClass !== '' && { storageClass }) };
+    const answer = await this.#call('write', {
+      method: 'POST',
+      url: `${endpoint}/upload/storage/v1/b/${encodeURIComponent(bucket)}/o?${query.toString()}`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(metadata)),
+    }).catch((error: unknown) => {
+      throw error instanceof GoogleCallError && error.failure.kind === 'condition' ? existsAlready(id, error) : error;
+    });
+    await answer.body?.cancel();
+    const upload = URL.parse(answer.headers.get('location') ?? '');
+    // The token must not go elsewhere.
+    if (upload?.origin !== new URL(endpoint).origin)
+      throw this.#error('write', { kind: 'refused', code: 'it named no address for the upload' });
+    return upload.href;
+  }
+
+  /** Sends a chunk, what is missing of it again after a failure. Returns the MD5 of the whole body after the last one. */
+  async #send(upload: string, bytes: Buffer, start: number, last: boolean): Promise<string | undefined> {
+    const end = start + bytes.length;
+    const whole = last ? String(end) : '*';
+    const { tries, pause } = this.#timeouts;
+    let from = start;
+    let failure: GoogleFailure = { kind: 'passing', code: 'it keeps a part of the chunk alone' };
+    for (let attempt = 1; attempt <= tries; attempt += 1) {
+      const range = from === end ? `bytes */${whole}` : `bytes ${from}-${end - 1}/${whole}`;
+      const body = bytes.subarray(from - start);
+      const sent = await this.#try({ method: 'PUT', url: upload, headers: { 'content-range': range }, body });
+      const answer =
+        'failure' in sent && sent.failure.kind === 'passing'
+          ? await this.#stateOf(upload, last ? end : undefined, pause * attempt)
+          : sent;
+      if ('failure' in answer) {
+        ({ failure } = answer);
+        if (failure.kind !== 'passing') break;
+        continue;
+      }
+      if (answer.status !== 308) return ((await answer.json()) as { readonly md5Hash?: string }).md5Hash;
+      await answer.body?.cancel();
+      const kept = keptBytes(answer.headers.get('range'));
+      if (kept === end && !last) return undefined;
+      if (kept < start || kept > end) {
+        failure = { kind: 'refused', code: `it has ${kept} bytes of an upload of ${start} to ${end}` };
+        break;
+      }
+      from = kept;
+    }
+    throw this.#error('write', failure);
+  }
+
+  /** Asks how much of an upload is there. */
+  async #stateOf(
+    upload: string,
+    size: number | undefined,
+    pauseMs: number,
+  ): Promise<Response | { readonly failure: GoogleFailure }> {
+    await sleep(pauseMs);
+    return this.#try({ method: 'PUT', url: upload, headers: { 'content-range': `bytes */${size ?? '*'}` } });
+  }
+
+  read(id: BlobId, range: BlobRange): Pieces {
+    return ownPieces(this.#pieces(id, range));
+  }
+
+  async *#pieces(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+    const { start, end } = range;
+    const doing = `read blob ${id}`;
+    if (start >= end) {
+      const answer = await this.#call(doing, { method: 'GET', url: this.#url(id) }).catch((error: unknown) => {
+        throw translated(error, id, 0);
+      });
+      await answer.body?.cancel();
+      return;
+    }
+    const { tries, idle, pause } = this.#timeouts;
+    let at = start;
+    let generation: string | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const query = new URLSearchParams({ alt: 'media', ...(generation && { ifGenerationMatch: generation }) });
+        const answer = await this.#call(doing, {
+          method: 'GET',
+          url: `${this.#url(id)}?${query.toString()}`,
+          headers: { range: `bytes=${at}-${end - 1}`, 'accept-encoding': 'identity' },
+        });
+        generation = answer.headers.get('x-goog-generation') ?? undefined;
+        const stream = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+        try {
+          checkRange(answer.headers.get('content-range'), id, { ...range, start: at });
+        } catch (error) {
+          stream.destroy();
+          throw error;
+        }
+        for await (const chunk of arriving(stream, idle)) {
+          const buffer = Buffer.from(chunk);
+          at += buffer.length;
+          bodyBytesPassed(buffer.length);
+          yield buffer;
+        }
+        if (at === end) return;
+        throw this.#error(doing, { kind: 'passing', code: 'the connection ended' });
+      } catch (error) {
+        const failed = this.#failed(doing, error);
+        const passes = failed instanceof GoogleCallError && failed.failure.kind === 'passing';
+        if (!passes || attempt >= tries) throw translated(failed, id, end);
+        await sleep(pause * attempt);
+      }
+    }
+  }
+
+  async remove(id: BlobId): Promise<void> {
+    try {
+      const answer = await this.#call(`remove blob ${id}`, { method: 'DELETE', url: this.#url(id) });
+      await answer.body?.cancel();
+    } catch (error) {
+      if (!(error instanceof GoogleCallError && error.failure.kind === 'absent')) throw error;
+    }
+  }
+
+  async *list(): AsyncIterable<ListedBlob> {
+    const { endpoint, bucket, prefix } = this.#address;
+    let pageToken: string | undefined;
+    do {
+      const query = new URLSearchParams({
+        fields: 'nextPageToken,items(name,size,timeCreated)',
+        ...(prefix !== '' && { prefix }),
+        ...(pageToken && { pageToken }),
+      });
+      const url = `${endpoint}/storage/v1/b/${encodeURIComponent(bucket)}/o?${query.toString()}`;
+      const answer = await this.#call('list', { method: 'GET', url });
+      const now = Date.parse(answer.headers.get('date') ?? '') || Date.now();
+      const page = (await answer.json()) as { readonly items?: readonly ListedItem[]; readonly nextPageToken?: string };
+      for (const { name, size, timeCreated } of page.items ?? []) {
+        const id = name.slice(prefix.length + 3) as BlobId;
+        if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
+        yield { id, size: Number(size), ageMs: Math.max(0, now - Date.parse(timeCreated)) };
+      }
+      pageToken = page.nextPageToken;
+    } while (pageToken !== undefined);
+  }
+
+  /** Google does not report free space. */
+  space(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  #key(id: BlobId): string {
+    return blobObjectKey(this.#address.prefix, id);
+  }
+
+  #url(id: BlobId): string {
+    const { endpoint, bucket } = this.#address;
+    return `${endpoint}/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(this.#key(id))}`;
+  }
+
+  /** Resolves with a good answer. What passes is tried again. */
+  async #call(doing: string, call: Call): Promise<Response> {
+    const { tries, pause } = this.#timeouts;
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#try(call);
+      if (!('failure' in answer)) return answer;
+      if (answer.failure.kind !== 'passing' || attempt >= tries) throw this.#error(doing, answer.failure);
+      await sleep(pause * attempt);
+    }
+  }
+
+  /** Makes a call once. An answer is good (2xx, or 308 of an upload that goes on), or a failure. */
+  async #try(call: Call): Promise<Response | { readonly failure: GoogleFailure }> {
+    try {
+      const answer = await this.#once(call);
+      if (answer.ok || answer.status === 308) return answer;
+      const text = await answer.text();
+      return { failure: failureOf(answer.status, text.slice(0, 4_096)) };
+    } catch (error) {
+      const failure = socketFailure(error);
+      if (failure === undefined) throw error;
+      return { failure };
+    }
+  }
+
+  /** Rejects unless the header of the answer comes in time. */
+  async #once({ method, url, headers = {}, body }: Call): Promise<Response> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#timeouts.answer);
+    try {
+      return await fetch(url, {
+        method,
+        headers: { ...headers, authorization: `Bearer ${this.#address.token()}` },
+        redirect: 'manual',
+        signal: late.signal,
+        ...(body !== undefined && { body: new Uint8Array(body) }),
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #failed(doing: string, error: unknown): unknown {
+    if (error instanceof GoogleCallError) return error;
+    const failure = socketFailure(error);
+    return failure === undefined ? error : this.#error(doing, failure);
+  }
+
+  #error(doing: string, failure: GoogleFailure): GoogleCallError {
+    const { what, bucket, endpoint } = this.#address;
+    return new GoogleCallError(
+      failure,
+      `could not ${doing} in ${what} (bucket ${bucket} at ${endpoint}): ${failure.code}`,
+    );
+  }
+}
+
+interface ListedItem {
+  readonly name: string;
+  readonly size: string;
+  readonly timeCreated: string;
+}
+
+/** `bytes=0-99` are 100 bytes; without the header there are none yet. */
+function keptBytes(range: string | null): number {
+  const [, last] = /^bytes=0-(\d+)$/.exec(range ?? '') ?? [];
+  return last === undefined ? 0 : Number(last) + 1;
+}
+
+function existsAlready(id: BlobId, cause: Error): Error {
+  return new Error(`blob ${id} exists already: ids are never used twice`, { cause });
+}
+
+/** Throws unless the response has exactly the requested bytes. */
+function checkRange(header: string | null, id: BlobId, { start, end, size }: BlobRange): void {
+  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '');
+  if (match === null)
+    throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Google gave ${header ?? 'all'}`);
+  const [first, last, whole] = match.slice(1).map(Number);
+  if (whole !== undefined && whole < end) throw blobTruncated(id, end);
+  if (size !== undefined && whole !== size) throw blobAltered(id, `has ${whole} bytes instead of ${size}`);
+  if (first !== start || last !== end - 1)
+    throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Google gave ${header}`);
+}
+
+function translated(error: unknown, id: BlobId, end: number): unknown {
+  if (!(error instanceof GoogleCallError)) return error;
+  if (error.failure.kind === 'absent') return blobMissing(id);
+  // The object was replaced while it was read.
+  if (error.failure.kind === 'condition') return blobAltered(id, 'was replaced while it was read');
+  return error.failure.kind === 'range' ? blobTruncated(id, end) : error;
+}

@@ -1,0 +1,54 @@
+import { StoreUnavailable } from '../../store/record-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+
+/** The failure of a call of Google, classified by what the caller does next. */
+export interface GoogleFailure {
+  readonly kind: 'absent' | 'condition' | 'range' | 'passing' | 'refused';
+  /** A code of S3 where it has one for it, else the reason of Google or that of the socket. */
+  readonly code: string;
+}
+
+/** A call of Google failed. It has no cause: errors of requests may hold their headers. */
+export class GoogleCallError extends StoreUnavailable {
+  readonly failure: GoogleFailure;
+
+  constructor(failure: GoogleFailure, message: string) {
+    super('unreachable', message);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for.
+ *
+ * @see https://cloud.google.com/storage/docs/json_api/v1/status-codes
+ */
+export function failureOf(status: number, text: string): GoogleFailure {
+  if (status === 404 || status === 410) {
+    return /No such object/.test(text)
+      ? { kind: 'absent', code: 'NoSuchKey' }
+      : { kind: status === 410 ? 'passing' : 'refused', code: status === 410 ? 'the upload is gone' : 'NoSuchBucket' };
+  }
+  if (status === 412) return { kind: 'condition', code: 'PreconditionFailed' };
+  if (status === 416) return { kind: 'range', code: 'InvalidRange' };
+  if (status === 408 || status === 429 || status >= 500) return { kind: 'passing', code: `HTTP ${status}` };
+  if (status === 401) return { kind: 'refused', code: 'InvalidCredentials' };
+  if (status === 403) return { kind: 'refused', code: 'AccessDenied' };
+  return { kind: 'refused', code: reasonOf(text) ?? `HTTP ${status}` };
+}
+
+/** Classifies an error of a socket. Undefined for any other error, which is a defect. */
+export function socketFailure(error: unknown): GoogleFailure | undefined {
+  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError')
+    return { kind: 'passing', code: 'no answer in time' };
+  // `fetch` tells the reason in the cause.
+  const { code } = (error.cause instanceof Error ? error.cause : error) as { readonly code?: string };
+  if (code === undefined)
+    return error.name === 'TypeError' ? { kind: 'passing', code: 'the connection ended' } : undefined;
+  return { kind: /CERT|^UNABLE_TO_VERIFY/.test(code) ? 'refused' : 'passing', code };
+}
+
+function reasonOf(text: string): string | undefined {
+  return /"reason"\s*:\s*"([A-Za-z]{1,64})"/.exec(text)?.[1];
+}
