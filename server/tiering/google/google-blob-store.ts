@@ -141,7 +141,7 @@ export class GoogleBlobStore implements BlobStore {
         if (failure.kind !== 'passing') break;
         continue;
       }
-      if (answer.status !== 308) return ((await answer.json()) as { readonly md5Hash?: string }).md5Hash;
+      if (answer.status !== 308) return (await this.#document<{ readonly md5Hash?: string }>('write', answer)).md5Hash;
       await answer.body?.cancel();
       const kept = keptBytes(answer.headers.get('range'));
       if (kept === end && !last) return undefined;
@@ -235,7 +235,7 @@ export class GoogleBlobStore implements BlobStore {
       const url = `${endpoint}/storage/v1/b/${encodeURIComponent(bucket)}/o?${query.toString()}`;
       const answer = await this.#call('list', { method: 'GET', url });
       const now = Date.parse(answer.headers.get('date') ?? '') || Date.now();
-      const page = (await answer.json()) as { readonly items?: readonly ListedItem[]; readonly nextPageToken?: string };
+      const page = await this.#document<ListedPage>('list', answer);
       for (const { name, size, timeCreated } of page.items ?? []) {
         const id = name.slice(prefix.length + 3) as BlobId;
         if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
@@ -275,7 +275,7 @@ export class GoogleBlobStore implements BlobStore {
     try {
       const answer = await this.#once(call);
       if (answer.ok || answer.status === 308) return answer;
-      const text = await answer.text();
+      const text = await this.#inTime(answer.text());
       return { failure: failureOf(answer.status, text.slice(0, 4_096)) };
     } catch (error) {
       const failure = socketFailure(error);
@@ -301,6 +301,28 @@ export class GoogleBlobStore implements BlobStore {
     }
   }
 
+  async #document<T>(doing: string, answer: Response): Promise<T> {
+    try {
+      return (await this.#inTime(answer.json())) as T;
+    } catch (error) {
+      throw this.#failed(doing, error);
+    }
+  }
+
+  /** Rejects unless a document, which is short, comes in time. */
+  async #inTime<T>(document: Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const timer = sleep(this.#timeouts.answer, undefined, { signal: late.signal }).then(() => {
+      throw Object.assign(new Error('the document does not end'), { name: 'TimeoutError' });
+    });
+    try {
+      return await Promise.race([document, timer]);
+    } finally {
+      timer.catch(() => undefined);
+      late.abort();
+    }
+  }
+
   #failed(doing: string, error: unknown): unknown {
     if (error instanceof GoogleCallError) return error;
     const failure = socketFailure(error);
@@ -314,6 +336,11 @@ export class GoogleBlobStore implements BlobStore {
       `could not ${doing} in ${what} (bucket ${bucket} at ${endpoint}): ${failure.code}`,
     );
   }
+}
+
+interface ListedPage {
+  readonly items?: readonly ListedItem[];
+  readonly nextPageToken?: string;
 }
 
 interface ListedItem {
