@@ -47,7 +47,9 @@ const readFile = (path: string) => (path === '/none' ? '' : 'user:password@tcp(h
 
 describe('targets of a tenant', () => {
   it('are settings and files of its server', async () => {
-    await expect(stringify(server(all, [], secrets))).toMatchFileSnapshot('golden/server-targets.yaml');
+    await expect(stringify(server(all, [], secrets), { singleQuote: true })).toMatchFileSnapshot(
+      'golden/server-targets.yaml',
+    );
   });
 
   it('are read by the server, each under its name', () => {

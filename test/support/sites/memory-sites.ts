@@ -65,7 +65,6 @@ async function memorySite(world: World, name: string) {
     clock,
   });
   const resyncs = new SiteResyncs({ sealed, records, targets, clock });
-  const upload = () => Promise.reject(new Error('sites in memory have no connections'));
   const speeds = new SiteSpeeds({ group: () => administration.group(), call: world.call, upload, self });
   const log: { readonly message: string; readonly fields: object }[] = [];
   const note = (fields: object, message: string) => log.push({ fields, message });
@@ -95,6 +94,10 @@ async function memorySite(world: World, name: string) {
       log: { info: note, warn: note },
     }),
   };
+}
+
+function upload(): Promise<never> {
+  return Promise.reject(new Error('sites in memory have no connections'));
 }
 
 /** Sites in memory that call each other, with one clock. */
