@@ -26,8 +26,9 @@ const modules = {
 const starts = {
   ...Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, [path]])),
   http: ['server/process/http-thread.ts'],
-  background: [
-    'server/process/background-thread.ts',
+  background: ['server/process/background-thread.ts'],
+  // The background thread loads the console when S3 is served, and not at all with SVC_BROWSER=off.
+  console: [
     'server/process/open-operations.ts',
     'server/console/create-console.ts',
     'server/http/session-s3.ts',
