@@ -5,10 +5,11 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /**
- * `npm test` runs what needs only Node, in three projects. `unit` has the tests of the sources: its files open no socket and start no
- * process (test/support/vitest/unit-setup.ts). `sockets` has their `*.process.test.ts`, which may. `process` has all of `test/`, and the
- * bundled programs. The files of a project share workers: a worker of its own costs each file half a second of processor time. Each
- * heavier tier is a project with the layout of `test/`, started by `.ci/run`, and each of its files has a worker of its own.
+ * `npm test` runs what needs only Node, in two projects. `unit` has the tests of the sources: its files open no socket and start no
+ * process (test/support/vitest/unit-setup.ts). `process` has their `*.process.test.ts`, which may, and all of `test/` with the
+ * bundled programs. The files of a project share workers: a worker of its own costs each file half a second of processor time, and
+ * each worker loads most of the sources once. Each heavier tier is a project with the layout of `test/`, started by `.ci/run`, and
+ * each of its files has a worker of its own.
  */
 const tiers = [
   'keycloak',
@@ -36,7 +37,7 @@ const tier = process.env['COFFER_TEST_TIER'];
 const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
 /** `npm test` starts the bundled programs. */
 const bundle = 'test/support/vitest/bundle-programs.ts';
-const sharedServer = 'test/support/vitest/shared-server.ts';
+const sharedServers = 'test/support/vitest/shared-server.ts';
 const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
 /** Several servers need the database too. */
@@ -60,6 +61,45 @@ class ByName extends BaseSequencer {
   }
 }
 
+/**
+ * The files that take longest, for a clone that has no durations of an earlier run. They come first, so that no worker has one left
+ * when the others have ended.
+ */
+const longest = [
+  'test/operator/rolling.test.ts',
+  'test/server-process/stores.test.ts',
+  'test/tiering/coffer-as-tier.test.ts',
+  'test/quickstart/whole-way.test.ts',
+  'test/sites/replicated-sites.test.ts',
+  'test/replication/plain-s3.test.ts',
+  'test/events/dead-target.test.ts',
+  'test/replication/coffer-to-coffer.test.ts',
+  'test/server-process/key-lifecycle.test.ts',
+  'test/killed-client/killed-client.test.ts',
+  'test/cli/coffer-against-coffer.test.ts',
+];
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = longest.findIndex((path) => moduleId.endsWith(`/${path}`));
+  return rank === -1 ? longest.length : rank;
+}
+
+function groupOf({ project }: TestSpecification): number {
+  return project.config.sequence.groupOrder;
+}
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // The sort is stable: the other files keep the order by their durations, or else their sizes.
+    return (await super.sort(files)).toSorted((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b));
+  }
+}
+
+/** A sequencer of the configuration would replace the random order that the gate asks for. */
+const sequencer = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'))
+  ? {}
+  : { sequence: { sequencer: LongestFirst } };
+
 /** The files with sockets and programs wait more than they compute. */
 const waitingWorkers = availableParallelism() + 2;
 
@@ -80,22 +120,12 @@ const projects: TestProjectInlineConfiguration[] = [
   {
     extends: true,
     test: {
-      name: 'sockets',
-      include: [`${sources}/*.process.test.ts`],
-      isolate: false,
-      sequence: { groupOrder: 1 },
-      maxWorkers: waitingWorkers,
-    },
-  },
-  {
-    extends: true,
-    test: {
       name: 'process',
-      include: ['test/**/*.test.ts'],
+      include: ['test/**/*.test.ts', `${sources}/*.process.test.ts`],
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
       isolate: false,
-      globalSetup: [bundle, sharedServer],
+      globalSetup: [bundle, sharedServers],
       maxWorkers: waitingWorkers,
     },
   },
@@ -104,7 +134,7 @@ const projects: TestProjectInlineConfiguration[] = [
 export default defineConfig({
   test: {
     ...(tier === undefined
-      ? { projects }
+      ? { projects, ...sequencer }
       : {
           include: [...foldersOf(tier), ...(tier === 'installed' ? ['cli', 'killed-client'] : [])].map(
             (folder) => `test/${folder}/**/*.test.ts`,
@@ -116,7 +146,9 @@ export default defineConfig({
     pool: 'forks',
     // Node itself reads the sources, as in the programs. Vite would transform each module once more for each worker.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    ...(tier === undefined ? {} : { globalSetup: [bundle, ...(shared[tier] ?? [])], maxWorkers: workers }),
+    ...(tier === undefined
+      ? {}
+      : { globalSetup: [bundle, sharedServers, ...(shared[tier] ?? [])], maxWorkers: workers }),
     // Its tests wait for blobs to be removed, each on a file system of its own.
     ...(tier === 'disk' ? { maxConcurrency: 10 } : {}),
     // The files of the cluster follow each other by name.

@@ -100,7 +100,12 @@ async function catchMutant(file: string): Promise<string | undefined> {
   const related = testsOf(file);
   const pass = async (project: keyof typeof related) =>
     related[project].length === 0 ||
-    (await passes('vitest/vitest.mjs', ['run', '--bail=1', `--project=${project}`, ...related[project]]));
+    (await passes('vitest/vitest.mjs', [
+      'run',
+      '--bail=1',
+      `--project=${project === 'unit' ? 'unit' : 'process'}`,
+      ...related[project],
+    ]));
   if (!(await pass('unit'))) return 'unit tests';
   if (!(await passes('typescript/bin/tsc', ['--noEmit']))) return 'type check';
   if (!(await passes('oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', file]))) return 'lint';

@@ -8,7 +8,7 @@ it('finds the tests that import a file, the nearest first, and no test of a heav
   expect(process).not.toContainEqual(expect.stringMatching(/^test\/(?:cluster|brokers|clients|select|installed)\//));
 });
 
-it('knows the project of each test, as vitest does not run a file of another project', () => {
+it('knows what each test needs, as the tests that need least run first', () => {
   const { unit, sockets, process } = relatedTests('.')('platform/openid/discovery.ts');
   expect(sockets).toContain('platform/openid/discovery.process.test.ts');
   expect([...unit, ...process]).not.toContainEqual(expect.stringContaining('.process.test.'));

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 
-/** The tests of `npm test`, by its projects. */
+/** The tests of `npm test`, by what they need. The project `process` has those that open sockets or start processes. */
 export type RelatedTests = Readonly<Record<'unit' | 'sockets' | 'process', readonly string[]>>;
 
 /**

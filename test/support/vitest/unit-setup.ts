@@ -1,6 +1,6 @@
 /**
  * The rule of the project `unit`: its files share a worker, so that a test opens no socket and starts no process or thread. What
- * needs one is named `NAME.process.test.ts` and belongs to the project `sockets`. A test that breaks the rule fails and is told so.
+ * needs one is named `NAME.process.test.ts` and belongs to the project `process`. A test that breaks the rule fails and is told so.
  */
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
