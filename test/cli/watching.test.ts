@@ -2,7 +2,7 @@ import { createServer, request as sendRequest, type Server, type ServerResponse 
 import type { AddressInfo } from 'node:net';
 import { mkdir, readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 import { ClientDriver } from './client-driver.ts';
 
 const polling = { timeout: 30_000, interval: 100 };
@@ -75,16 +75,10 @@ class EventProxy {
 
 beforeAll(async () => {
   await client.start(async () => {
-    const server = await startServer();
-    await untilReady(server);
-    events = new EventProxy(server.s3);
-    const { accessKey, secretKey } = server;
-    const stop = async (): Promise<void> => {
-      events.close();
-      await server.stop();
-    };
+    const { s3, accessKey, secretKey } = await sharedServer();
+    events = new EventProxy(s3);
     proxy = await events.listen();
-    return { url: server.s3, accessKey, secretKey, stop };
+    return { url: s3, accessKey, secretKey, stop: () => Promise.resolve(events.close()) };
   });
   const { url, accessKey, secretKey } = client.server;
   await client.attempt('alias', 'set', other, url, accessKey, secretKey);

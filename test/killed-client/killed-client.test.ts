@@ -11,7 +11,8 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { startClient, type ClientProcess } from '../support/server/client-process.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 const MiB = 1_024 * 1_024;
 /** `.ci/run` asks for 8, so that each way is killed twice, `.ci/soak client` for 50. */
@@ -20,7 +21,7 @@ const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const patience = 60_000 + kills * 20_000;
 
 let folder: string;
-let server: RunningServer;
+let server: ServerAccess;
 let s3: S3Client;
 
 function commandLine(args: readonly string[]): { readonly all: string[]; readonly env: Record<string, string> } {
@@ -65,8 +66,7 @@ async function sessions(): Promise<readonly string[]> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-killed-'));
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer();
   s3 = s3Client(server);
   const random = new SeededRandom(seed);
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at % 4}/small ${at} é`, at * 700]));
@@ -84,10 +84,7 @@ beforeAll(async () => {
   await run('cp', '-r', `${join(folder, 'source')}/`, 's/source/');
 }, 120_000);
 
-afterAll(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a command that was killed and begun again', { timeout: patience }, () => {
   const all = [

@@ -7,12 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminCall } from '../support/server/admin-call.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { type RunningServer, type ServerAccess, startServer, untilReady } from '../support/server/start-server.ts';
 import { replicate, sideOf, versionedBucket } from './replicated-buckets.ts';
 
 const Bucket = 'waiting';
 let folder: string;
-let left: RunningServer;
+let left: ServerAccess;
 let right: RunningServer;
 let here: S3Client;
 let arn: string;
@@ -22,8 +23,8 @@ let removed: string;
 /** The other server is away from here on. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-backlog-'));
-  [left, right] = await Promise.all([startServer(), startServer()]);
-  await Promise.all([untilReady(left), untilReady(right)]);
+  [left, right] = await Promise.all([sharedServer('left'), startServer()]);
+  await untilReady(right);
   here = s3Client(left);
   await Promise.all([versionedBucket(here, Bucket), versionedBucket(s3Client(right), Bucket)]);
   await versionedBucket(here, 'alone');
@@ -40,7 +41,7 @@ beforeAll(async () => {
   await here.send(new DeleteObjectCommand({ Bucket, Key: 'removed', VersionId: removed }));
 }, 90_000);
 afterAll(async () => {
-  await Promise.all([left?.stop(), right?.stop()]);
+  await right?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 

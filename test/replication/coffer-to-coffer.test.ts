@@ -18,29 +18,25 @@ import {
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/process/free-port.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { type ServerAccess, startServer, untilReady } from '../support/server/start-server.ts';
 import { replicate, sideOf, targetOf, versionedBucket, versionsOf } from './replicated-buckets.ts';
 
-let left: RunningServer;
-let right: RunningServer;
+let left: ServerAccess;
+let right: ServerAccess;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 20_000, interval: 100 };
-const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
 beforeAll(async () => {
-  [left, right] = await Promise.all([startServer({ env: encrypting }), startServer({ env: encrypting })]);
-  await Promise.all([untilReady(left), untilReady(right)]);
+  [left, right] = await Promise.all([sharedServer('left'), sharedServer('right')]);
   here = s3Client(left);
   there = s3Client(right);
 }, 60_000);
-afterAll(async () => {
-  await Promise.all([left?.stop(), right?.stop()]);
-});
 
 async function status(client: S3Client, Bucket: string, Key: string): Promise<string | undefined> {
   return (await client.send(new HeadObjectCommand({ Bucket, Key }))).ReplicationStatus;

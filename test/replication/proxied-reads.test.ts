@@ -12,10 +12,11 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminCall } from '../support/server/admin-call.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { type RunningServer, type ServerAccess, startServer, untilReady } from '../support/server/start-server.ts';
 import { replicate, sideOf, targetOf, versionedBucket } from './replicated-buckets.ts';
 
-let left: RunningServer;
+let left: ServerAccess;
 let right: RunningServer;
 let here: S3Client;
 let there: S3Client;
@@ -27,18 +28,16 @@ const big = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => at % 251));
 
 /** The right side has no rule: what it gets stays there, as if the left side had not caught up. */
 beforeAll(async () => {
-  [left, right] = await Promise.all([startServer({ env: { SVC_PROMETHEUS_AUTH_TYPE: 'public' } }), startServer()]);
-  await Promise.all([untilReady(left), untilReady(right)]);
+  [left, right] = await Promise.all([sharedServer('left'), startServer()]);
+  await untilReady(right);
   here = s3Client(left);
   there = s3Client(right);
   await Promise.all([versionedBucket(here, Bucket), versionedBucket(there, Bucket)]);
   arn = await replicate(sideOf(left), Bucket, sideOf(right));
 }, 60_000);
-afterAll(async () => {
-  await Promise.all([left?.stop(), right?.stop()]);
-});
+afterAll(() => right?.stop());
 
-async function proxied(side: RunningServer, bucket = Bucket): Promise<Record<string, number>> {
+async function proxied(side: ServerAccess, bucket = Bucket): Promise<Record<string, number>> {
   const { value } = await adminCall(side.s3, side, 'GET', `/${bucket}?replication-metrics=2`);
   return (value as { readonly proxyStats: Record<string, number> }).proxyStats;
 }

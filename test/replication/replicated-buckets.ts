@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
 import { adminCall } from '../support/server/admin-call.ts';
-import type { RunningServer } from '../support/server/start-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 /** A server that takes part in replication: Coffer or MinIO. */
 export interface Side {
@@ -16,7 +16,7 @@ export interface Side {
   readonly secretKey: string;
 }
 
-export function sideOf({ s3, accessKey, secretKey }: RunningServer): Side {
+export function sideOf({ s3, accessKey, secretKey }: ServerAccess): Side {
   return { s3, accessKey, secretKey };
 }
 

@@ -12,23 +12,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AwsDouble, startAwsDouble } from '../support/replication/aws-double.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 import { everythingTo, type Side, sideOf, targetOf, versionedBucket } from './replicated-buckets.ts';
 
-let server: RunningServer;
-let other: RunningServer;
+let server: ServerAccess;
+let other: ServerAccess;
 let aws: AwsDouble;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 30_000, interval: 100 };
 
 beforeAll(async () => {
-  [server, other, aws] = await Promise.all([startServer(), startServer(), startAwsDouble()]);
-  await Promise.all([untilReady(server), untilReady(other)]);
+  [server, other, aws] = await Promise.all([sharedServer('left'), sharedServer('right'), startAwsDouble()]);
   here = s3Client(server);
   there = s3Client(other);
 }, 60_000);
-afterAll(() => Promise.all([server?.stop(), other?.stop(), aws?.close()]));
+afterAll(() => aws?.close());
 
 async function replicate(Bucket: string, to: Side, replicationSync = true): Promise<string> {
   await versionedBucket(here, Bucket);
@@ -75,7 +75,7 @@ describe('synchronous replication', { timeout: 90_000 }, () => {
   });
 
   it('leaves the version to the queue while the target is away, and says so', async () => {
-    const Bucket = 'away';
+    const Bucket = 'target-away';
     await replicate(Bucket, toDouble());
     aws.setAway(true);
     for (const Key of ['one', 'two', 'three']) await here.send(new PutObjectCommand({ Bucket, Key, Body: 'text' }));

@@ -13,7 +13,7 @@ import type { AuditEntry } from '../../server/observability/audit/audit-entry.ts
 import { adminCall } from '../support/server/admin-call.ts';
 import { inFullForm } from '../support/full-form.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { startServer, untilReady, type RunningServer, type StartOptions } from '../support/server/start-server.ts';
 
 const generous = { timeout: 60_000 };
 
@@ -77,11 +77,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(env: Record<string, string>, data?: string): Promise<RunningServer> {
-  const server = await startServer({
-    env,
-    ...(data === undefined ? {} : { folder: data }),
-  });
+async function start(
+  env: Record<string, string>,
+  more: Pick<StartOptions, 'folder' | 'console'> = {},
+): Promise<RunningServer> {
+  const server = await startServer({ env, ...more });
   servers.push(server);
   await untilReady(server, generous.timeout);
   return server;
@@ -181,7 +181,7 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
   });
 
   it('tells who signs in to the console, who fails to, and what they do there', async () => {
-    const server = await start({ SVC_AUDIT_WEBHOOK_ENDPOINT: endpoint });
+    const server = await start({ SVC_AUDIT_WEBHOOK_ENDPOINT: endpoint }, { console: true });
     const call = (path: string, body: unknown, cookie = '') =>
       fetch(`${server.console}/api/${path}`, {
         method: 'POST',
@@ -228,13 +228,13 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
       SVC_AUDIT_WEBHOOK_QUEUE_DIR: join(folder, 'queue'),
       SVC_AUDIT_WEBHOOK_RETRY_INTERVAL: '1s',
     };
-    const first = await start(env, data);
+    const first = await start(env, { folder: data });
     await s3Client(first).send(new CreateBucketCommand({ Bucket: 'kept' }));
     await first.untilLogged('"event":"audit-away"');
     await first.kill();
     expect(await readdir(join(folder, 'queue'))).not.toEqual([]);
     collector.status = 200;
-    await start(env, data);
+    await start(env, { folder: data });
     await expect.poll(() => collector.named('PutBucket').length, generous).toBe(1);
     await expect.poll(() => readdir(join(folder, 'queue')), generous).toEqual([]);
   });

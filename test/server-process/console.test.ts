@@ -10,6 +10,7 @@ let cookie: string;
 
 beforeAll(async () => {
   server = await startServer({
+    console: true,
     env: {
       SVC_NOTIFY_WEBHOOK_ENABLE_HOOK: 'on',
       SVC_NOTIFY_WEBHOOK_ENDPOINT_HOOK: 'http://127.0.0.1:9/hook',

@@ -55,6 +55,7 @@ keystore: { fs: { path: ${join(folder, 'key-files')} } }
   );
   startKeys = () => startKeysvc(['--config', config]);
   server = await startServer({
+    console: true,
     env: {
       SVC_KMS_KEYSVC_ENDPOINT: `https://127.0.0.1:${port}`,
       SVC_KMS_KEYSVC_KEY_NAME: 'main-key',

@@ -82,7 +82,7 @@ describe('a running server', { timeout: 120_000 }, () => {
   });
 
   it('answers its probes, and no stranger anything else', async () => {
-    const server = await startServer();
+    const server = await startServer({ console: true });
     await untilReady(server);
     const status = async (path: string, method = 'GET') => (await fetch(server.s3 + path, { method })).status;
     for (const prefix of ['/minio/health', '/health']) {

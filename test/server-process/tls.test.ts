@@ -51,7 +51,7 @@ function statusOver(version: 'TLSv1.2' | 'TLSv1.3', path: string): Promise<numbe
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-tls-'));
   await install('first');
-  server = await startServer({ args: ['--certs-dir', certs()] });
+  server = await startServer({ args: ['--certs-dir', certs()], console: true });
 });
 afterAll(async () => {
   await server.stop();

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,7 +20,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { type RunningServer, startServer } from '../support/server/start-server.ts';
 
 const run = promisify(execFile);
 const Bucket = 'site';
@@ -63,15 +64,17 @@ async function curl(scheme: 'http' | 'https', host: string, path: string, ...opt
   return { status: Number(status), location, body };
 }
 
-async function fill(): Promise<void> {
-  for (const name of [Bucket, 'moved-site']) await s3.send(new CreateBucketCommand({ Bucket: name }));
-  await s3.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration }));
+async function fill(client: S3Client): Promise<void> {
+  for (const name of [Bucket, 'moved-site']) await client.send(new CreateBucketCommand({ Bucket: name }));
+  await client.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration }));
   const RedirectAllRequestsTo = { HostName: 'www.example.com', Protocol: 'https' } as const;
-  await s3.send(new PutBucketWebsiteCommand({ Bucket: 'moved-site', WebsiteConfiguration: { RedirectAllRequestsTo } }));
+  await client.send(
+    new PutBucketWebsiteCommand({ Bucket: 'moved-site', WebsiteConfiguration: { RedirectAllRequestsTo } }),
+  );
   const statement = { Effect: 'Allow', Principal: '*', Action: ['s3:GetObject', 's3:ListBucket'] };
   const Resource = [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`];
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [{ ...statement, Resource }] });
-  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+  await client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
   for (const [Key, Body, WebsiteRedirectLocation] of [
     ['index.html', 'home', undefined],
     ['docs/index.html', 'documents', undefined],
@@ -79,7 +82,7 @@ async function fill(): Promise<void> {
     ['error.html', 'sorry', undefined],
     ['moved', '', '/docs/'],
   ] as const) {
-    await s3.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'text/html', WebsiteRedirectLocation }));
+    await client.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'text/html', WebsiteRedirectLocation }));
   }
 }
 
@@ -103,12 +106,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-website-'));
   await writeCertificates();
   const env = { SVC_WEBSITE_ADDRESS: '127.0.0.1:0', SVC_DOMAIN: domain };
-  const first = await startServer({ env, folder: join(folder, 'http') });
-  await untilReady(first);
-  s3 = s3Client(first);
-  await fill();
-  await first.stop();
-  await cp(join(folder, 'http'), join(folder, 'https'), { recursive: true });
   const [http, https] = await Promise.all([
     startServer({ env, folder: join(folder, 'http') }),
     startServer({ env, folder: join(folder, 'https'), args: ['--certs-dir', folder] }),
@@ -116,6 +113,8 @@ beforeAll(async () => {
   servers = { http, https };
   for (const server of [http, https]) await server.untilLogged('"event":"ready"');
   s3 = s3Client(http);
+  const ca = await readFile(join(folder, 'ca.crt'));
+  await Promise.all([fill(s3), fill(s3Client(https, { requestHandler: { httpsAgent: new Agent({ ca }) } }))]);
 }, 120_000);
 afterAll(async () => {
   await Promise.all([servers?.http.stop(), servers?.https.stop()]);

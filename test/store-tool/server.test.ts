@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { damageBlobs } from './data-folder.ts';
-import { lines, storeTool } from './run-store-tool.ts';
+import { lines, storeTool, storeToolHere } from './run-store-tool.ts';
 
 const large = 300_000;
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -39,7 +39,7 @@ function object(key: string, size: number): PutObjectCommand {
 
 function asked(...args: readonly string[]) {
   const env = { COFFER_ACCESS_KEY: server.accessKey, COFFER_SECRET_KEY: server.secretKey };
-  return storeTool([...args, '--server', server.s3], env);
+  return storeToolHere([...args, '--server', server.s3], env);
 }
 
 /** A server starts on the folder, takes changes, and gives back what was stored. */
@@ -88,9 +88,9 @@ describe('a running server', () => {
     expect(code, stderr).toBe(0);
     const snapshot = join(server.folder, 'snapshots', 'monday');
     const restored = join(base.path, 'restored');
-    const restoring = await storeTool(['restore', snapshot, restored]);
+    const restoring = await storeToolHere(['restore', snapshot, restored]);
     expect(restoring.code, restoring.stdout + restoring.stderr).toBe(0);
-    expect((await storeTool(['verify', restored, '--grace', '0'])).code).toBe(0);
+    expect((await storeToolHere(['verify', restored, '--grace', '0'])).code).toBe(0);
     await expectServed(restored);
   });
 
@@ -111,9 +111,9 @@ describe('a running server', () => {
     const read = await s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: 'key-0' }));
     expect((await read.Body?.transformToByteArray())?.length).toBe(large);
     const copy = join(base.path, 'copy');
-    const copying = await storeTool(['copy', server.folder, copy]);
+    const copying = await storeToolHere(['copy', server.folder, copy]);
     expect(copying.code, copying.stdout + copying.stderr).toBe(0);
-    expect((await storeTool(['verify', copy, '--grace', '0'])).code).toBe(0);
+    expect((await storeToolHere(['verify', copy, '--grace', '0'])).code).toBe(0);
     await expectServed(copy);
     expect((await asked('read-only', 'off')).code).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -121,7 +121,7 @@ describe('a running server', () => {
   });
 
   it('is not copied while it takes changes', async () => {
-    const { code, stderr } = await storeTool(['copy', server.folder, join(base.path, 'other')]);
+    const { code, stderr } = await storeToolHere(['copy', server.folder, join(base.path, 'other')]);
     expect(code).toBe(1);
     expect(stderr).toContain('make it read-only');
   });

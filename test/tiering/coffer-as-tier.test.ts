@@ -15,11 +15,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { type RunningServer, type ServerAccess, startServer, untilReady } from '../support/server/start-server.ts';
 import { asRoot, classOf, tierOn } from './tiered-servers.ts';
 
 let server: RunningServer;
-let other: RunningServer;
+let other: ServerAccess;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 60_000, interval: 100 };
@@ -57,15 +58,15 @@ async function add(tier: object): Promise<string> {
 }
 
 beforeAll(async () => {
-  [server, other] = await Promise.all([startServer({ env: encrypting }), startServer()]);
-  await Promise.all([untilReady(server), untilReady(other)]);
+  [server, other] = await Promise.all([startServer({ env: encrypting }), sharedServer('right')]);
+  await untilReady(server);
   here = s3Client(server);
   there = s3Client(other);
   await there.send(new CreateBucketCommand({ Bucket: 'cold' }));
   expect(await asRoot(server, 'PUT', 'tier?force=false', tierOn(other, 'cold'))).toMatchObject({ status: 204 });
 }, 60_000);
 afterAll(async () => {
-  await Promise.all([server?.stop(), other?.stop()]);
+  await server?.stop();
 });
 
 describe('a bucket of another Coffer as a tier', { timeout: 120_000 }, () => {

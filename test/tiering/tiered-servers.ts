@@ -1,14 +1,14 @@
 import { HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { adminCall } from '../support/server/admin-call.ts';
-import type { RunningServer } from '../support/server/start-server.ts';
+import type { ServerAccess } from '../support/server/start-server.ts';
 
 /** Sends a call of the admin API as root, with a body under its secret key. */
-export function asRoot(server: RunningServer, method: string, call: string, body?: object) {
+export function asRoot(server: ServerAccess, method: string, call: string, body?: object) {
   return adminCall(server.s3, server, method, call, body);
 }
 
 /** The configuration of a tier that is a bucket of another server, as `mc ilm tier add minio` sends it. */
-export function tierOn(other: RunningServer, Bucket: string, Name = 'COLD', more: object = {}) {
+export function tierOn(other: ServerAccess, Bucket: string, Name = 'COLD', more: object = {}) {
   const { accessKey: AccessKey, secretKey: SecretKey, s3 } = other;
   return {
     Version: 'v1',

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fullForm } from '../full-form.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -19,7 +20,14 @@ const bundled: Readonly<Record<string, string>> = {
 export const serverThreads =
   process.env['COFFER_SERVER_THREADS'] ?? (process.env['COFFER_TEST_TIER'] === undefined ? '1' : undefined);
 
-/** The same for a server that an operator starts: rows of `spec.settings` of its Tenant. */
+/**
+ * The console is a third of the modules that a server loads. In `npm test` a server has none unless its test asks for it; in the gate and
+ * the tiers each has one.
+ */
+export const withoutConsole: Readonly<Record<string, string>> =
+  fullForm || process.env['COFFER_TEST_TIER'] !== undefined ? {} : { SVC_BROWSER: 'off' };
+
+/** The number of HTTP threads for a server that an operator starts: rows of `spec.settings` of its Tenant. */
 export const tenantSettings = serverThreads === undefined ? [] : [{ name: 'SVC_THREADS', value: serverThreads }];
 
 /**

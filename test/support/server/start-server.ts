@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programArguments, programEnvironment, serverThreads } from '../process/program.ts';
+import { programArguments, programEnvironment, serverThreads, withoutConsole } from '../process/program.ts';
 
 export interface StartOptions {
   /**
@@ -12,6 +12,8 @@ export interface StartOptions {
    */
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** A test that calls the console says so: in `npm test` other servers have none. */
+  readonly console?: boolean;
   /** Data folder; a temporary one, removed by `stop`, when absent. */
   readonly folder?: string;
   /** Told of the process at once, long before it listens. */
@@ -21,6 +23,7 @@ export interface StartOptions {
 export interface RunningServer {
   /** `http://127.0.0.1:PORT` of the S3 API, STS and the admin API. */
   readonly s3: string;
+  /** Empty without a console. */
   readonly console: string;
   readonly folder: string;
   readonly pid: number;
@@ -52,6 +55,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     SVC_ROOT_PASSWORD: 'root-password',
     ...programEnvironment,
     ...(serverThreads === undefined ? {} : { SVC_THREADS: serverThreads }),
+    ...(options.console === true ? {} : withoutConsole),
     SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };
