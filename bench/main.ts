@@ -5,7 +5,8 @@ import { Benchmark } from './benchmark.ts';
 import { Fleet, findServers } from './servers/fleet.ts';
 import { GeneratorProcess } from './generator/generator-process.ts';
 import { describeMachine, isInMemory } from './machine.ts';
-import { OptionError, type Options, parseOptions, usage } from './options.ts';
+import { ProgramError } from '../platform/program-error.ts';
+import { type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
 import { render } from './report.ts';
 import { startReplica } from './servers/replica.ts';
@@ -14,7 +15,8 @@ import { startWebhook } from './servers/webhook.ts';
 async function bench(options: Options, args: readonly string[]): Promise<void> {
   const folder = resolve(options.folder ?? '.coffer/bench');
   mkdirSync(folder, { recursive: true });
-  if (isInMemory(folder)) throw new OptionError(`${folder} is in memory: name a folder on a disk with --folder`);
+  if (isInMemory(folder))
+    throw new ProgramError('usage', `${folder} is in memory: name a folder on a disk with --folder`);
   const { installed, missing } = findServers(options.servers, options);
   for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
 
@@ -60,7 +62,7 @@ try {
   if (args.includes('--help')) say(usage);
   else await bench(parseOptions(args), args);
 } catch (error) {
-  if (error instanceof OptionError) process.stderr.write(`${error.message}\n${usage}\n`);
+  if (error instanceof ProgramError && error.code === 'usage') process.stderr.write(`${error.message}\n${usage}\n`);
   else
     process.stderr.write(
       `the benchmark failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { loads, loadsNamed } from './loads/loads.ts';
 import { serverNames, type ServerName } from './servers/server-programs.ts';
+import { ProgramError } from '../platform/program-error.ts';
 
 /** The required ratio of Coffer's figure to MinIO's, in one run on two cores. */
 interface Target {
@@ -83,10 +84,6 @@ export interface Options {
 export interface Step {
   readonly load: string;
   readonly connections: number;
-}
-
-export class OptionError extends Error {
-  override readonly name = 'OptionError';
 }
 
 export const usage = `usage: npm run bench [-- OPTIONS]
@@ -174,7 +171,7 @@ function read(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new OptionError(error instanceof Error ? error.message : String(error));
+    throw new ProgramError('usage', error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -199,7 +196,7 @@ function named(names: readonly string[]): string[] {
   try {
     return loadsNamed(names).map((load) => load.name);
   } catch (error) {
-    throw new OptionError(error instanceof Error ? error.message : String(error));
+    throw new ProgramError('usage', error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -215,7 +212,8 @@ function defaultServers({ versioned, before }: ReturnType<typeof read>['values']
 function servers(value: string, { encryption, before }: ReturnType<typeof read>['values']): ServerName[] {
   const named = value.split(',').map((name): ServerName => {
     const found = serverNames.find((known) => known === name);
-    if (found === undefined) throw new OptionError(`--servers: "${name}" is none of ${serverNames.join(', ')}`);
+    if (found === undefined)
+      throw new ProgramError('usage', `--servers: "${name}" is none of ${serverNames.join(', ')}`);
     return found;
   });
   return [
@@ -230,13 +228,13 @@ function servers(value: string, { encryption, before }: ReturnType<typeof read>[
 function whole(option: string, value: string, least: number): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < least) {
-    throw new OptionError(`${option}: "${value}" is no whole number from ${least} on`);
+    throw new ProgramError('usage', `${option}: "${value}" is no whole number from ${least} on`);
   }
   return number;
 }
 
 function positive(option: string, value: string): number {
   const number = Number(value);
-  if (!(number > 0)) throw new OptionError(`${option}: "${value}" is no number above 0`);
+  if (!(number > 0)) throw new ProgramError('usage', `${option}: "${value}" is no number above 0`);
   return number;
 }

@@ -222,7 +222,7 @@ function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOption
 
 /** Reports if the message of an error is enough for the operator, without a stack. */
 function isExpected(error: unknown): error is Error {
-  return error instanceof ProgramError || (error instanceof Error && error.name === 'AuditError');
+  return error instanceof ProgramError;
 }
 
 try {

@@ -1,17 +1,15 @@
+import { FormatError } from '../../protocol/format-error.ts';
+
 const CR = 13;
 const LF = 10;
 const headLimit = 65_536;
 
 type State = 'head' | 'counted' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer' | 'until-close' | 'complete';
 
-/** The server sent invalid HTTP/1.1, or more than one answer. */
-export class ResponseError extends Error {
-  override readonly name = 'ResponseError';
-}
-
 /**
  * Parses the answers of one connection that has one pending request. It reads only the status, the length and whether the connection
- * closes, and allocates nothing for a head that arrives in one read.
+ * closes, and allocates nothing for a head that arrives in one read. It throws `FormatError` where the server sent invalid HTTP/1.1, or more
+ * than one answer.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9112
  */
@@ -63,7 +61,7 @@ export class ResponseParser {
       if (at < 0) return false;
     }
     while (at < length) {
-      if (this.#state === 'complete') throw new ResponseError(`${length - at} bytes follow a complete answer`);
+      if (this.#state === 'complete') throw new FormatError(`${length - at} bytes follow a complete answer`);
       at = this.#readBody(bytes, at, length);
     }
     return this.#state === 'complete';
@@ -83,7 +81,7 @@ export class ResponseParser {
     const all = this.#partial === undefined ? fresh : Buffer.concat([this.#partial, fresh]);
     const end = all.indexOf('\r\n\r\n');
     if (end < 0) {
-      if (all.length > headLimit) throw new ResponseError(`the head of an answer exceeds ${headLimit} bytes`);
+      if (all.length > headLimit) throw new FormatError(`the head of an answer exceeds ${headLimit} bytes`);
       this.#partial = all === fresh ? Buffer.from(fresh) : all;
       return -1;
     }
@@ -95,7 +93,7 @@ export class ResponseParser {
 
   #parseHead(all: Buffer, end: number): void {
     // "HTTP/1.1 200 OK"
-    if (all[0] !== 0x48 || all[8] !== 0x20) throw new ResponseError('an answer does not begin with HTTP/1.1');
+    if (all[0] !== 0x48 || all[8] !== 0x20) throw new FormatError('an answer does not begin with HTTP/1.1');
     this.status = digit(all[9]) * 100 + digit(all[10]) * 10 + digit(all[11]);
     let line = all.indexOf(LF, 12) + 1;
     while (line > 0 && line < end) {
@@ -205,7 +203,7 @@ export class ResponseParser {
   }
 
   #endSizeLine(): void {
-    if (this.#sizeDigits === 0) throw new ResponseError('a chunk has no size');
+    if (this.#sizeDigits === 0) throw new FormatError('a chunk has no size');
     this.#left = this.#size;
     this.#lineBytes = 0;
     this.#state = this.#size === 0 ? 'trailer' : 'chunk-data';
@@ -220,7 +218,7 @@ function isNamed(bytes: Buffer, start: number, name: string): boolean {
 }
 
 function digit(byte: number | undefined): number {
-  if (byte === undefined || byte < 0x30 || byte > 0x39) throw new ResponseError('a number of an answer has no digits');
+  if (byte === undefined || byte < 0x30 || byte > 0x39) throw new FormatError('a number of an answer has no digits');
   return byte - 0x30;
 }
 
@@ -228,5 +226,5 @@ function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   if (letter >= 0x61 && letter <= 0x66) return letter - 0x57;
-  throw new ResponseError('the size of a chunk is no hexadecimal number');
+  throw new FormatError('the size of a chunk is no hexadecimal number');
 }

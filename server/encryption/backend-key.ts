@@ -2,19 +2,8 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { type KeySource, KeySourceError, type SealedDataKey } from './key-source.ts';
-
-/** `key-service-needed`: the records are sealed and no key service is configured. `wrong-key`: they were sealed with another key. */
-type SealedRecordsErrorCode = 'key-service-needed' | 'wrong-key' | 'newer-format' | 'not-sealed';
-
-export class SealedRecordsError extends Error {
-  override readonly name = 'SealedRecordsError';
-  readonly code: SealedRecordsErrorCode;
-  constructor(code: SealedRecordsErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
 
 /**
  * The first byte of a sealed record's value is its format. Plain: 0, then the value. Sealed: 1, 12 bytes of nonce, AES-256-GCM
@@ -48,17 +37,17 @@ export function sealValue(
   return Buffer.concat([Buffer.of(SEALED), nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** Opens a value. `backendKey` is undefined while sealing is off. Throws `SealedRecordsError`. */
+/** Opens a value. `backendKey` is undefined while sealing is off. Throws `StoreError`. */
 export function openValue(stored: Buffer, recordKey: Buffer, backendKey: Buffer | undefined): Buffer {
   if (isPlain(stored)) return stored.subarray(1);
   if (stored[0] !== SEALED || stored.length < NONCE_END + TAG_SIZE) {
-    throw new SealedRecordsError(
+    throw new StoreError(
       'newer-format',
       `a record has format ${stored[0]}, which this server does not know: start the newer server that wrote it`,
     );
   }
   if (backendKey === undefined) {
-    throw new SealedRecordsError('key-service-needed', 'a record is sealed, and no key service is configured');
+    throw new StoreError('key-service-needed', 'a record is sealed, and no key service is configured');
   }
   const end = stored.length - TAG_SIZE;
   const decipher = createDecipheriv('aes-256-gcm', backendKey, stored.subarray(1, NONCE_END), {
@@ -70,7 +59,7 @@ export function openValue(stored: Buffer, recordKey: Buffer, backendKey: Buffer 
   try {
     decipher.final();
   } catch (error) {
-    throw new SealedRecordsError(
+    throw new StoreError(
       'wrong-key',
       'a sealed record cannot be opened: it was changed, or sealed with another key (changed or wrong key)',
       { cause: error },
@@ -96,7 +85,7 @@ interface BackendKey {
 }
 
 /**
- * Opens the key. With `turnOn`, it makes the key when a key service is configured for the first time. Throws `SealedRecordsError` and
+ * Opens the key. With `turnOn`, it makes the key when a key service is configured for the first time. Throws `StoreError` and
  * `KeySourceError`.
  */
 export async function openBackendKey(
@@ -148,7 +137,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
     const options = { cause: error };
     switch (error.code) {
       case 'not-configured':
-        throw new SealedRecordsError(
+        throw new StoreError(
           'key-service-needed',
           `identities and settings of this data folder are sealed under the key ${sealed.keyName}, and no key service is configured: ` +
             'set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY, as before (sealing cannot be undone)',
@@ -156,7 +145,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
         );
       case 'not-authentic':
       case 'key-not-found':
-        throw new SealedRecordsError(
+        throw new StoreError(
           'wrong-key',
           `identities and settings are sealed under the key ${sealed.keyName} (version ${sealed.keyVersion ?? 'unknown'}), which the key ` +
             `service does not have: changed or wrong key, or another key service (${error.message})`,
@@ -180,7 +169,7 @@ function encode(sealed: SealedDataKey, everythingSealed: boolean): Buffer {
 
 function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boolean } {
   if (value[0] !== FORMAT) {
-    throw new SealedRecordsError(
+    throw new StoreError(
       'newer-format',
       `the record of the backend's key has format ${value[0]}, which this server does not know: start the newer server that wrote it`,
     );

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
-import { DamagedCiphertext } from './package-format.ts';
 import { streamKey } from './packages.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /**
  * The place that a sealed object key is bound to. Each object has a random key of its own, sealed under a key that is derived from a
@@ -48,11 +48,11 @@ export function sealObjectKey(
   return Buffer.concat([Buffer.of(FORMAT), salt, sealed, cipher.getAuthTag()]);
 }
 
-/** Throws `DamagedCiphertext` if the sealed key was changed, or belongs to another object or outer key. */
+/** Throws `StoreError` with the code `ciphertext-damaged` if the sealed key was changed, or belongs to another object or outer key. */
 export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: ObjectPlace): Buffer {
   const where = `the sealed key of object ${place.bucket}/${place.key}`;
   if (sealed[0] !== FORMAT || sealed.length !== SEALED_SIZE) {
-    throw new DamagedCiphertext(`${where} has an unknown format (${sealed[0]}, ${sealed.length} bytes)`);
+    throw new StoreError('ciphertext-damaged', `${where} has an unknown format (${sealed[0]}, ${sealed.length} bytes)`);
   }
   const decipher = createDecipheriv('aes-256-gcm', sealingKey(outer, sealed.subarray(1, SALT_END)), NONCE, {
     authTagLength: 16,
@@ -63,7 +63,7 @@ export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: O
   try {
     decipher.final();
   } catch (error) {
-    throw new DamagedCiphertext(`${where} is not authentic`, { cause: error });
+    throw new StoreError('ciphertext-damaged', `${where} is not authentic`, { cause: error });
   }
   return objectKey;
 }
@@ -106,7 +106,7 @@ export class CustomerKey {
     return sealObjectKey(objectKey, { origin: 'customer', bytes: this.#bytes }, place, random);
   }
 
-  /** Throws `DamagedCiphertext` if it was sealed with another key. The time does not depend on the key. */
+  /** Throws `StoreError` with the code `ciphertext-damaged` if it was sealed with another key. The time does not depend on the key. */
   open(sealed: SealedObjectKey, place: ObjectPlace): Buffer {
     return openObjectKey(sealed, { origin: 'customer', bytes: this.#bytes }, place);
   }

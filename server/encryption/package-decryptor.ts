@@ -1,15 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
 import { freeNow } from '../../platform/body-memory.ts';
-import {
-  DamagedCiphertext,
-  HEADER_SIZE,
-  PACKAGE_SIZE,
-  packageCount,
-  STREAM_FORMAT,
-  TAG_SIZE,
-  PackageNonce,
-} from './package-format.ts';
+import { HEADER_SIZE, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 import type { Pieces } from '../../platform/pieces.ts';
+import { StoreError } from '../store/store-error.ts';
 
 export interface Decryption {
   /** A key from `streamKey()`. */
@@ -56,7 +49,7 @@ export class PackageDecryptor {
     this.#decipher = this.#newDecipher();
   }
 
-  /** Yields the plaintext of each package that ends in this chunk, in new buffers. It may throw `DamagedCiphertext` after some of them. */
+  /** Yields the plaintext of each package that ends in this chunk, in new buffers. It may throw `StoreError` with the code `ciphertext-damaged` after some of them. */
   *update(chunk: Buffer): Generator<Buffer> {
     for (let at = this.#afterHeader(chunk); at < chunk.length;) {
       at = this.#take(chunk, at);
@@ -69,7 +62,7 @@ export class PackageDecryptor {
    * Does the same in place: it copies verified plaintext to the front of the chunk, which the caller must own. Only plaintext of earlier
    * chunks is in buffers of its own.
    *
-   * This avoids a buffer for each package: V8 marks its whole heap after some MiB of them. Throws `DamagedCiphertext` and then returns
+   * This avoids a buffer for each package: V8 marks its whole heap after some MiB of them. Throws `StoreError` with the code `ciphertext-damaged` and then returns
    * nothing of the chunk.
    */
   updateInPlace(chunk: Buffer): Buffer[] {
@@ -94,21 +87,22 @@ export class PackageDecryptor {
     return pieces;
   }
 
-  /** Must be called after the last chunk. Throws `DamagedCiphertext` if the ciphertext is incomplete. */
+  /** Must be called after the last chunk. Throws `StoreError` with the code `ciphertext-damaged` if the ciphertext is incomplete. */
   final(): void {
-    if (!this.#done) throw new DamagedCiphertext(`the ciphertext ends inside package ${this.#index}`);
+    if (!this.#done) throw new StoreError('ciphertext-damaged', `the ciphertext ends inside package ${this.#index}`);
   }
 
   #afterHeader(chunk: Buffer): number {
     if (this.#headerLeft === 0 || chunk.length === 0) return 0;
-    if (chunk[0] !== STREAM_FORMAT) throw new DamagedCiphertext(`the ciphertext has an unknown format (${chunk[0]})`);
+    if (chunk[0] !== STREAM_FORMAT)
+      throw new StoreError('ciphertext-damaged', `the ciphertext has an unknown format (${chunk[0]})`);
     this.#headerLeft = 0;
     return HEADER_SIZE;
   }
 
   /** Takes the next bytes of the chunk, of a package or of its tag. Returns where they end. */
   #take(chunk: Buffer, at: number): number {
-    if (this.#done) throw new DamagedCiphertext('the ciphertext continues after its end');
+    if (this.#done) throw new StoreError('ciphertext-damaged', 'the ciphertext continues after its end');
     if (this.#inPackage < this.#packageSize) {
       const piece = chunk.subarray(at, at + this.#packageSize - this.#inPackage);
       this.#plaintext.push(this.#decipher.update(piece));
@@ -125,13 +119,16 @@ export class PackageDecryptor {
     try {
       this.#decipher.final();
     } catch (error) {
-      throw new DamagedCiphertext(`package ${this.#index} of the ciphertext is not authentic`, { cause: error });
+      throw new StoreError('ciphertext-damaged', `package ${this.#index} of the ciphertext is not authentic`, {
+        cause: error,
+      });
     }
     const kept = this.#plaintext.map((piece) => this.#cut(piece));
     this.#plaintext = [];
     this.#done = this.#left === 0;
     this.#index += 1;
-    if (!this.#done && this.#index > this.#last) throw new DamagedCiphertext('the ciphertext ends too early');
+    if (!this.#done && this.#index > this.#last)
+      throw new StoreError('ciphertext-damaged', 'the ciphertext ends too early');
     this.#tagged = 0;
     if (this.#done) return kept;
     this.#inPackage = 0;
@@ -163,7 +160,7 @@ export class PackageDecryptor {
  * Decrypts borrowed chunks in place, so that a reader needs no more memory than for plain bytes. If chunks end with packages
  * (`packageCuts`), each chunk of ciphertext becomes one chunk of plaintext.
  *
- * It returns only verified plaintext, and rejects with `DamagedCiphertext`.
+ * It returns only verified plaintext, and rejects with `StoreError` with the code `ciphertext-damaged`.
  */
 export class DecryptedPieces implements Pieces<'lent'> {
   readonly tenure = 'lent';

@@ -1,8 +1,3 @@
-/** The ciphertext was changed, truncated or reordered, or belongs to another key. */
-export class DamagedCiphertext extends Error {
-  override readonly name = 'DamagedCiphertext';
-}
-
 /**
  * The format of an encrypted stream: one byte of format version, then packages of 65,536 bytes of ciphertext and 16 bytes of tag. The
  * last package may be shorter. An empty stream has one empty package, so that a missing one is detected.

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import {
-  DamagedCiphertext,
   HEADER_SIZE,
   STREAM_FORMAT,
   TAG_SIZE,
@@ -12,6 +11,7 @@ import {
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
 import { UnsizedPackageEncryptor } from './unsized-encryptor.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /*
  * A fast path for streams of one package, which small objects are. It makes the same bytes as `PackageEncryptor` and `PackageDecryptor`,
@@ -33,10 +33,10 @@ export function sealOnlyPackage(plaintext: Buffer, key: Buffer): Buffer {
   return ciphertext;
 }
 
-/** Decrypts a stream of one package into a new buffer. Throws `DamagedCiphertext`. */
+/** Decrypts a stream of one package into a new buffer. Throws `StoreError` with the code `ciphertext-damaged`. */
 export function openOnlyPackage(ciphertext: Buffer, key: Buffer): Buffer {
   if (ciphertext[0] !== STREAM_FORMAT) {
-    throw new DamagedCiphertext(`the ciphertext has an unknown format (${ciphertext[0]})`);
+    throw new StoreError('ciphertext-damaged', `the ciphertext has an unknown format (${ciphertext[0]})`);
   }
   const end = ciphertext.length - TAG_SIZE;
   const decipher = createDecipheriv('aes-256-gcm', key, nonces.of(0, true), options);
@@ -45,12 +45,11 @@ export function openOnlyPackage(ciphertext: Buffer, key: Buffer): Buffer {
   try {
     decipher.final();
   } catch (error) {
-    throw new DamagedCiphertext('package 0 of the ciphertext is not authentic', { cause: error });
+    throw new StoreError('ciphertext-damaged', 'package 0 of the ciphertext is not authentic', { cause: error });
   }
   return plaintext;
 }
 
-export { DamagedCiphertext } from './package-format.ts';
 export type { Decryption } from './package-decryptor.ts';
 
 /**
@@ -139,7 +138,7 @@ class CipherBlocks {
 }
 
 /**
- * Decrypts the packages that `cipherRange()` selected. It yields only verified plaintext. It may throw `DamagedCiphertext` after some of
+ * Decrypts the packages that `cipherRange()` selected. It yields only verified plaintext. It may throw `StoreError` with the code `ciphertext-damaged` after some of
  * it.
  */
 export async function* decryptStream(

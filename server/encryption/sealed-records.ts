@@ -2,22 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { CommitId, Expectation, Key, Outcome, Revision, ScanRange, RecordStore } from '../store/record-store.ts';
 import { commitOnce } from '../store/commits.ts';
 import { key, type KeyPart, within } from '../store/keys.ts';
-import {
-  backendKeyRecord,
-  openBackendKey,
-  isPlain,
-  openValue,
-  plainValue,
-  sealValue,
-  SealedRecordsError,
-} from './backend-key.ts';
+import { StoreError } from '../store/store-error.ts';
+import { backendKeyRecord, openBackendKey, isPlain, openValue, plainValue, sealValue } from './backend-key.ts';
 import type { KeySource } from './key-source.ts';
 
 /**
  * Records whose values are sealed under the default key once encryption is on: identities, settings, sign-in sessions. Callers see
  * plain values. Every key comes from `sealedKey()`. No method may be called before `start()` has resolved.
  *
- * Methods throw `SealedRecordsError` if a value or the backend's key cannot be opened, and the errors of the `RecordStore`.
+ * Methods throw `StoreError` if a value or the backend's key cannot be opened, and the errors of the `RecordStore`.
  *
  * @example
  *     const sessions = sealedRecords({ records, keys });
@@ -27,7 +20,7 @@ import type { KeySource } from './key-source.ts';
 export interface SealedRecordStore {
   /**
    * Opens the backend's data key, turns sealing on if a key service is configured, and seals plain records. The caller repeats it with
-   * backoff while it rejects with a `KeySourceError` of code `unavailable`. A `SealedRecordsError` says what an administrator must do.
+   * backoff while it rejects with a `KeySourceError` of code `unavailable`. A `StoreError` says what an administrator must do.
    *
    * With `turnOn` false, sealing that is off stays off, because another server over the same records has no key service yet. The caller
    * may call it again later. If another server or thread turns sealing on, this store follows.
@@ -207,7 +200,7 @@ class SealedRecords implements SealedRecordStore {
     const backend = this.#started();
     // Otherwise an attacker who can write to the disk could add an identity without the key.
     if (!backend.plainAllowed && isPlain(entry.value)) {
-      throw new SealedRecordsError(
+      throw new StoreError(
         'not-sealed',
         'a record is plain although every record was sealed: it was not written by a server',
       );

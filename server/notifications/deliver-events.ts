@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import type { DigestKeys } from '../encryption/digest-keys.ts';
-import { DamagedCiphertext } from '../encryption/package-format.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
 import { isUnreadable } from '../objects/stored-data-error.ts';
@@ -15,6 +14,7 @@ import { eventMessage, type EventSource, sequencerOf } from './event-message.ts'
 import { nameOfTarget, openTarget } from './open-target.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { NotificationTarget } from './target.ts';
+import { isStoreError } from '../store/store-error.ts';
 
 interface DeliverEventsOptions {
   readonly records: RecordStore;
@@ -81,7 +81,7 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
     isOfEvent: (error) =>
       (error instanceof DeliveryError && error.code === 'rejected') ||
       isUnreadable(error) ||
-      error instanceof DamagedCiphertext,
+      isStoreError(error, 'ciphertext-damaged'),
   };
 }
 

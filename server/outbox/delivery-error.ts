@@ -1,5 +1,5 @@
 /**
- * A failure of the target of events or of replicas. `rejected`: it refuses this event or version, and may take others. `unavailable`: a
+ * A failure of the target of events, of replicas or of audit entries. `rejected`: it refuses this event, version or entry, and may take others. `unavailable`: a
  * repetition may succeed. `impossible`: no repetition can.
  */
 export class DeliveryError extends Error {

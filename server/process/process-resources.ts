@@ -58,7 +58,7 @@ interface ProcessAudit extends AuditLog {
  * Opens the targets of the audit log; without any it loads nothing and returns undefined. The main thread writes the entries: it is idle,
  * gets the signals, and ends last.
  *
- * @throws AuditError
+ * @throws ProgramError
  */
 export async function openAudit({ audit: settings }: ServerSettings, log: Logger): Promise<ProcessAudit | undefined> {
   if (settings.file === undefined && settings.webhooks.length === 0) return undefined;

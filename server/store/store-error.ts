@@ -1,3 +1,16 @@
+/** The errors of sealed records. An administrator must act. */
+export const sealedRecordsErrors = [
+  /** The records are sealed, and no key service is configured. */
+  'key-service-needed',
+  /** The records were sealed with another key. */
+  'wrong-key',
+  'newer-format',
+  /** A record is plain although every record was sealed. */
+  'not-sealed',
+] as const;
+
+type SealedRecordsErrorCode = (typeof sealedRecordsErrors)[number];
+
 /** The codes are stable: logs show them, and callers decide by them. */
 type StoreErrorCode =
   /** The store cannot say whether a commit took effect. The caller must keep everything that the commit refers to. */
@@ -21,7 +34,10 @@ type StoreErrorCode =
   /** The blob is shorter than what was written. */
   | 'blob-truncated'
   /** The size or the kind of the blob differs in another way. */
-  | 'blob-altered';
+  | 'blob-altered'
+  /** The ciphertext was changed, truncated or reordered, or belongs to another key. */
+  | 'ciphertext-damaged'
+  | SealedRecordsErrorCode;
 
 /** An error of a store for which its caller has a rule. `StoreUnavailable` is for a store that cannot serve now. */
 export class StoreError extends Error {

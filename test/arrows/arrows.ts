@@ -133,6 +133,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/http/contract',
     'server/auth',
     'server/maintenance',
+    'server/outbox',
     'server/objects',
     'server/encryption',
     'server/store',

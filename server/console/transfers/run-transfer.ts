@@ -66,9 +66,9 @@ class TransferWork {
       }
       await this.#run.save({ ...this.#transfer, state: 'done' });
     } catch (error) {
-      if (error instanceof TransferEnd && error.code === 'interrupted') return;
+      if (isEnd(error) && error.code === 'interrupted') return;
       // Listing failed, for example because the bucket is gone: another process would fail in the same way. A failure of the server may pass.
-      const isFinal = error instanceof TransferEnd || (error instanceof S3Error && error.status < 500);
+      const isFinal = isEnd(error) || (error instanceof S3Error && error.status < 500);
       if (!isFinal) throw error;
       await this.#run.save({ ...this.#transfer, state: 'stopped', reason: error.message });
     }
@@ -136,7 +136,7 @@ class TransferWork {
     const session = await this.#session();
     const send = this.#sender(session);
     await mapLimit(items, breadth, async ({ entry, key }) => {
-      if (this.#run.signal.aborted) throw new TransferEnd('interrupted', 'the transfer was stopped');
+      if (this.#run.signal.aborted) throw new TransferError('interrupted', 'the transfer was stopped');
       try {
         await this.#one(send, entry, key);
         this.#transfer = { ...this.#transfer, done: this.#transfer.done + 1 };
@@ -199,9 +199,9 @@ class TransferWork {
   }
 
   async #session(): Promise<SignInSession> {
-    if (this.#run.signal.aborted) throw new TransferEnd('interrupted', 'the transfer was stopped');
+    if (this.#run.signal.aborted) throw new TransferError('interrupted', 'the transfer was stopped');
     const session = await this.#run.session();
-    if (session === undefined) throw new TransferEnd('session-ended', 'The session that began it has ended.');
+    if (session === undefined) throw new TransferError('session-ended', 'The session that began it has ended.');
     return session;
   }
 
@@ -213,20 +213,12 @@ class TransferWork {
 
   async #save(change: Partial<StoredTransfer>): Promise<void> {
     this.#transfer = { ...this.#transfer, ...change };
-    if (!(await this.#run.save(this.#transfer))) throw new TransferEnd('interrupted', 'the transfer was stopped');
+    if (!(await this.#run.save(this.#transfer))) throw new TransferError('interrupted', 'the transfer was stopped');
     if (change.entry !== undefined || change.after !== undefined) this.#isRepeated = false;
   }
 }
 
-/**
- * The end of the work. `interrupted`: the user stopped the transfer, the process ends, or another process has taken it. `session-ended`:
- * the session that began the transfer is over.
- */
-class TransferEnd extends Error {
-  override readonly name = 'TransferEnd';
-  readonly code: 'interrupted' | 'session-ended';
-  constructor(code: TransferEnd['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
+/** Reports if the whole transfer ends, and not one of its objects failed. */
+function isEnd(error: unknown): error is TransferError {
+  return error instanceof TransferError && (error.code === 'interrupted' || error.code === 'session-ended');
 }

@@ -17,10 +17,12 @@ export interface Place {
   readonly key: string;
 }
 
-/** The failure of an operation, with the message for the user. */
+/**
+ * The failure of an operation, with the message for the user and the code of S3, or the end of the transfer. `interrupted`: the user
+ * stopped the transfer, the process ends, or another process has taken it. `session-ended`: the session that began the transfer is over.
+ */
 export class TransferError extends Error {
   override readonly name = 'TransferError';
-  /** The code of S3. */
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);

@@ -4,7 +4,6 @@ import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { tierOf } from '../../store/tiered-id.ts';
 import type { RecordStore, Entry } from '../../store/record-store.ts';
 import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } from './check-stream.ts';
-import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { recoverObjectKey } from '../../objects/encryption/object-keys.ts';
 import { type ObjectRecord, type SealedKeys } from '../../objects/records/object-record.ts';
@@ -15,6 +14,7 @@ import type { Finding } from './finding.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
 import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /** The context of a verification. */
 export interface VerifyContext {
@@ -107,7 +107,7 @@ export async function objectKeyOf(
   try {
     return { objectKey: await recoverObjectKey({ keys }, sealed, { ...place, id }) };
   } catch (error) {
-    if (error instanceof DamagedCiphertext) return { kind: 'damaged', message: error.message };
+    if (isStoreError(error, 'ciphertext-damaged')) return { kind: 'damaged', message: error.message };
     // A key that was deleted or forbidden says nothing about the bytes: their checksum does.
     if (error instanceof KeySourceError && error.code !== 'unavailable') return {};
     throw error;

@@ -1,7 +1,7 @@
 import { eachPiece } from '../../../platform/pieces.ts';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
+import { decryptBuffer, decryptStream } from '../../encryption/packages.ts';
 import type { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { storedCheck } from '../../objects/checksums/stored-check.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
@@ -116,7 +116,7 @@ function damageOf(error: unknown): Damage {
   if (isStoreError(error, 'blob-missing')) return { kind: 'missing', message: 'is missing' };
   if (isStoreError(error, 'blob-truncated')) return damaged('is shorter than what was written');
   if (isDamagedBlob(error)) return damaged(error.message.replace(/^blob \w+ /, ''));
-  if (error instanceof DamagedCiphertext) return damaged(`cannot be decrypted: ${error.message}`);
+  if (isStoreError(error, 'ciphertext-damaged')) return damaged(`cannot be decrypted: ${error.message}`);
   if (error instanceof StoreUnavailable || !(error instanceof Error) || !('code' in error)) throw error;
   return { kind: 'unreadable', message: `cannot be read: ${error.message}` };
 }

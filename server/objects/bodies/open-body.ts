@@ -3,7 +3,7 @@ import { JoinedPieces, type Pieces } from '../../../platform/pieces.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
-import { DamagedCiphertext, decryptBuffer } from '../../encryption/packages.ts';
+import { decryptBuffer } from '../../encryption/packages.ts';
 import { type BlobId, isDamagedBlob } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
@@ -19,6 +19,7 @@ import type { VersionOrder } from '../records/record-format.ts';
 import { readManifest } from '../operations/commit-change.ts';
 import { copyOf } from '../tiers/restored-copy.ts';
 import { StoredDataError } from '../stored-data-error.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /**
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
@@ -118,7 +119,7 @@ function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
   try {
     return decryptBuffer(bytes.subarray(cipher.start, cipher.end), { ...cipher, key, size });
   } catch (error) {
-    if (error instanceof DamagedCiphertext) throw damaged(what, error);
+    if (isStoreError(error, 'ciphertext-damaged')) throw damaged(what, error);
     throw error;
   }
 }
@@ -143,7 +144,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
       return new DecryptedPieces(ciphertext, { ...cipher, key, size });
     },
     // The error of a truncated blob names only the blob.
-    (error) => (error instanceof DamagedCiphertext || isDamagedBlob(error) ? damaged(what, error) : error),
+    (error) => (isStoreError(error, 'ciphertext-damaged') || isDamagedBlob(error) ? damaged(what, error) : error),
   );
 }
 

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { CustomerKey, ObjectPlace } from '../../encryption/object-key.ts';
-import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { CustomerSealedKeys, SealedKeys } from '../records/object-record.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /**
  * Returns the object's own key for a request with the client's key (SSE-C). Refuses a request without the key, with another key, and
@@ -37,7 +37,7 @@ export function openCustomerSealed(
   try {
     return open(sealed, place, given);
   } catch (error) {
-    if (!(error instanceof DamagedCiphertext)) throw error;
+    if (!isStoreError(error, 'ciphertext-damaged')) throw error;
     // A manipulated record fails in the same way.
     throw new S3Error(
       'AccessDenied',
@@ -66,7 +66,7 @@ export function openUploadSealed(
   try {
     return open(sealed, place, given);
   } catch (error) {
-    if (!(error instanceof DamagedCiphertext)) throw error;
+    if (!isStoreError(error, 'ciphertext-damaged')) throw error;
     throw new S3Error('InvalidRequest', 'The provided encryption parameters did not match the ones used originally.', {
       cause: error,
     });

@@ -61,7 +61,7 @@ function sealOfClient(objectKey: Buffer | undefined, { id }: DigestsPlace): Dige
  * Opens the digests as clients see them.
  *
  * @param objectKey the key of an SSE-C object, where the client sent its key; without it, a checksum under that key is left out
- * @throws DamagedCiphertext where a digest was changed, or belongs to another object
+ * @throws StoreError where a digest was changed, or belongs to another object
  */
 export function openDigests(
   context: Pick<ObjectContext, 'digests'>,

@@ -40,7 +40,7 @@ export class OpenedObjectKeys {
    *
    * @param sealed base64
    * @param dataKey the buffer that the `KeySource` returned
-   * @throws DamagedCiphertext
+   * @throws StoreError
    */
   open(sealed: string, dataKey: Buffer, place: ObjectPlace): OpenedObjectKey {
     const known = this.#byDataKey.get(dataKey)?.get(sealed);
@@ -110,7 +110,7 @@ export async function sealUnder(
 const opened = new OpenedObjectKeys();
 
 /**
- * Opens the key of an object, synchronously where it is cached. Fails with `KeySourceError`, with `DamagedCiphertext` when the record
+ * Opens the key of an object, synchronously where it is cached. Fails with `KeySourceError`, with `StoreError` with the code `ciphertext-damaged` when the record
  * was assembled from others, and with an `S3Error` where the client's key is missing or wrong.
  */
 export function recoverObjectKey(

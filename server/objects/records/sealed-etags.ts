@@ -1,7 +1,7 @@
-import { DamagedCiphertext } from '../../encryption/package-format.ts';
 import { DigestPage, type DigestSeal } from '../../encryption/digest-seal.ts';
 import type { ListedObject } from '../object-layer.ts';
 import { ETAG_FIELD, md5InRecord, openEtag, type SealedDigest } from './stored-digests.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /** The count of objects in a page; listings have at most a thousand. */
 const PAGE = 256;
@@ -53,7 +53,7 @@ export class SealedEtags {
       try {
         target.etag = openEtag(seal, { id, part: 0 }, etag);
       } catch (error) {
-        if (!(error instanceof DamagedCiphertext)) throw error;
+        if (!isStoreError(error, 'ciphertext-damaged')) throw error;
         markDamaged(target, now);
       }
     }

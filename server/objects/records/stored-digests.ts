@@ -1,6 +1,6 @@
-import { DamagedCiphertext } from '../../encryption/package-format.ts';
 import { type DigestSeal, SEAL_SIZE } from '../../encryption/digest-seal.ts';
 import type { Checksum } from '../object-layer.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** A sealed digest as records have it: a byte of key and form, then the output of `DigestSeal`. */
 export type SealedDigest = Buffer;
@@ -81,7 +81,7 @@ export function sealEtag(seal: DigestSeal, owner: DigestOwner, etag: string): Se
   return sealText(seal, 'bucket', { ...owner, field: ETAG_FIELD }, etag, { size: MD5_SIZE, encoding: 'hex' });
 }
 
-/** Throws `DamagedCiphertext`. */
+/** Throws `StoreError` with the code `ciphertext-damaged`. */
 export function openEtag(seal: DigestSeal, owner: DigestOwner, sealed: SealedDigest): string {
   return openText(seal, { ...owner, field: ETAG_FIELD }, sealed, { size: MD5_SIZE, encoding: 'hex' });
 }
@@ -96,7 +96,7 @@ export function sealChecksum(
   return { algorithm, type, sealed: sealText(seal, under, { ...owner, field }, value, form).toString('base64') };
 }
 
-/** Throws `DamagedCiphertext`. */
+/** Throws `StoreError` with the code `ciphertext-damaged`. */
 export function openChecksum(
   seal: DigestSeal,
   owner: DigestOwner,
@@ -142,7 +142,8 @@ function openText(seal: DigestSeal, place: Place, sealed: SealedDigest, form: Fo
   const field = isText ? place.field + TEXT_FIELD : place.field;
   const known = (first & ~(KEY_BITS | TEXT)) === 0 && Object.values(UNDER).includes(first & KEY_BITS);
   const digest = known ? seal.open({ ...place, field }, sealed.subarray(1)) : undefined;
-  if (digest === undefined) throw new DamagedCiphertext(`a digest of object ${place.id} is not authentic`);
+  if (digest === undefined)
+    throw new StoreError('ciphertext-damaged', `a digest of object ${place.id} is not authentic`);
   return isText ? digest.toString() : decodeDigest(digest, form);
 }
 

@@ -1,4 +1,5 @@
-import { AuditError, auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
+import { auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { AuditSettings, AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { AuditTally } from './audit-tally.ts';
 import { FileTarget } from './file-target.ts';
@@ -22,7 +23,7 @@ export interface AuditLogOptions {
   readonly log: AuditLogger;
 }
 
-/** Rejects with `AuditError` where a file or a folder cannot be written. */
+/** Rejects with `ProgramError` where a file or a folder cannot be written. */
 export async function openAuditLog({ settings, memory, sender, log }: AuditLogOptions): Promise<AuditLog> {
   const names = auditTargets(settings);
   const tally = new AuditTally(memory, names);
@@ -86,7 +87,7 @@ async function usable<T>(opening: Promise<T>, what: string): Promise<T> {
   try {
     return await opening;
   } catch (error) {
-    throw new AuditError('target-unusable', `${what}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new ProgramError('settings', `${what}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }

@@ -28,14 +28,3 @@ export interface AuditLogger {
 export function auditTargets({ file, webhooks }: AuditSettings): readonly string[] {
   return [...(file === undefined ? [] : ['file']), ...webhooks.map(({ id }) => `webhook:${id}`)];
 }
-
-/** An error of an audit target. `target-unusable` is thrown at the start, for the administrator who set the target. */
-export class AuditError extends Error {
-  override readonly name = 'AuditError';
-  readonly code: 'target-unusable' | 'target-unavailable' | 'entries-rejected';
-
-  constructor(code: AuditError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}

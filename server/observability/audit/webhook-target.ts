@@ -3,17 +3,18 @@ import { createProviderFetch, type ProviderFetch } from '../../../platform/openi
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { semaphore } from '../../../platform/concurrency.ts';
-import { AuditError, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
+import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 
-/** Sends entries. Rejects with `AuditError`, or the error of the connection. */
+/** Sends entries. Rejects with `DeliveryError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
 
 /** Statuses 400, 413 and 422 are permanent: the address will never accept these entries. */
-export function answerError(status: number): AuditError {
+export function answerError(status: number): DeliveryError {
   const isPermanent = status === 400 || status === 413 || status === 422;
-  return new AuditError(isPermanent ? 'entries-rejected' : 'target-unavailable', `it answered ${status}`);
+  return new DeliveryError(isPermanent ? 'rejected' : 'unavailable', `it answered ${status}`, { status });
 }
 
 export interface Sender {
@@ -149,7 +150,7 @@ export class WebhookTarget implements AuditTarget {
         this.#isBack();
         return;
       } catch (error) {
-        const isPermanent = error instanceof AuditError && error.code === 'entries-rejected';
+        const isPermanent = error instanceof DeliveryError && error.code === 'rejected';
         if (isPermanent || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
         this.#isAway(error);
         const pause = backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 });
