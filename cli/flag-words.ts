@@ -53,7 +53,7 @@ interface Flag {
   readonly option: Option;
   /** With its hyphens, as the definition of the option has it. */
   readonly name: string;
-  /** What follows an equals sign. */
+  /** The text after an equals sign. */
   readonly value: string | undefined;
 }
 

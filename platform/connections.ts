@@ -13,7 +13,7 @@ const lingerMs = 250;
 const lookMs = 50;
 
 /** The maximum number of turns of the event loop for queued connections. If each response ends a connection, they never stop coming. */
-const mostTurns = 1000;
+const maxTurns = 1000;
 
 /**
  * The connections of one HTTP or HTTPS server. With it the server can stop without an error at a client: each client gets `Connection:
@@ -101,7 +101,7 @@ export class Connections {
   async #untilNoneIsQueued(): Promise<void> {
     // The caller may run after the poll of this turn.
     await nextTurn();
-    for (let turn = 0; turn < mostTurns; turn++) {
+    for (let turn = 0; turn < maxTurns; turn++) {
       const before = this.#accepted;
       await nextTurn();
       if (this.#accepted === before) return;

@@ -75,7 +75,7 @@ export interface PresentWords {
 }
 
 /**
- * Replaces the words of an older release of mc by the present ones. `isCommand` tells words of commands from flags and their values.
+ * Replaces the words of an older release of mc by the present ones. `isCommand` distinguishes words of commands from flags and their values.
  *
  * @throws CliError BadArgument for a command that there is not, with the reason
  */

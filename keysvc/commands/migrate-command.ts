@@ -74,7 +74,7 @@ class Report {
   readonly #options: Options;
   readonly #terminal: Terminal;
   readonly #counts = { copied: 0, present: 0, differs: 0, failed: 0 };
-  #toldAt = Date.now();
+  #reportedAt = Date.now();
 
   constructor(options: Options, terminal: Terminal) {
     this.#options = options;
@@ -89,8 +89,8 @@ class Report {
         `${name}: the target has another key of this name${this.#options.merge === true ? '; left as it is' : ', which is never written over'}\n`,
       );
     }
-    if (this.#options.quiet === true || Date.now() - this.#toldAt < progressMs) return;
-    this.#toldAt = Date.now();
+    if (this.#options.quiet === true || Date.now() - this.#reportedAt < progressMs) return;
+    this.#reportedAt = Date.now();
     this.#terminal.report(`${this.summary()}…\n`);
   }
 

@@ -136,7 +136,7 @@ export class ResourceCache implements Cache {
     // An object that only left the selection (its label was removed) comes back with a later version.
     if (left !== undefined && isLater(versionOf(object), left) !== true) return;
     const before = this.#before(object);
-    if (before !== undefined && !supersedes(object, before)) return;
+    if (before !== undefined && !isNewer(object, before)) return;
     this.#set(before, this.trim(object));
   }
 
@@ -209,7 +209,7 @@ const maxTombstones = 1_000;
 /** Means all namespaces: the name of a namespace is never empty. */
 const everywhere = '';
 
-function supersedes(object: KubeObject, before: KubeObject): boolean {
+function isNewer(object: KubeObject, before: KubeObject): boolean {
   const version = versionOf(object);
   if (version !== undefined && version === versionOf(before)) return false;
   return isLater(version, versionOf(before)) ?? true;

@@ -72,7 +72,7 @@ export interface SiteReplication {
   shown(): Promise<ShownSites | undefined>;
   add(sites: readonly NewSite[], replicateIlmExpiry: boolean): Promise<void>;
   edit(change: SiteChange): Promise<void>;
-  /** Resolves with the reasons why sites could not be told. */
+  /** Resolves with the reasons why sites could not be informed. */
   remove(names: readonly string[] | 'all'): Promise<readonly string[]>;
   /** Undefined where this server is no site. */
   contents(): Promise<SiteContents | undefined>;

@@ -107,7 +107,7 @@ export async function removeQueuedBlobs(
   return { removed };
 }
 
-/** Returns a function that tells if a body is in a segment, and so no file to remove. It looks for each segment once. */
+/** Returns a function that reports if a body is in a segment, and so no file to remove. It looks for each segment once. */
 export function segmentCheck({ segments }: BlobStore): (blob: BlobId) => Promise<boolean> {
   const known = new Map<SegmentId, Promise<boolean>>();
   return async (blob) => {

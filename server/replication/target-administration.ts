@@ -112,7 +112,7 @@ export class TargetAdministration {
   }
 }
 
-/** What a server says of itself: its kind, and the region of its bucket where the target names none. */
+/** The answer of a server about itself: its kind, and the region of its bucket where the target names none. */
 type FoundTarget = Pick<RemoteTarget, 'kind' | 'region'>;
 
 async function checkTarget(target: Omit<RemoteTarget, 'arn'>, hasLock: boolean): Promise<FoundTarget> {

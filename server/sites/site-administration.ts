@@ -142,7 +142,7 @@ export class SiteAdministration {
     await this.#offer(after, after.sites);
   }
 
-  /** Removes sites by name, or all. Resolves with the reasons why sites could not be told. */
+  /** Removes sites by name, or all. Resolves with the reasons why sites could not be informed. */
   async remove(names: readonly string[] | 'all'): Promise<readonly string[]> {
     const { self, clock } = this.#options;
     const state = await this.#required();

@@ -16,7 +16,7 @@ const pageSize = 1_000;
 const driveFile = /\/(?:xl\.meta|record\.json)$/;
 
 /**
- * Describes the records of the versions whose key matches the pattern: `*` stands for any text. Each version is a file of JSON. Bytes of
+ * Describes the records of the versions whose key matches the pattern: `*` matches any text. Each version is a file of JSON. Bytes of
  * objects, sealed keys, digests of encrypted content and the values of metadata and tags are left out.
  */
 export async function inspectObjects(

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../../platform/atomic-file.ts';
 import { checkUrl } from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
-import { greet, type Greeting, type ServerCertificate } from '../../s3/connection/server-certificate.ts';
+import { startHandshake, type TlsHandshake, type ServerCertificate } from '../../s3/connection/server-certificate.ts';
 import { printable, textFields } from '../../terminal/format.ts';
 import { confirm, canAsk } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';
@@ -29,9 +29,9 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   }
   const settings = await context.connectionSettings();
   if (settings.insecure && written) return url;
-  const greeting = await greetServer(context, url, written);
-  if (greeting.kind === 'plain') return askForHttp(context, url, written);
-  const { certificate, refusal } = greeting;
+  const handshake = await tryHandshake(context, url, written);
+  if (handshake.kind === 'plain') return askForHttp(context, url, written);
+  const { certificate, refusal } = handshake;
   if (expected !== undefined && expected !== certificate.fingerprint) {
     throw new CliError(
       'Untrusted',
@@ -45,9 +45,9 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   return url;
 }
 
-async function greetServer(context: Context, url: string, written: boolean): Promise<Greeting> {
+async function tryHandshake(context: Context, url: string, written: boolean): Promise<TlsHandshake> {
   try {
-    return await greet(url, await context.connectionSettings(), context.signal);
+    return await startHandshake(url, await context.connectionSettings(), context.signal);
   } catch (error) {
     // Without a port http is elsewhere: nothing on port 443 says nothing about port 80.
     if (!written && new URL(url).port === '' && (error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {

@@ -19,7 +19,7 @@ export interface ServerCertificate {
 }
 
 /** The certificates that a server shows to a TLS client. */
-export type Greeting =
+export type TlsHandshake =
   | { readonly kind: 'plain' }
   | {
       readonly kind: 'tls';
@@ -40,7 +40,11 @@ const timeoutMs = 10_000;
  *
  * @throws the error of the connection, if nothing listens there
  */
-export async function greet(url: string, settings: ConnectionSettings, signal: AbortSignal): Promise<Greeting> {
+export async function startHandshake(
+  url: string,
+  settings: ConnectionSettings,
+  signal: AbortSignal,
+): Promise<TlsHandshake> {
   const { hostname, port } = new URL(url);
   const host = hostname.replaceAll(/[[\]]/g, '');
   const lookup = lookupFor(settings.resolutions, Number(port || 443));
@@ -57,14 +61,14 @@ export async function greet(url: string, settings: ConnectionSettings, signal: A
   const abort = () => socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await greetingOf(socket, host);
+    return await handshakeOf(socket, host);
   } finally {
     signal.removeEventListener('abort', abort);
     socket.destroy();
   }
 }
 
-async function greetingOf(socket: TLSSocket, host: string): Promise<Greeting> {
+async function handshakeOf(socket: TLSSocket, host: string): Promise<TlsHandshake> {
   let connected = false;
   socket.once('connect', () => (connected = true));
   try {

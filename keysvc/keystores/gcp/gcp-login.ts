@@ -73,7 +73,7 @@ export function loginError(error: unknown): KeyError {
   if ((status ?? 0) >= 500 || (status === undefined && /^E[A-Z]+$/.test(String(code)) && code !== 'ENOENT')) {
     return new KeyError('unavailable', `Google's login fails: ${status ?? String(code)}`);
   }
-  const isTold =
+  const showsMessage =
     /^(The file at |Unable to read the credential file|Could not load the default credentials|ENOENT)/.test(message) &&
     !(error instanceof SyntaxError);
   const exchange = /^Error code ([a-z_]{1,40})\b/.exec(message)?.[1];
@@ -88,6 +88,6 @@ export function loginError(error: unknown): KeyError {
     'refused',
     'Google does not log this server in: is what keystore.gcp.secretmanager.credentials or the key file of ' +
       'GOOGLE_APPLICATION_CREDENTIALS holds the key of a service account, or has this machine one?' +
-      (isTold ? ` (${quoted(message)})` : ''),
+      (showsMessage ? ` (${quoted(message)})` : ''),
   );
 }

@@ -32,7 +32,7 @@ const administratorRoutes: readonly Route[] = [
 ];
 
 /**
- * The calls between sites, which are those of Coffer alone. The answers are encrypted, so that nobody on the way can forge a
+ * The calls between sites, which are those of Coffer alone. The answers are encrypted, so that no proxy or attacker on the way can forge a
  * removal or another group.
  */
 const peerRoutes: readonly Route[] = [

@@ -14,7 +14,7 @@ import type { Decision, Principal } from '../../auth/principal.ts';
 /** A request can delete a thousand objects, with a decision for each. */
 const maxDecisions = 100;
 
-/** The part of a message that tells how many bytes were read and sent. */
+/** The part of a message that has the numbers of bytes that were read and sent. */
 export type CountedMessage = Pick<IncomingMessage, 'rawHeaders' | 'complete'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'bytesRead' | 'bytesWritten'>;
 };

@@ -151,7 +151,7 @@ class LifecyclePreviewer {
     if (version.isLatest && version.deleteMarker) this.#marker = facts;
     else if (version.isLatest) this.#addCurrent(facts);
     else {
-      const noncurrent = { ...facts, superseded: key.newerModified, newer: key.noncurrent };
+      const noncurrent = { ...facts, noncurrentSince: key.newerModified, newer: key.noncurrent };
       const due = key.removesAll || isNoncurrentDue(this.#now, noncurrent);
       if (due || isNoncurrentDue(this.#ever, noncurrent)) {
         this.#count(version.key, version.size, version.deleteMarker ? 'marker' : 'version', due);

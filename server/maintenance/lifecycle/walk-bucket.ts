@@ -189,7 +189,11 @@ class BucketWalk {
 
   #planNoncurrent(state: KeyState, version: ListedVersion, removals: Removal[]): void {
     const { evaluation } = this.#options;
-    const facts: NoncurrentFacts = { ...factsOf(version), superseded: state.newerModified, newer: state.noncurrent };
+    const facts: NoncurrentFacts = {
+      ...factsOf(version),
+      noncurrentSince: state.newerModified,
+      newer: state.noncurrent,
+    };
     state.noncurrent += 1;
     if (!state.removesAll && !isNoncurrentDue(evaluation, facts)) {
       this.#planMove(version, 'noncurrent', (found) => dueNoncurrentTransition(evaluation, { ...facts, ...found }));

@@ -24,7 +24,7 @@ export interface ListObjects {
 export interface ListedDetails {
   /** Unique to the object. */
   readonly id: string;
-  /** The ETag is sealed in the record, because it tells something of an encrypted content. */
+  /** The ETag is sealed in the record, because it reveals something of an encrypted content. */
   readonly hasSealedEtag: boolean;
   readonly headers: ObjectHeaders;
   readonly tags: ObjectTags;

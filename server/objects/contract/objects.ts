@@ -150,7 +150,7 @@ export interface ExpectedDigests {
   readonly checksum?: GivenChecksum;
   /** The algorithm is known at once, the value only with the trailer. */
   readonly trailing?: { readonly algorithm: Checksum['algorithm']; readonly value: () => string | undefined };
-  /** The algorithm of the checksum to store. Beside a value of another algorithm, which is only compared, both are computed. */
+  /** The algorithm of the checksum to store. With a value of another algorithm, which is only compared, both are computed. */
   readonly compute?: Checksum['algorithm'];
 }
 

@@ -104,7 +104,7 @@ describe('a current delete marker', () => {
 });
 
 describe('a noncurrent version', () => {
-  const noncurrent = { ...version(), superseded: at('2026-01-16T12:00:00'), newer: 2 };
+  const noncurrent = { ...version(), noncurrentSince: at('2026-01-16T12:00:00'), newer: 2 };
   it.each<[string, LifecycleRule['noncurrent'], boolean]>([
     ['is due by the time when it became noncurrent', { days: 1 }, true],
     ['is not due before', { days: 2 }, false],

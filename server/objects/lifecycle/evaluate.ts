@@ -15,7 +15,7 @@ export interface VersionFacts {
 /** A noncurrent version. */
 export interface NoncurrentFacts extends VersionFacts {
   /** The time when it became noncurrent: that of the next version of its key. Milliseconds since 1970. */
-  readonly superseded: number;
+  readonly noncurrentSince: number;
   /** The count of noncurrent versions of its key that are newer. */
   readonly newer: number;
 }
@@ -135,7 +135,7 @@ export function dueNoncurrentTransition(
       due !== undefined &&
       !version.deleteMarker &&
       version.newer >= (due.keep ?? 0) &&
-      dueAfter(version.superseded, due.days, dayMs) <= now &&
+      dueAfter(version.noncurrentSince, due.days, dayMs) <= now &&
       fulfils(version, filter),
   )?.noncurrentTransition?.tier;
 }
@@ -147,7 +147,7 @@ export function isNoncurrentDue({ rules, now, dayMs }: Evaluation, version: Nonc
       enabled &&
       noncurrent !== undefined &&
       version.newer >= (noncurrent.keep ?? 0) &&
-      dueAfter(version.superseded, noncurrent.days, dayMs) <= now &&
+      dueAfter(version.noncurrentSince, noncurrent.days, dayMs) <= now &&
       fulfils(version, filter),
   );
 }

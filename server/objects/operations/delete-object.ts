@@ -28,7 +28,7 @@ import {
   readPlace,
   removedBytes,
   shownVersionId,
-  supersede,
+  replaceVersion,
 } from './versions.ts';
 
 /**
@@ -116,7 +116,7 @@ async function deleteCurrent(
     isReplica: arrived !== undefined,
     expires: isDue !== undefined,
   });
-  const changes = arrived?.changes ?? (await supersede(context, place, undefined));
+  const changes = arrived?.changes ?? (await replaceVersion(context, place, undefined));
   const markerKey =
     arrived?.order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, arrived.order);
   const put = [{ key: markerKey, value: encodeObject(marker) }, ...queued];

@@ -30,7 +30,7 @@ import {
   readPlace,
   removedBytes,
   storedObject,
-  supersede,
+  replaceVersion,
 } from './versions.ts';
 
 /**
@@ -85,7 +85,7 @@ async function plan(context: ObjectContext, request: RenameObject, attempt: numb
   const sealed = record.sealed && (await sealedFor(context, record.id, record.sealed, request));
   const { kind } = record.body;
   if (kind === 'none') throw new StoredDataError('unreadable-record', `object ${bucket}/${from} has no body`);
-  const replaced = await supersede(context, target, kind);
+  const replaced = await replaceVersion(context, target, kind);
   const moved = await moveObject(context, { bucket, key: from }, { bucket, key: to }, source, undefined, {
     ...record,
     ...(sealed && { sealed }),

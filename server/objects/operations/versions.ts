@@ -108,7 +108,7 @@ export function newVersion(context: ObjectContext, { history, current, marker }:
  * Returns the changes for the current version, and for the null version that the new one replaces: they are removed, or become
  * noncurrent. `by` is the kind of the new body; a delete marker has none.
  */
-export async function supersede(
+export async function replaceVersion(
   context: ObjectContext,
   place: Place,
   by: Exclude<Body['kind'], 'none'> | undefined,
@@ -134,7 +134,7 @@ export async function supersede(
   const ofMarker: BatchChanges =
     marker === undefined
       ? { expect: [{ kind: 'absent', key: markerKey }], put: [], delete: [] }
-      : supersedeMarker(place, marker, by !== undefined);
+      : replaceMarker(place, marker, by !== undefined);
   const ofNull =
     nullVersion === undefined
       ? noChanges
@@ -160,7 +160,7 @@ export async function placeNew(
   by: Exclude<Body['kind'], 'none'> | undefined,
 ): Promise<PlacedVersion> {
   const version = newVersion(context, place);
-  return { kind: 'new', version, changes: await supersede(context, place, by) };
+  return { kind: 'new', version, changes: await replaceVersion(context, place, by) };
 }
 
 /** Returns the versions that a write of this place removes. Any other current version becomes noncurrent. */
@@ -189,7 +189,7 @@ export function joined(...changes: readonly BatchChanges[]): BatchChanges {
 }
 
 /** A null marker is replaced in a suspended bucket; every other marker becomes noncurrent. A new marker overwrites its record. */
-function supersedeMarker(
+function replaceMarker(
   { bucket, key, history }: Place,
   { record, revision }: StoredObject,
   byObject: boolean,

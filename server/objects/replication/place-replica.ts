@@ -13,7 +13,7 @@ import {
   NULL_VERSION,
   type Place,
   type PlacedVersion,
-  supersede,
+  replaceVersion,
 } from '../operations/versions.ts';
 import { recordKeys } from '../records/record-format.ts';
 
@@ -46,7 +46,11 @@ export async function placeReplica(
   const removedBytes = there?.record.size ?? 0;
   if (latest === undefined || isNewer(version, latest)) {
     const nullVersion = found?.at === 'noncurrent' ? there : undefined;
-    const changes = await supersede(context, isNull ? { ...place, history: 'null-version', nullVersion } : place, by);
+    const changes = await replaceVersion(
+      context,
+      isNull ? { ...place, history: 'null-version', nullVersion } : place,
+      by,
+    );
     return { kind: 'new', version, order: undefined, changes, removedBytes };
   }
   const order = versionOrder(isNull ? undefined : versionId);

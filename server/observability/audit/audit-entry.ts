@@ -104,7 +104,7 @@ export interface AuditOrigin {
 /**
  * Reports if an answer shows that no encrypted object was concerned. Otherwise the entry has no digests: they reveal short contents,
  * and the log is readable. Answers of CompleteMultipartUpload may begin before that is known, those of DeleteObject and RenameObject
- * do not tell, and a copy's source may be encrypted though the copy is not.
+ * do not show it, and a copy's source may be encrypted though the copy is not.
  */
 function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest): boolean {
   if (operation !== undefined && /Copy|^(?:CompleteMultipartUpload|DeleteObject|RenameObject)$/.test(operation))

@@ -15,7 +15,7 @@ export interface Copy {
   readonly headers: TargetAnswer['headers'];
 }
 
-/** What the other server has for a key: its current version, a delete marker, or nothing. */
+/** The state of a key at the other server: its current version, a delete marker, or nothing. */
 export type Current = Copy | { readonly kind: 'marker' | 'none' };
 
 /** Versions of a key that are looked at for one copy. */
@@ -28,12 +28,12 @@ export async function currentCopy(client: Client, key: string): Promise<Current>
   return copyOf(answer.headers);
 }
 
-/** The refusal of a HEAD has no document. A GET tells refused credentials, which hold for every version, from a key that may not be read. */
+/** The refusal of a HEAD has no document. A GET distinguishes refused credentials, which hold for every version, from a key that may not be read. */
 async function throwRefusal(client: Client, key: string, refused: TargetAnswer): Promise<never> {
   const doing = `look for ${key} at the target (s3:GetObject and s3:ListBucket are needed)`;
   if (refused.status < 500) {
-    const told = await client.send({ method: 'GET', key, headers: { range: 'bytes=0-0' } });
-    if (told.status >= 400 && told.status !== 404 && told.status !== 416) checkAnswer(told, doing);
+    const answer = await client.send({ method: 'GET', key, headers: { range: 'bytes=0-0' } });
+    if (answer.status >= 400 && answer.status !== 404 && answer.status !== 416) checkAnswer(answer, doing);
   }
   checkAnswer(refused, doing);
   throw new DeliveryError('rejected', `could not ${doing}: status ${refused.status}`, { status: refused.status });

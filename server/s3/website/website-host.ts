@@ -14,7 +14,7 @@ export interface SitePlace {
 
 /**
  * Finds the bucket and the key. A host below one of `domains`, or below `localhost`, names the bucket, and so does a host that is the name of
- * a bucket with a website (`www.example.com`), which `isSite` tells. Otherwise the first part of the path names it.
+ * a bucket with a website (`www.example.com`), which `isSite` decides. Otherwise the first part of the path names it.
  *
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidRequest for a path without a bucket
  */

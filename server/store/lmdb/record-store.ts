@@ -156,7 +156,7 @@ function syncFolder(folder: string): void {
 
 /**
  * Decides if a failed write met a full disk. Other threads and the removal of blobs free space at any time, so the space that is there
- * after the failure does not tell: a disk that had too little for a transaction before it began, or right after it failed, was full.
+ * after the failure decides nothing: a disk that had too little for a transaction before it began, or right after it failed, was full.
  */
 export class DiskRoom {
   readonly #folder: string;
@@ -180,7 +180,7 @@ export class DiskRoom {
   }
 }
 
-/** A disk that cannot tell counts as one with space. */
+/** A disk that does not report its space counts as one with space. */
 function freeBytesOf(folder: string): number {
   try {
     return freeOf(folder).free;

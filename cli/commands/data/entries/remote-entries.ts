@@ -80,7 +80,7 @@ function entryOf(target: RemoteTarget, listed: string | Listed): Entry {
   return typeof listed === 'string' ? folderEntry(target, listed, name) : objectEntry(target, listed, name);
 }
 
-/** What a key names: objects below `KEY/`, an object, both, or neither. */
+/** The kinds that a key names: objects below `KEY/`, an object, both, or neither. */
 export type PlaceKind = 'folder' | 'object' | 'both' | 'none';
 
 /** Names that are read before the folder is asked for, where many names begin with the key. */

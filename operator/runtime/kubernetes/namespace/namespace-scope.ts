@@ -105,8 +105,8 @@ export class NamespaceScope {
 
   /** Writes a first status for a new resource, in case its reconcile comes later. */
   onAdd(ref: ResourceRef): void {
-    const greeting = this.#onAdd(ref).finally(() => this.#pendingAdds.delete(greeting));
-    this.#pendingAdds.add(greeting);
+    const added = this.#onAdd(ref).finally(() => this.#pendingAdds.delete(added));
+    this.#pendingAdds.add(added);
   }
 
   /** Reconciles a resource once. Errors when the queue has to retry. */

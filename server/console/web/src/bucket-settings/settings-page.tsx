@@ -79,7 +79,7 @@ export function BucketSettingsPage() {
   );
 }
 
-/** Links to the sections, beside them in wide windows. The sections are read from the page: which ones are there depends on the rights. */
+/** Links to the sections, next to them in wide windows. The sections are read from the page: which ones are there depends on the rights. */
 function Contents() {
   const [titles, setTitles] = useState<readonly string[]>([]);
   const ref = useRef<HTMLElement>(null);

@@ -1,5 +1,5 @@
 /** Milliseconds before the end of a session at which the page warns the user. */
-const toldMs = 60_000;
+const warningMs = 60_000;
 
 /** Reports whether a session ends soon, and in how many seconds. */
 export function endOf(
@@ -7,6 +7,6 @@ export function endOf(
   now: number,
 ): { readonly state: 'running' | 'ending' | 'over'; readonly seconds: number } {
   const left = Date.parse(expires) - now;
-  const state = left <= 0 ? 'over' : left <= toldMs ? 'ending' : 'running';
+  const state = left <= 0 ? 'over' : left <= warningMs ? 'ending' : 'running';
   return { state, seconds: Math.max(0, Math.ceil(left / 1_000)) };
 }

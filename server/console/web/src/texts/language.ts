@@ -1,4 +1,4 @@
-/** A language that the console has texts in. Another one is a folder beside `en`, with a line here and in `catalogues`. */
+/** A language that the console has texts in. Another one is a folder next to `en`, with a line here and in `catalogues`. */
 export const languages = ['en', 'de', 'zh'] as const;
 
 export type Language = (typeof languages)[number];
