@@ -13,7 +13,7 @@ import { useListing } from './rows/listing.ts';
 import { ObjectTable, type TableRows } from './object-table.tsx';
 import type { PageStore } from './rows/page-store.ts';
 import { RowActions } from './row-menu.tsx';
-import { arrangedRows, idOf, type Row, type Sort } from './rows/rows.ts';
+import { filterRows, idOf, maxArranged, sortRows, type Row, type Sort } from './rows/rows.ts';
 import { momentOf } from './rewind/current-at.ts';
 import { RewindBar } from './rewind/rewind-bar.tsx';
 import { DropArea } from './drop-area.tsx';
@@ -28,9 +28,6 @@ interface ObjectBrowserProps {
   readonly selected: string | null;
   readonly rights: FolderRights;
 }
-
-/** Rows up to which a folder is loaded whole, so that it can be sorted and filtered by any part of a name. */
-const maxArranged = 5_000;
 
 /** The rows of a folder, which are loaded page by page as the user scrolls. It uploads files that are dropped on the page. */
 export function ObjectBrowser({ bucket, prefix, selected, rights }: ObjectBrowserProps) {
@@ -185,10 +182,15 @@ interface Arrangement {
 
 function useTableRows(listing: PageStore<Row>, arranged: boolean, { prefix, contains, sort }: Arrangement): TableRows {
   const version = listing.version();
-  const sorted = useMemo(
-    () => (arranged ? arrangedRows(listing.rows(), prefix, contains, sort) : undefined),
+  const all = useMemo(
+    () => (arranged ? sortRows(listing.rows(), sort) : undefined),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the store has new rows with each version
-    [listing, version, arranged, prefix, contains, sort],
+    [listing, version, arranged, sort],
+  );
+  // The text changes while it is typed, and does not sort the rows again.
+  const sorted = useMemo(
+    () => (all === undefined ? undefined : filterRows(all, prefix, contains)),
+    [all, prefix, contains],
   );
   const onVisible = useCallback(
     (first: number, last: number) => {
@@ -199,8 +201,10 @@ function useTableRows(listing: PageStore<Row>, arranged: boolean, { prefix, cont
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- each version may need the next page
     [listing, version, sorted],
   );
-  if (sorted !== undefined) return { count: sorted.length, at: (index) => sorted[index], onVisible };
-  return { count: listing.count, at: (index) => listing.row(index), onVisible };
+  if (sorted !== undefined) {
+    return { count: sorted.length, at: (index) => sorted[index], inMemory: () => sorted, onVisible };
+  }
+  return { count: listing.count, at: (index) => listing.row(index), inMemory: () => listing.rows(), onVisible };
 }
 
 interface JumpToProps {

@@ -1,4 +1,4 @@
-import { Badge, Checkbox, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Badge, Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import {
   IconArrowDown,
   IconArrowUp,
@@ -8,25 +8,24 @@ import {
   IconHistory,
   IconLock,
 } from '@tabler/icons-react';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { memo, useDeferredValue, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { memo, useDeferredValue, useEffect, useRef, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { NameText } from '../components/name-text.tsx';
-import { TimeText } from '../components/row-table.tsx';
 import { folderUrl, nameIn } from '../components/urls.ts';
 import { formatBytes } from '../text/format.ts';
+import { RowCheckbox, RowTime } from './rows/row-controls.tsx';
 import { idOf, modifiedOf, sizeOf, type Row, type Sort } from './rows/rows.ts';
+import { useVisibleRows } from './rows/use-visible-rows.ts';
+import { rowHeight } from './rows/visible-rows.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
-
-/** Pixels. A million rows of this height fit into the largest element of Chromium, of 33 million pixels. */
-const rowHeight = 32;
 
 /** The rows, of which some may not be in memory. */
 export interface TableRows {
   readonly count: number;
   readonly at: (index: number) => Row | undefined;
-  /** Called with the rows that are visible. */
+  readonly inMemory: () => readonly Row[];
+  /** Called with the first and the last row that are visible. */
   readonly onVisible: (first: number, last: number) => void;
 }
 
@@ -51,22 +50,11 @@ interface ObjectTableProps {
 export function ObjectTable(props: ObjectTableProps) {
   const { bucket, prefix, rows, selected, marked, onMark, markable, past, sort, onSort, actions } = props;
   const list = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    // Other parts of the page may have moved the list.
-    setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
-  }, [rows.count, markable]);
-  const virtual = useWindowVirtualizer({
-    count: rows.count,
-    estimateSize: () => rowHeight,
-    overscan: 8,
-    scrollMargin: top,
-  });
-  const items = virtual.getVirtualItems();
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const { first, end } = useVisibleRows(list, rows.count);
   const { onVisible } = rows;
-  useEffect(() => onVisible(first, last), [onVisible, first, last]);
-  const known = items.flatMap(({ index }) => rows.at(index) ?? []);
+  useEffect(() => onVisible(first, Math.max(first, end - 1)), [onVisible, first, end]);
+  const indexes = Array.from({ length: end - first }, (_, at) => first + at);
+  const known = indexes.flatMap((index) => rows.at(index) ?? []);
   const every = known.length > 0 && known.every((row) => marked.has(idOf(row)));
   const head = { sort, onSort };
   return (
@@ -80,7 +68,7 @@ export function ObjectTable(props: ObjectTableProps) {
                 aria-label={t.objects.markAllRows}
                 checked={every}
                 indeterminate={marked.size > 0 && !every}
-                onChange={() => onMark(allOf(rows), !every)}
+                onChange={() => onMark(rows.inMemory(), !every)}
               />
             </span>
           )}
@@ -92,20 +80,19 @@ export function ObjectTable(props: ObjectTableProps) {
           </span>
         </div>
       </div>
-      <div role="rowgroup" ref={list} style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        {items.map((item) => {
-          const row = rows.at(item.index);
-          const style = { transform: `translateY(${item.start - virtual.options.scrollMargin}px)`, height: rowHeight };
+      <div role="rowgroup" ref={list} style={{ height: rows.count * rowHeight, position: 'relative' }}>
+        {indexes.map((index) => {
+          const row = rows.at(index);
           return (
             <div
-              key={item.key}
+              key={index}
               role="row"
               className="grid-row"
               data-markable={markable || undefined}
               data-open={(row?.kind !== 'folder' && row?.key === selected) || undefined}
               data-past={(!past && row?.kind === 'version' && !row.version.isLatest) || undefined}
-              aria-rowindex={item.index + 2}
-              style={style}
+              aria-rowindex={index + 2}
+              style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
             >
               {row === undefined ? (
                 <span role="cell" className="grid-loading" />
@@ -118,11 +105,6 @@ export function ObjectTable(props: ObjectTableProps) {
       </div>
     </div>
   );
-}
-
-/** The rows in memory. */
-function allOf({ count, at }: TableRows): readonly Row[] {
-  return Array.from({ length: count }, (_, index) => at(index)).filter((row) => row !== undefined);
 }
 
 interface SortHeadProps extends Pick<ObjectTableProps, 'sort' | 'onSort'> {
@@ -171,11 +153,10 @@ const Cells = memo(function Cells({ bucket, prefix, row, markable, marked, onMar
       {markable && (
         <span role="cell">
           {complete && (
-            <Checkbox
-              size="xs"
-              aria-label={say(t.objects.mark, { name: nameIn(prefix, row.key) })}
+            <RowCheckbox
+              label={say(t.objects.mark, { name: nameIn(prefix, row.key) })}
               checked={marked}
-              onChange={(event) => onMark([row], event.currentTarget.checked)}
+              onChange={(checked) => onMark([row], checked)}
             />
           )}
         </span>
@@ -185,13 +166,13 @@ const Cells = memo(function Cells({ bucket, prefix, row, markable, marked, onMar
       </span>
       <span role="cell" className="grid-right">
         {row.kind !== 'folder' && !(row.kind === 'version' && row.version.kind === 'marker') && (
-          <Text size="sm" span title={say(t.objects.bytes, { size: sizeOf(row) })}>
+          <span className="row-text" title={say(t.objects.bytes, { size: sizeOf(row) })}>
             {formatBytes(sizeOf(row))}
-          </Text>
+          </span>
         )}
       </span>
       <span role="cell" className="wide-only">
-        {row.kind !== 'folder' && <TimeText at={modifiedOf(row)} />}
+        {row.kind !== 'folder' && <RowTime at={modifiedOf(row)} />}
       </span>
       <span role="cell" className="row-actions grid-actions">
         {complete && actions(row)}

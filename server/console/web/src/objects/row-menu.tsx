@@ -16,6 +16,7 @@ import { useBucketRights, useObjectRights, type FolderRights } from '../api/righ
 import { notifyFailure } from '../components/feedback.tsx';
 import { MenuNote } from '../components/menu-note.tsx';
 import { nameIn } from '../components/urls.ts';
+import { RowButton } from './rows/row-controls.tsx';
 import type { Row } from './rows/rows.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -61,9 +62,9 @@ function RowMenu({ label, children }: RowMenuProps) {
   const [wanted, setWanted] = useState(false);
   if (wanted) return <OpenMenu label={label}>{children}</OpenMenu>;
   return (
-    <ActionIcon size="sm" aria-label={label} aria-haspopup="menu" aria-expanded={false} onClick={() => setWanted(true)}>
+    <RowButton aria-label={label} aria-haspopup="menu" aria-expanded={false} onClick={() => setWanted(true)}>
       <IconDots size={16} />
-    </ActionIcon>
+    </RowButton>
   );
 }
 
@@ -152,8 +153,7 @@ interface DownloadButtonProps {
 function DownloadButton({ bucket, row, name }: DownloadButtonProps) {
   const versionId = row.kind === 'version' ? row.version.versionId : undefined;
   return (
-    <ActionIcon
-      size="sm"
+    <RowButton
       title={t.labels.download}
       aria-label={say(t.objects.download, { name })}
       onClick={() => {
@@ -163,6 +163,6 @@ function DownloadButton({ bucket, row, name }: DownloadButtonProps) {
       }}
     >
       <IconDownload size={16} />
-    </ActionIcon>
+    </RowButton>
   );
 }

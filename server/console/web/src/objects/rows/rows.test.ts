@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrangedRows, mergedRows, type Row } from './rows.ts';
+import { filterRows, mergedRows, sortRows, type Row } from './rows.ts';
 
 const object = (key: string, size = 0, lastModified = '2026-01-01T00:00:00.000Z'): Row => ({
   kind: 'object',
@@ -13,7 +13,7 @@ it('merges folders and objects by their keys', () => {
   expect(keys(mergedRows(['b/', 'd/'], [object('a'), object('c'), object('e')]))).toEqual(['a', 'b/', 'c', 'd/', 'e']);
 });
 
-describe('arrangedRows', () => {
+describe('the rows of a whole folder', () => {
   const rows = [
     object('p/ten10', 1, '2026-03'),
     object('p/Ten9', 3, '2026-01'),
@@ -25,13 +25,15 @@ describe('arrangedRows', () => {
     ['name', true, ['p/z/', 'p/ten10', 'p/Ten9', 'p/b']],
     ['size', false, ['p/z/', 'p/ten10', 'p/b', 'p/Ten9']],
     ['modified', true, ['p/z/', 'p/ten10', 'p/b', 'p/Ten9']],
-  ] as const)('sorts by %s, descending %s, folders first', (by, descending, sorted) => {
-    expect(keys(arrangedRows(rows, 'p/', '', { by, descending }))).toEqual(sorted);
+  ] as const)('are sorted by %s, descending %s, folders first', (by, descending, sorted) => {
+    expect(keys(sortRows(rows, { by, descending }))).toEqual(sorted);
   });
 
-  it('filters by a part of the name, not of the folder', () => {
-    const sort = { by: 'name', descending: false } as const;
-    expect(keys(arrangedRows(rows, 'p/', 'TEN', sort))).toEqual(['p/Ten9', 'p/ten10']);
-    expect(keys(arrangedRows(rows, 'p/', 'p/', sort))).toEqual([]);
+  it.each([
+    ['TEN', ['p/ten10', 'p/Ten9']],
+    ['p/', []],
+    ['', ['p/ten10', 'p/Ten9', 'p/z/', 'p/b']],
+  ])('are filtered by %j in their names, not in the folder', (contains, found) => {
+    expect(keys(filterRows(rows, 'p/', contains))).toEqual(found);
   });
 });

@@ -30,17 +30,25 @@ export interface Sort {
   readonly descending: boolean;
 }
 
+/** Rows up to which a folder is loaded whole, so that it can be sorted and filtered by any part of a name. */
+export const maxArranged = 5_000;
+
 const collator = new Intl.Collator(locale, { numeric: true });
 
-/** Filters and sorts the rows of a whole folder. Folders come first. */
-export function arrangedRows(rows: readonly Row[], prefix: string, contains: string, sort: Sort): readonly Row[] {
-  const wanted = contains.toLowerCase();
-  const shown = rows.filter(({ key }) => nameIn(prefix, key).toLowerCase().includes(wanted));
-  const sign = sort.descending ? -1 : 1;
-  return shown.toSorted((a, b) => {
+/** Sorts the rows of a whole folder. Folders come first. */
+export function sortRows(rows: readonly Row[], { by, descending }: Sort): readonly Row[] {
+  const sign = descending ? -1 : 1;
+  return rows.toSorted((a, b) => {
     if ((a.kind === 'folder') !== (b.kind === 'folder')) return a.kind === 'folder' ? -1 : 1;
-    return sign * (compareBy(sort.by, a, b) || collator.compare(a.key, b.key));
+    return sign * (compareBy(by, a, b) || collator.compare(a.key, b.key));
   });
+}
+
+/** The rows whose names contain the text, in any case of its letters. */
+export function filterRows(rows: readonly Row[], prefix: string, contains: string): readonly Row[] {
+  if (contains === '') return rows;
+  const wanted = contains.toLowerCase();
+  return rows.filter(({ key }) => nameIn(prefix, key).toLowerCase().includes(wanted));
 }
 
 function compareBy(by: Sort['by'], a: Row, b: Row): number {
@@ -50,10 +58,16 @@ function compareBy(by: Sort['by'], a: Row, b: Row): number {
     case 'size':
       return sizeOf(a) - sizeOf(b);
     case 'modified':
-      return modifiedOf(a).localeCompare(modifiedOf(b));
+      return compareTimes(modifiedOf(a), modifiedOf(b));
     default:
       return by satisfies never;
   }
+}
+
+/** Times in ISO 8601 have the order of their characters. `localeCompare` would take a hundred times as long. */
+function compareTimes(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** Bytes; 0 for a folder. */
