@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { ObjectPage } from '../../../../contract/answers.ts';
 import { bucketPath } from '../../api/buckets.ts';
 import { call } from '../../api/call.ts';
@@ -6,8 +6,8 @@ import { useObjectChanges } from '../../api/changes.ts';
 import { listVersions } from '../../api/versions.ts';
 import { beforeKey } from './before-key.ts';
 import { currentAt } from '../rewind/current-at.ts';
-import { PageStore, type Page } from './page-store.ts';
-import { mergedRows, type Row } from './rows.ts';
+import { keptPages, PageStore, type Page } from './page-store.ts';
+import { maxArranged, mergedRows, type Row } from './rows.ts';
 
 interface ListingOptions {
   readonly bucket: string;
@@ -22,7 +22,13 @@ interface ListingOptions {
   readonly from: string;
 }
 
-/** The rows of a folder, loaded as the user scrolls. A change of the bucket's objects loads them again. */
+/** Rows of a page. */
+const pageRows = 1_000;
+
+/**
+ * The rows of a folder, loaded as the user scrolls. A change of the bucket's objects loads them again; the earlier rows stay until
+ * then.
+ */
 export function useListing({ bucket, prefix, folder, versions, moment, from }: ListingOptions): PageStore<Row> {
   const changes = useObjectChanges(bucket);
   const store = useMemo(() => {
@@ -40,8 +46,32 @@ export function useListing({ bucket, prefix, folder, versions, moment, from }: L
     store.ensure(0, 0);
     return () => store.close();
   }, [store]);
-  useSyncExternalStore(store.subscribe, store.version);
+  const version = useSyncExternalStore(store.subscribe, store.version);
+  return useLoaded(store, version, JSON.stringify([bucket, prefix, folder, versions, moment, from]));
+}
+
+/**
+ * Returns the earlier store of the same place until the new one has the rows that the user looks at: a list that is short for a moment would
+ * move the window to its top.
+ */
+function useLoaded(store: PageStore<Row>, version: number, place: string): PageStore<Row> {
+  const [shown, setShown] = useState({ store, place });
+  const wanted = rowsToReplace(shown.store);
+  const follows = shown.store !== store;
+  useEffect(() => {
+    if (follows) store.ensure(0, wanted);
+  }, [follows, store, version, wanted]);
+  if (!follows) return store;
+  if (shown.place === place && !store.reaches(wanted)) return shown.store;
+  setShown({ store, place });
   return store;
+}
+
+/** The row up to which a list is loaded before it replaces this one. */
+function rowsToReplace({ count, complete, reach }: PageStore<Row>): number {
+  if (count === 0 && !complete) return -1;
+  // A short folder is sorted, for which it must be whole. What is far down would take a request for each page before it.
+  return Math.min(count <= maxArranged ? maxArranged : reach, keptPages * pageRows);
 }
 
 interface Folder {
@@ -51,7 +81,7 @@ interface Folder {
 }
 
 async function objectPage({ bucket, prefix, folder }: Folder, after: string, signal: AbortSignal): Promise<Page<Row>> {
-  const query = { prefix, after, limit: '1000' };
+  const query = { prefix, after, limit: String(pageRows) };
   const page = await call<ObjectPage>('GET', `${bucketPath(bucket)}/objects`, { query, signal });
   const objects = page.objects.filter(({ key }) => key !== folder);
   const rows = objects.map((object): Row => ({ kind: 'object', key: object.key, object }));

@@ -69,6 +69,29 @@ describe('PageStore', () => {
     expect(store.rows().length).toBeLessThanOrEqual(210);
   });
 
+  it('reports how far it is loaded, and what was looked at', async () => {
+    const { store } = numbers(25);
+    store.ensure(0, 0);
+    await settled();
+    expect([store.reaches(9), store.reaches(10), store.reach]).toEqual([true, false, 0]);
+    store.ensure(3, 9);
+    await settled();
+    store.ensure(12, 18);
+    await settled();
+    // A list that has ended is loaded as far as it can be.
+    expect([store.complete, store.reaches(100), store.reach]).toEqual([true, true, 18]);
+  });
+
+  it('asks for nothing after it was closed', async () => {
+    const { store, asked } = numbers(200);
+    store.ensure(0, 0);
+    await settled();
+    store.close();
+    store.ensure(0, 9);
+    await settled();
+    expect([asked.length, store.row(9), store.error]).toEqual([1, 9, undefined]);
+  });
+
   it('goes on behind pages without rows', async () => {
     const store = new PageStore<number>((cursor) =>
       Promise.resolve(cursor === 'c' ? { rows: [1] } : { rows: [], next: cursor === '' ? 'b' : 'c' }),

@@ -18,7 +18,7 @@ interface Slot<Row> {
 }
 
 /** Pages that stay in memory: a list of a million rows takes no more of it than one of twenty thousand. */
-const keptPages = 20;
+export const keptPages = 20;
 
 /**
  * The rows of a long list. Pages are loaded in order as the user scrolls. Those that were not looked at for the longest time are dropped;
@@ -32,6 +32,7 @@ export class PageStore<Row> {
   readonly #abort = new AbortController();
   #next: string | undefined;
   #error: Error | undefined;
+  #reach = 0;
   #uses = 0;
   #version = 0;
 
@@ -68,6 +69,16 @@ export class PageStore<Row> {
     return this.#error;
   }
 
+  /** The last row that the user looked at. */
+  get reach(): number {
+    return this.#reach;
+  }
+
+  /** Reports if the list is loaded up to this row, or cannot be. */
+  reaches(index: number): boolean {
+    return index < this.count || this.complete || this.#error !== undefined;
+  }
+
   /** Undefined while its page is not in memory. */
   row(index: number): Row | undefined {
     const slot = this.#slots[this.#slotOf(index)];
@@ -83,7 +94,8 @@ export class PageStore<Row> {
 
   /** Loads the pages of these rows, and the next page where `last` is near the end. */
   ensure(first: number, last: number): void {
-    if (this.#error !== undefined) return;
+    this.#reach = last;
+    if (this.#error !== undefined || this.#abort.signal.aborted) return;
     for (let at = this.#slotOf(first); at <= this.#slotOf(last); at += 1) {
       const slot = this.#slots[at];
       if (slot !== undefined && slot.rows === undefined) void this.#reload(at);
