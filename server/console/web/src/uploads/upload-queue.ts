@@ -231,7 +231,9 @@ export class UploadQueue {
   }
 
   #set(id: number, change: Partial<Upload>): void {
-    this.#change(this.#uploads.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)));
+    const at = this.#uploads.findIndex((upload) => upload.id === id);
+    const upload = this.#uploads[at];
+    if (upload !== undefined) this.#change(this.#uploads.with(at, { ...upload, ...change }));
   }
 
   #change(uploads: readonly Upload[]): void {

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { objectsChanged } from '../api/changes.ts';
 import { queryClient } from '../api/queries.ts';
 import type { SessionAnswer } from '../../../contract/answers.ts';
+import { coalesce } from './coalesce.ts';
 import { abortUpload, sendFile } from './send-file.ts';
 import { isUnderWay, UploadQueue } from './upload-queue.ts';
 import { uploadRecords } from './upload-records.ts';
@@ -40,8 +41,20 @@ window.addEventListener('beforeunload', (event) => {
   if (uploads.list().some(isUnderWay)) event.preventDefault();
 });
 
+/** Milliseconds between two pictures of the uploads. Of 10,000 small files, each in a few steps, each picture takes a millisecond. */
+const pictureMs = 100;
+
+function subscribe(listener: () => void): () => void {
+  const { call, stop } = coalesce(listener, pictureMs);
+  const unsubscribe = uploads.subscribe(call);
+  return () => {
+    unsubscribe();
+    stop();
+  };
+}
+
 export function useUploads() {
-  return useSyncExternalStore(uploads.subscribe, uploads.list);
+  return useSyncExternalStore(subscribe, uploads.list);
 }
 
 /** Files of a folder have a relative path; dropped files have it in `path`. */
