@@ -140,6 +140,7 @@ export const areas = [
   ['examples/', [...kubernetes, 'browser']],
   ['Containerfile', ['image', 'container', 'cluster']],
   ['.dockerignore', ['image', 'container', 'cluster']],
+  ['bench/generator/', ['memory', 'browser']],
   ['bench/', ['memory']],
   ['test/support/store/', ['kills', 'power-cut', 'postgres', 's3-blobs', 'brokers', 'minio-client']],
   ['test/support/s3/', ['s3-blobs']],
@@ -217,6 +218,8 @@ export const nightly = /** @type {const} */ ([
   ['client', 20],
   ['select 2000', 40],
   ['vault', 40],
+  ['console-jobs', 20],
+  ['console-volume 200000 2000 2048', 40],
   ['fuzz 5000', 30],
 ]).map(([part, minutes]) => ({
   name: part.split(' ')[0] ?? part,
