@@ -22,6 +22,20 @@ export function useBuckets(contains: string) {
   });
 }
 
+/** Returns a function that reports if the user sees a bucket of this name. It reports false if the list cannot be loaded. */
+export function useIsBucket(): (name: string) => Promise<boolean> {
+  const client = useQueryClient();
+  return async (name) => {
+    try {
+      const { pages } = await client.fetchInfiniteQuery({ ...bucketList, staleTime: 60_000 });
+      return pages.some(({ buckets }) => buckets.some((bucket) => bucket.name === name));
+    } catch (error) {
+      if (error instanceof ApiError) return false;
+      throw error;
+    }
+  };
+}
+
 /** Reports whether the user may create a bucket. While the answer is on its way, no button appears and goes. */
 export function useMayCreate(): boolean {
   return useInfiniteQuery({ ...bucketList, select: ({ pages }) => pages[0]?.mayCreate === true }).data === true;

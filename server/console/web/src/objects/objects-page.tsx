@@ -53,7 +53,7 @@ export function ObjectsPage() {
         </Group>
         <FolderButtons bucket={bucket} prefix={prefix} rights={rights} past={search.has('at')} />
       </Group>
-      {details.isError ? (
+      {details.isLoadingError ? (
         <Failure what={say(t.objects.cannotBeShown, { bucket })} error={details.error} retry={details.refetch} />
       ) : (
         <div className="with-inspector">

@@ -2,9 +2,11 @@ import { ActionIcon, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { Fragment, useState, type SubmitEvent } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
+import { useIsBucket } from '../api/buckets.ts';
 import { NameText } from '../components/name-text.tsx';
-import { folderUrl, objectUrl } from '../components/urls.ts';
+import { folderUrl } from '../components/urls.ts';
 import { t } from '../texts/texts.ts';
+import { parsePath, pathUrl, resolvePath } from './typed-path.ts';
 
 interface PathBarProps {
   readonly bucket: string;
@@ -13,14 +15,17 @@ interface PathBarProps {
 
 /** The path of the folder with a link to each parent. The last part is the title of the page. The path can also be typed. */
 export function PathBar({ bucket, prefix }: PathBarProps) {
-  const [typing, setTyping] = useState(false);
+  const [state, setState] = useState<'shown' | 'typing' | 'left'>('shown');
   const [search] = useSearchParams();
-  if (typing) return <PathField bucket={bucket} prefix={prefix} onClose={() => setTyping(false)} />;
+  if (state === 'typing') {
+    const onClose = () => setState('shown');
+    return <PathField bucket={bucket} prefix={prefix} onClose={onClose} onLeave={() => setState('left')} />;
+  }
   const steps = [{ name: bucket, prefix: '' }];
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
     const here = prefix.slice(0, at + 1);
     // A key may have empty parts, which need a visible name.
-    steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || '(empty)', prefix: here });
+    steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || t.objects.emptyName, prefix: here });
   }
   return (
     <nav className="crumbs" aria-label={t.objects.folder}>
@@ -42,7 +47,13 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
         </Fragment>
       ))}
       <Tooltip label={t.objects.typeAPathOrKey}>
-        <ActionIcon size="sm" aria-label={t.objects.typeAPathOrKey} onClick={() => setTyping(true)}>
+        {/* Escape in the field brings the focus back to this button. */}
+        <ActionIcon
+          size="sm"
+          autoFocus={state === 'left'}
+          aria-label={t.objects.typeAPathOrKey}
+          onClick={() => setState('typing')}
+        >
           <IconPencil size={14} />
         </ActionIcon>
       </Tooltip>
@@ -52,16 +63,26 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
 
 interface PathFieldProps extends PathBarProps {
   readonly onClose: () => void;
+  /** Called instead of `onClose` after Escape. */
+  readonly onLeave: () => void;
 }
 
-function PathField({ bucket, prefix, onClose }: PathFieldProps) {
+function PathField({ bucket, prefix, onClose, onLeave }: PathFieldProps) {
   const navigate = useNavigate();
+  const [search] = useSearchParams();
+  const isBucket = useIsBucket();
   const [path, setPath] = useState(`${bucket}/${prefix}`);
+
+  async function open(): Promise<void> {
+    const typed = parsePath(path, bucket);
+    const known = typed.kind === 'unclear' && (await isBucket(typed.bucket));
+    onClose();
+    await navigate(pathUrl(resolvePath(typed, bucket, known), search.get('at')));
+  }
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    onClose();
-    void navigate(pathUrl(path));
+    void open();
   }
 
   return (
@@ -77,23 +98,10 @@ function PathField({ bucket, prefix, onClose }: PathFieldProps) {
         value={path}
         onChange={(event) => setPath(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose();
+          if (event.key === 'Escape') onLeave();
         }}
         onBlur={onClose}
       />
     </form>
   );
-}
-
-/** The page of a typed path: a bucket, a folder that ends in a slash, or an object. `s3://` in front is left out. */
-export function pathUrl(path: string): string {
-  const bare = path
-    .trim()
-    .replace(/^s3:\/\//, '')
-    .replace(/^\/+/, '');
-  const slash = bare.indexOf('/');
-  if (slash < 0) return bare === '' ? '/buckets' : folderUrl(bare, '');
-  const [bucket, key] = [bare.slice(0, slash), bare.slice(slash + 1)];
-  if (key === '' || key.endsWith('/')) return folderUrl(bucket, key);
-  return objectUrl(bucket, key.slice(0, key.lastIndexOf('/') + 1), key);
 }

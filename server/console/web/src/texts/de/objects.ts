@@ -84,7 +84,8 @@ export const objects: Translated<typeof source> = {
   aLinkForAnUpload: 'Ein Link zum Hochladen…',
   typeAPathOrKey: 'Pfad oder Schlüssel eingeben',
   pathOrKey: 'Pfad oder Schlüssel',
-  aFolderEndsInASlashEnter: 'Ein Ordner endet mit einem Schrägstrich. Enter öffnet ihn, Escape verlässt das Feld.',
+  aFolderEndsInASlashEnter:
+    's3://bucket/schlüssel, oder ein Schlüssel dieses Buckets. Ein Ordner endet mit einem Schrägstrich. Enter öffnet ihn, Escape verlässt das Feld.',
   rewind: 'Zurückblicken',
   showTheFolderAsItWasAt: 'Den Ordner zeigen wie am',
   backToNow: 'Zurück zu jetzt',
@@ -104,4 +105,5 @@ export const objects: Translated<typeof source> = {
   download: '{name} herunterladen',
   cannotBeDownloaded: '{name} kann nicht heruntergeladen werden',
   theRowsCannotBeShown: 'Die Zeilen können nicht angezeigt werden.',
+  emptyName: '(leer)',
 };

@@ -79,7 +79,8 @@ export const objects = {
   aLinkForAnUpload: 'A link for an upload…',
   typeAPathOrKey: 'Type a path or key',
   pathOrKey: 'Path or key',
-  aFolderEndsInASlashEnter: 'A folder ends in a slash. Enter opens it, Escape leaves it.',
+  aFolderEndsInASlashEnter:
+    's3://bucket/key, or a key of this bucket. A folder ends in a slash. Enter opens it, Escape leaves it.',
   rewind: 'Rewind',
   showTheFolderAsItWasAt: 'Show the folder as it was at',
   backToNow: 'Back to now',
@@ -99,4 +100,5 @@ export const objects = {
   download: 'Download {name}',
   cannotBeDownloaded: '{name} cannot be downloaded',
   theRowsCannotBeShown: 'The rows cannot be shown.',
+  emptyName: '(empty)',
 } as const;

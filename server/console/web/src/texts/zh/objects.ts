@@ -79,7 +79,7 @@ export const objects: Translated<typeof source> = {
   aLinkForAnUpload: '上传链接…',
   typeAPathOrKey: '输入路径或键',
   pathOrKey: '路径或键',
-  aFolderEndsInASlashEnter: '文件夹以斜杠结尾。Enter 打开，Escape 退出。',
+  aFolderEndsInASlashEnter: 's3://存储桶/键，或此存储桶中的键。文件夹以斜杠结尾。Enter 打开，Escape 退出。',
   rewind: '回溯',
   showTheFolderAsItWasAt: '显示文件夹在此刻的内容',
   backToNow: '回到现在',
@@ -99,4 +99,5 @@ export const objects: Translated<typeof source> = {
   download: '下载 {name}',
   cannotBeDownloaded: '无法下载 {name}',
   theRowsCannotBeShown: '无法显示这些行。',
+  emptyName: '（空）',
 };
