@@ -53,6 +53,7 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
     },
     importKey: (name) => Promise.resolve(void known.push(name)),
     rotateKey: (name) => Promise.resolve(name),
+    describeKey: () => Promise.resolve({ versions: [] }),
     listKeys: (prefix) => Promise.resolve(known.filter((name) => name.startsWith(prefix))),
     deleteKey: (name) => Promise.resolve(void known.splice(known.indexOf(name), 1)),
   };

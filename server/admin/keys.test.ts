@@ -24,6 +24,7 @@ async function prepared(now = Date.now()) {
           keyService.keys.set(name, bytes);
         },
         rotateKey: (name) => keyService.rotateKey(name),
+        describeKey: async (name) => ({ algorithm: 'AES256', versions: await keyService.versionsOf(name) }),
         listKeys: (prefix) =>
           Promise.resolve([...keyService.keys.keys()].filter((name) => name.startsWith(prefix)).sort()),
         deleteKey: (name) => Promise.resolve(void keyService.keys.delete(name)),
@@ -108,6 +109,30 @@ describe('keys over the admin API', () => {
       value: { lost: { objects: 1 } },
     });
     expect(keyService.keys.has('k')).toBe(false);
+  });
+
+  it('are described with their versions, to those who may have their state', async () => {
+    const { call, user, keyService } = await prepared();
+    const first = await call('GET', `${own}/describe?key-id=default-key`);
+    expect(first).toMatchObject({ status: 200, value: { name: 'default-key', algorithm: 'AES256' } });
+    const version = await keyService.rotateKey('default-key');
+    const { value } = await call('GET', `${own}/describe?key-id=default-key`);
+    expect(value).toMatchObject({ versions: [...(first.value as { versions: string[] }).versions, version] });
+    expect(await call('GET', `${own}/describe?key-id=no-such-key`)).toMatchObject({
+      status: 404,
+      value: { Code: 'XMinioKMSKeyNotFound' },
+    });
+    const other = { Effect: 'Allow', Action: 'kms:KeyStatus', Resource: 'arn:minio:kms:::other' };
+    const ann = await user('ann', other);
+    expect(await ann('GET', `${own}/describe?key-id=default-key`)).toMatchObject({ status: 403 });
+  });
+
+  it('are not described where the key service does not let the server', async () => {
+    const { call, keyService } = await prepared();
+    keyService.refusing = 'describe';
+    expect(await call('GET', `${own}/describe?key-id=default-key`)).toMatchObject({
+      value: { Code: 'KMSNotPermitted', Message: expect.stringContaining('/v1/key/describe/default-key') },
+    });
   });
 
   it.each(['default-key', 'no-such-key'])('are not removed: %s', async (name) => {

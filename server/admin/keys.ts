@@ -41,6 +41,16 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       },
     },
     {
+      method: 'GET',
+      path: cofferPath('kms/key/describe'),
+      action: keyRights.keyStatus,
+      keys: (call) => [keyNameOf(call)],
+      async serve(call) {
+        const name = checkKeyName(keyNameOf(call));
+        return json({ name, ...(await askKeyService('describe', name, () => requireKeys(call).describeKey(name))) });
+      },
+    },
+    {
       method: 'POST',
       path: cofferPath('kms/key/rotate'),
       action: keyRights.rotate,

@@ -6,6 +6,15 @@ import { AdminError } from './admin-error.ts';
  * Key management for administrators. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
  * `not-permitted`, `not-supported`, …).
  */
+/** What the key service tells about a key. Other servers of its protocol tell less. */
+export interface KeyDescription {
+  readonly algorithm?: string;
+  readonly createdAt?: string;
+  readonly createdBy?: string;
+  /** The IDs of the versions, the oldest first. The last one encrypts. */
+  readonly versions: readonly string[];
+}
+
 export interface KeyAdministration {
   /** The name of the key store for `mc admin kms status`. */
   readonly name: string;
@@ -17,6 +26,7 @@ export interface KeyAdministration {
   importKey(name: string, bytes: Buffer): Promise<void>;
   /** Creates a version of a key, which encrypts from now on; resolves with its ID. */
   rotateKey(name: string): Promise<string>;
+  describeKey(name: string): Promise<KeyDescription>;
   /** Lists names with the prefix, sorted. */
   listKeys(prefix: string): Promise<readonly string[]>;
   /** Deletes a key for ever: all data encrypted with it is lost. */
@@ -39,6 +49,10 @@ export function staticKey(source: KeySource): KeyAdministration {
     createKey: refuse,
     importKey: refuse,
     rotateKey: refuse,
+    async describeKey(name) {
+      await source.checkKey(name);
+      return { algorithm: 'AES256', versions: [] };
+    },
     deleteKey: refuse,
     listKeys: (prefix) => Promise.resolve(source.defaultKey.startsWith(prefix) ? [source.defaultKey] : []),
   };
@@ -142,7 +156,7 @@ export async function askKeyService<T>(what: KeyCall, name: string, call: () => 
   }
 }
 
-type KeyCall = 'create' | 'import' | 'rotate' | 'list' | 'delete' | 'generate';
+type KeyCall = 'create' | 'import' | 'rotate' | 'describe' | 'list' | 'delete' | 'generate';
 
 function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -3,8 +3,9 @@ import { ThreadEvents } from '../outbox/thread-events.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service/client.ts';
+import type { DescribeKeyAnswer } from '../../protocol/key-service/payloads.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
-import { staticKey, type KeyAdministration } from '../administration/keys.ts';
+import { staticKey, type KeyAdministration, type KeyDescription } from '../administration/keys.ts';
 import {
   createAccess,
   type AccessService,
@@ -230,10 +231,21 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     createKey: (name) => client.createKey(name),
     importKey: (name, bytes) => client.importKey(name, bytes),
     rotateKey: (name) => client.rotateKey(name),
+    describeKey: async (name) => keyDescription(await client.describeKey(name)),
     listKeys: (prefix) => client.listKeys(prefix),
     deleteKey: (name) => client.deleteKey(name),
   };
   return { keys, administration, close: () => client.close() };
+}
+
+/** The answer names its versions only if there are several. */
+function keyDescription({ id, algorithm, created_at, created_by, versions }: DescribeKeyAnswer): KeyDescription {
+  return {
+    ...(algorithm !== undefined && { algorithm }),
+    ...(created_at !== undefined && { createdAt: created_at }),
+    ...(created_by !== undefined && { createdBy: created_by }),
+    versions: versions ?? (id === undefined ? [] : [id]),
+  };
 }
 
 /** Returns the actions of the STS API. */

@@ -60,6 +60,14 @@ export class FakeKeyService implements KeyServiceCalls {
     });
   }
 
+  /** The IDs of the versions of a key, the oldest first. */
+  versionsOf(name: string): Promise<readonly string[]> {
+    return this.#answer(`describe ${name}`, () => {
+      const newest = this.#key(name);
+      return [...(this.former.get(name) ?? []), newest].map(versionOf);
+    });
+  }
+
   createKey(name: string): Promise<void> {
     return this.#answer(`create ${name}`, () => {
       if (this.keys.has(name)) throw new Failure('key-exists');

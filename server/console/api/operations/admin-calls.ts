@@ -26,6 +26,7 @@ const callNames: ReadonlySet<string> = new Set([
   'kms/key/delete',
   'coffer/kms/key/usage',
   'coffer/kms/key/rotate',
+  'coffer/kms/key/describe',
   'help-config-kv',
   'get-config-kv',
   'set-config-kv',

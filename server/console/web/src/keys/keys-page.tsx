@@ -9,6 +9,7 @@ import { useRights } from '../api/session.ts';
 import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { Empty, Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { type Column, RowTable } from '../components/row-table.tsx';
+import { KeyDetails } from './key-details.tsx';
 import { CreateKeyDialog, ImportKeyDialog } from './key-dialogs.tsx';
 import { RotateDialog, RotationProgress } from './rotation.tsx';
 import { say } from '../texts/say.ts';
@@ -105,7 +106,9 @@ function Service({ status }: { readonly status: KeyServiceStatus }) {
               {
                 head: t.labels.state,
                 width: 110,
-                cell: ([, state]) => <Badge color={state === 'online' ? 'patina' : 'red'}>{state}</Badge>,
+                cell: ([, state]) => (
+                  <Badge color={state === 'online' ? 'patina' : 'red'}>{t.replication[state]}</Badge>
+                ),
               },
             ]}
           />
@@ -123,6 +126,7 @@ interface KeyListProps {
 function KeyList({ defaultKey, several }: KeyListProps) {
   const { may } = useRights();
   const [rotating, setRotating] = useDraft<string | undefined>('rotating', undefined);
+  const [shown, setShown] = useState<string>();
   const [counting, setCounting] = useState(false);
   const keys = useQuery({
     queryKey: ['keys'],
@@ -181,6 +185,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            <Menu.Item onClick={() => setShown(name)}>{t.keys.details}</Menu.Item>
             <Menu.Item onClick={() => check(name)}>{t.keys.test}</Menu.Item>
             {several && may('admin:KMSRotateKey') && (
               <Menu.Item onClick={() => setRotating(name)}>{t.keys.rotate}</Menu.Item>
@@ -210,7 +215,14 @@ function KeyList({ defaultKey, several }: KeyListProps) {
           {(rows) => <RowTable rows={rows} rowKey={({ name }) => name} columns={columns} />}
         </Loaded>
       </Stack>
-      {rotating !== undefined && <RotateDialog name={rotating} onClose={() => setRotating(undefined)} />}
+      {shown !== undefined && <KeyDetails name={shown} onClose={() => setShown(undefined)} />}
+      {rotating !== undefined && (
+        <RotateDialog
+          name={rotating}
+          others={(keys.data ?? []).map(({ name }) => name).filter((name) => name !== rotating)}
+          onClose={() => setRotating(undefined)}
+        />
+      )}
     </Section>
   );
 }

@@ -1,9 +1,9 @@
-import { NumberInput, Progress, Radio, Stack, Text } from '@mantine/core';
+import { NumberInput, Progress, Radio, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { Section } from '../components/detail-page.tsx';
-import { notifyDone } from '../components/feedback.tsx';
+import { Failure, notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
@@ -31,6 +31,9 @@ export function RotationProgress() {
     queryFn: () => admin<{ readonly rotation: Rotation | null }>('GET', 'coffer/kms/key/rotate'),
     refetchInterval: 5_000,
   });
+  if (rotation.isLoadingError) {
+    return <Failure what={t.keys.theRotationCannotBeShown} error={rotation.error} retry={rotation.refetch} />;
+  }
   const found = rotation.data?.rotation;
   if (found === undefined || found === null) return null;
   const { from, to, version, started, finished, looked, done, failed, failure } = found;
@@ -68,15 +71,21 @@ export function RotationProgress() {
 
 interface RotateDialogProps {
   readonly name: string;
+  /** The names of the other keys, of which one may replace it. */
+  readonly others: readonly string[];
   readonly onClose: () => void;
 }
 
-/** Asks for a new version of a key, and gives it to the objects. */
-export function RotateDialog({ name, onClose }: RotateDialogProps) {
+/** Asks for a new version of a key, or for another key, and gives it to the objects. */
+export function RotateDialog({ name, others, onClose }: RotateDialogProps) {
+  const [to, setTo] = useDraft<string | null>('rotation.to', null);
   const [mode, setMode] = useDraft('rotation.mode', 'reseal');
   const [rate, setRate] = useDraft<number | string>('rotation.rate', 500);
   const rotate = useApiMutation(
-    () => admin('POST', 'coffer/kms/key/rotate', { query: { 'key-id': name, mode, rate: String(rate) } }),
+    () =>
+      admin('POST', 'coffer/kms/key/rotate', {
+        query: { 'key-id': name, to: to ?? undefined, mode, rate: String(rate) },
+      }),
     ['rotation', 'keys'],
   );
   return (
@@ -95,7 +104,20 @@ export function RotateDialog({ name, onClose }: RotateDialogProps) {
         })
       }
     >
-      <Text size="sm">{t.keys.theKeyGetsANewVersionWhich}</Text>
+      {others.length > 0 && (
+        <Select
+          label={t.keys.newKey}
+          placeholder={say(t.keys.aNewVersionOf, { name })}
+          data={[...others]}
+          value={to}
+          onChange={setTo}
+          clearable
+          searchable
+        />
+      )}
+      <Text size="sm">
+        {to === null ? t.keys.theKeyGetsANewVersionWhich : say(t.keys.theObjectsGetTheOtherKey, { name, to })}
+      </Text>
       <Radio.Group label={t.keys.objectsThatAreThere} value={mode} onChange={setMode}>
         <Stack gap="xs" mt={6}>
           <Radio value="reseal" label={t.keys.wrapTheirKeysAgainNoBodyIs} />

@@ -54,4 +54,16 @@ export const keys: Translated<typeof source> = {
   wrapTheirKeysAgainNoBodyIs: 'Ihre Schlüssel neu verpacken; keine Inhalte werden gelesen',
   encryptTheirBodiesAgainUnderNewKeys: 'Ihre Inhalte neu verschlüsseln, mit neuen Schlüsseln',
   objectsASecond: 'Objekte pro Sekunde',
+  theRotationCannotBeShown: 'Die Rotation kann nicht angezeigt werden',
+  details: 'Details…',
+  keyName: 'Schlüssel {name}',
+  algorithm: 'Algorithmus',
+  createdBy: 'Erstellt von',
+  versions: 'Versionen',
+  theKeyServiceNamesNone: 'Der Schlüsseldienst nennt keine.',
+  encryptsNow: 'verschlüsselt jetzt',
+  newKey: 'Neuer Schlüssel',
+  aNewVersionOf: 'Eine neue Version von {name}',
+  theObjectsGetTheOtherKey:
+    'Objekte von {name}, und Buckets, deren Vorgabe er ist, bekommen den Schlüssel {to}. {name} selbst bleibt, wie er ist.',
 };

@@ -48,4 +48,16 @@ export const keys = {
   wrapTheirKeysAgainNoBodyIs: 'Wrap their keys again; no body is read',
   encryptTheirBodiesAgainUnderNewKeys: 'Encrypt their bodies again, under new keys',
   objectsASecond: 'Objects a second',
+  theRotationCannotBeShown: 'The rotation cannot be shown',
+  details: 'Details…',
+  keyName: 'Key {name}',
+  algorithm: 'Algorithm',
+  createdBy: 'Created by',
+  versions: 'Versions',
+  theKeyServiceNamesNone: 'The key service names none.',
+  encryptsNow: 'encrypts now',
+  newKey: 'New key',
+  aNewVersionOf: 'A new version of {name}',
+  theObjectsGetTheOtherKey:
+    'Objects of {name}, and buckets whose default it is, get the key {to}. {name} itself stays as it is.',
 } as const;
