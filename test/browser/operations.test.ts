@@ -81,7 +81,7 @@ describe('operations in a browser', () => {
     await page.getByRole('button', { name: 'Go on: Count objects and bytes' }).click();
     await page.getByRole('button', { name: 'Pause: Count objects and bytes' }).waitFor();
     await page.getByRole('button', { name: 'Verify the store' }).click();
-    await page.getByText('Nothing is wrong.').waitFor();
+    await page.getByText('Nothing is wrong. Checked: 0 objects').waitFor();
     await visitor.picture('work');
 
     await open('Configuration');
@@ -94,6 +94,46 @@ describe('operations in a browser', () => {
     await open('Traffic');
     await page.getByRole('img', { name: /^Time to the first byte\./ }).waitFor();
     await visitor.picture('traffic');
+  });
+
+  it.each([
+    [
+      'en-GB',
+      /^2 findings\. Checked: 1,200 objects, 3 older versions and delete markers and 7\.0 KiB read\.$/,
+      'Damaged body',
+    ],
+    [
+      'de-DE',
+      /^2 Befunde\. Geprüft: 1\.200 Objekte, 3 ältere Versionen und Löschmarkierungen und 7,0 KiB gelesen\.$/,
+      'Inhalt beschädigt',
+    ],
+    ['zh-CN', /^2 个发现。 已检查：1,200 个对象、3 个旧版本和删除标记和已读取 7\.0 KiB。$/, '内容损坏'],
+  ])('says in words what a verification found, in %s', async (locale, words, kind) => {
+    const other = await newVisitor(browser, { locale });
+    await other.page.goto(`${server.console}/sign-in`);
+    await other.page.locator('input[name=username]').fill(server.accessKey);
+    await other.page.locator('input[name=password]').fill(server.secretKey);
+    await other.page.locator('form button[type=submit]').click();
+    await other.page.locator('#content h1').waitFor();
+    const findings = [
+      { kind: 'damaged-body', bucket: 'photos', key: 'a.jpg', versionId: 'v1', message: 'blob b1 is damaged' },
+      { kind: 'orphan-blob', blob: 'b2', message: 'blob b2 has no owner' },
+    ];
+    const summary = { objects: 1_200, versions: 3, uploads: 0, blobs: 0, bytes: 7_168, findings: 2 };
+    await other.page.route('**/coffer/verify?**', (route) =>
+      route.fulfill({ json: { findings, more: false, summary } }),
+    );
+    await other.page.goto(`${server.console}/work`);
+    await other.page
+      .locator('#content section button')
+      .filter({ hasText: /Verify|prüfen|校验/ })
+      .click();
+    await other.page.getByRole('status').getByText(words).waitFor();
+    const row = other.page.getByRole('row').filter({ hasText: kind });
+    expect(await row.innerText()).toContain('photos/a.jpg');
+    expect(await row.innerText()).toContain('v1');
+    expect(await other.page.locator('#content').innerText()).not.toMatch(/damaged-body|orphan-blob|versionId|"kind"/);
+    await other.context.close();
   });
 
   it('ends a session, whose user signs in again in place and loses nothing that was typed', async () => {

@@ -1,23 +1,15 @@
-import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { useRights } from '../api/session.ts';
-import { Section } from '../components/detail-page.tsx';
-import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { Loaded, Section } from '../components/detail-page.tsx';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { RowTable } from '../components/row-table.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
-import { formatCount } from '../text/format.ts';
 import { useDraft } from '../components/use-draft.ts';
-
-interface Verification {
-  readonly findings: readonly { readonly kind?: string; readonly [field: string]: unknown }[];
-  readonly more: boolean;
-  readonly summary: Readonly<Record<string, unknown>>;
-}
+import { Verify } from './verify.tsx';
 
 interface Snapshot {
   readonly path: string;
@@ -48,64 +40,21 @@ function ReadOnly() {
     ['read-only', 'health'],
   );
   return (
-    <Switch
-      label={t.work.readOnly}
-      description={t.work.readsGoOnAndEveryChangeIs}
-      checked={state.data?.readOnly ?? false}
-      disabled={!state.isSuccess || change.isPending}
-      onChange={(event) =>
-        change.mutate(event.currentTarget.checked, {
-          onError: (error) => notifyFailure(t.work.theStoreStaysAsItWas, error),
-        })
-      }
-    />
-  );
-}
-
-function Verify() {
-  const [bodies, setBodies] = useState(false);
-  const verify = useApiMutation(
-    () => admin<Verification>('POST', 'coffer/verify', { query: { bodies: String(bodies) } }),
-    [],
-  );
-  const { data } = verify;
-  return (
-    <Stack gap="xs" align="flex-start">
-      <Group gap="md">
-        <Button variant="default" loading={verify.isPending} onClick={() => verify.mutate()}>
-          {t.work.verifyTheStore}
-        </Button>
+    <Loaded what={t.work.whetherItIsReadOnlyCannotBeShown} query={state}>
+      {({ readOnly }) => (
         <Switch
-          label={t.work.bodiesTooWhichReadsEverything}
-          checked={bodies}
-          onChange={(event) => setBodies(event.currentTarget.checked)}
-        />
-      </Group>
-      {verify.isError && <Failure what={t.work.theStoreWasNotVerified} error={verify.error} />}
-      {data !== undefined && (
-        <Text size="sm" role="status">
-          {data.findings.length === 0
-            ? t.work.nothingIsWrong
-            : data.more
-              ? say(t.work.findings, { findings: data.findings.length })
-              : say(t.work.findingsFindings, { findings: data.findings.length })}{' '}
-          {Object.entries(data.summary)
-            .filter(([, value]) => typeof value === 'number' && value > 0)
-            .map(([name, value]) => `${name}: ${formatCount(Number(value))}`)
-            .join(', ')}
-        </Text>
-      )}
-      {data !== undefined && data.findings.length > 0 && (
-        <RowTable
-          rows={data.findings.slice(0, 100)}
-          rowKey={(finding) => JSON.stringify(finding)}
-          columns={[
-            { head: t.labels.kind, width: 180, cell: ({ kind }) => kind },
-            { head: t.work.finding, cell: (finding) => <span className="mono">{JSON.stringify(finding)}</span> },
-          ]}
+          label={t.work.readOnly}
+          description={t.work.readsGoOnAndEveryChangeIs}
+          checked={readOnly}
+          disabled={change.isPending}
+          onChange={(event) =>
+            change.mutate(event.currentTarget.checked, {
+              onError: (error) => notifyFailure(t.work.theStoreStaysAsItWas, error),
+            })
+          }
         />
       )}
-    </Stack>
+    </Loaded>
   );
 }
 

@@ -38,6 +38,7 @@ const names: Readonly<Record<string, string>> = {
   inventory: t.work.writeInventoriesOfBuckets,
   lifecycle: t.work.applyLifecycleRules,
   orphans: t.work.removeBodiesWithoutAnOwner,
+  pack: t.work.packSmallBodies,
   people: t.work.askWhetherExternalUsersStillExist,
   policies: t.work.checkTheStoredPolicies,
   removals: t.work.removeReplacedBodies,
@@ -46,6 +47,8 @@ const names: Readonly<Record<string, string>> = {
   usage: t.work.countObjectsAndBytes,
   sealing: t.work.sealRecords,
   sessions: t.work.removeExpiredSessions,
+  'tier-removals': t.work.removeBodiesFromTiers,
+  tiers: t.work.moveBodiesToTiersAndBack,
 };
 
 function Tasks() {
