@@ -14,11 +14,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AwsDouble, awsRegion, startAwsDouble } from '../support/replication/aws-double.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { sharedServer } from '../support/server/shared-server.ts';
-import type { ServerAccess } from '../support/server/start-server.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { everythingTo, type Side, targetOf, versionedBucket } from './replicated-buckets.ts';
 
-let server: ServerAccess;
+let server: RunningServer;
 let here: S3Client;
 let aws: AwsDouble;
 let Bucket: string;
@@ -27,9 +26,11 @@ let count = 0;
 const wait = { timeout: 30_000, interval: 100 };
 
 beforeAll(async () => {
-  server = await sharedServer('left');
+  server = await startServer({ env: { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` } });
+  await untilReady(server);
   here = s3Client(server);
 }, 60_000);
+afterAll(() => server?.stop());
 
 const doubles: AwsDouble[] = [];
 afterAll(() => Promise.all(doubles.map((one) => one.close())));

@@ -251,7 +251,7 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     };
     const answered: string[] = [];
     for (let round = 0; round < inFullForm(5, 2); round++) {
-      const server = await start(env, data);
+      const server = await start(env, { folder: data });
       const s3 = s3Client(server);
       const send = async (at: number) => {
         // A read, a refusal and a write have entries alike.
@@ -274,7 +274,7 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     }
     expect(answered).not.toContain('');
     await collector.listen(Number(new URL(endpoint).port));
-    await start(env, data);
+    await start(env, { folder: data });
     const delivered = () => new Set(collector.entries.map(({ requestID }) => requestID));
     await expect.poll(() => answered.filter((id) => !delivered().has(id)), generous).toEqual([]);
     await expect.poll(() => readdir(queue), generous).toEqual([]);
