@@ -40,6 +40,12 @@ const bundle = 'test/support/vitest/bundle-programs.ts';
 const sharedServers = 'test/support/vitest/shared-server.ts';
 const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
+/** The tests of the gate's own programs start each of them many times. The gate runs them always, and `npm test` where they are named. */
+const gateTests =
+  fuzzRuns > 0 || process.argv.some((argument) => argument.includes('test/gate'))
+    ? []
+    : ['test/gate/lanes.test.ts', 'test/gate/changes.test.ts'];
+
 /** Several servers need the database too. */
 function foldersOf(name: string): string[] {
   return name === 'postgres' ? ['postgres', 'replicas'] : [name];
@@ -122,7 +128,7 @@ const projects: TestProjectInlineConfiguration[] = [
     test: {
       name: 'process',
       include: ['test/**/*.test.ts', `${sources}/*.process.test.ts`],
-      exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
+      exclude: ['**/node_modules/**', ...gateTests, ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
       isolate: false,
       globalSetup: [bundle, sharedServers],

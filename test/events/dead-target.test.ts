@@ -12,7 +12,7 @@ import { type RunningServer, startServer, untilReady } from '../support/server/s
 import { EventReceiver } from './event-receiver.ts';
 
 /** `.ci/run` asks for 1,500, `.ci/soak events` for 100,000. */
-const writes = Number(process.env['COFFER_EVENTS'] ?? 600);
+const writes = Number(process.env['COFFER_EVENTS'] ?? 400);
 const writers = 8;
 const Bucket = 'events';
 const queueBytes = 128 * 1024;

@@ -280,25 +280,16 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     await expect.poll(() => readdir(queue), generous).toEqual([]);
   });
 
-  it('is a file that begins anew on SIGHUP, once it was moved', async () => {
+  it('is a file that begins anew on SIGHUP, with the headers of answers, and no digest of an encrypted object', async () => {
     const path = join(folder, 'audit.log');
-    const server = await start({ SVC_AUDIT_FILE: path });
+    const key = `my-key:${randomBytes(32).toString('base64')}`;
+    const server = await start({ SVC_AUDIT_FILE: path, SVC_KMS_SECRET_KEY: key });
     const s3 = s3Client(server);
     await s3.send(new CreateBucketCommand({ Bucket: 'first' }));
     await expect.poll(() => readFile(path, 'utf8'), generous).toContain('"bucket":"first"');
     await rename(path, `${path}.1`);
     process.kill(server.pid, 'SIGHUP');
     await expect.poll(() => readFile(path, 'utf8').catch(() => 'absent'), generous).toBe('');
-    await s3.send(new CreateBucketCommand({ Bucket: 'second' }));
-    await server.stop();
-    expect(await readFile(path, 'utf8')).toContain('"bucket":"second"');
-  });
-
-  it('has the headers of answers, and no digest of an encrypted object', async () => {
-    const path = join(folder, 'audit.log');
-    const key = `my-key:${randomBytes(32).toString('base64')}`;
-    const server = await start({ SVC_AUDIT_FILE: path, SVC_KMS_SECRET_KEY: key });
-    const s3 = s3Client(server);
     await s3.send(new CreateBucketCommand({ Bucket: 'photos' }));
     const put = (Key: string, ServerSideEncryption?: 'AES256') =>
       s3.send(new PutObjectCommand({ Bucket: 'photos', Key, Body: Key, ServerSideEncryption }));
@@ -307,6 +298,8 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     await (await s3.send(new GetObjectCommand({ Bucket: 'photos', Key: 'hidden' }))).Body?.transformToString();
     await server.stop();
     const text = await readFile(path, 'utf8');
+    expect(text).toContain('"bucket":"photos"');
+    expect(text).not.toContain('"bucket":"first"');
     const entries = text.trim().split('\n');
     const headersOf = (name: string, object: string) =>
       entries

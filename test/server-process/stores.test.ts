@@ -129,7 +129,7 @@ describe('threads of a server', { timeout: 120_000 }, () => {
     await records.close();
     await data.close();
 
-    const server = await started({ SVC_THREADS: '4' });
+    const server = await started({ SVC_THREADS: String(inFullForm(4, 2)) });
     await untilReady(server);
     const before = await bytesRead(server.pid);
     // Each has a connection of its own, which the kernel gives to one of the threads.

@@ -25,6 +25,7 @@ import {
   writeRecord,
 } from '../../../test/support/maintenance/filled-layer.ts';
 import { verifyStores, type VerifyOptions, type VerifySummary } from './verify-stores.ts';
+import { inFullForm } from '../../../test/support/full-form.ts';
 
 describe('verifyStores', () => {
   it('finds nothing in stores that were used as they should be', async () => {
@@ -58,7 +59,7 @@ describe('verifyStores', () => {
         }
       }),
     );
-    for (let round = 0; round < 20; round += 1) expect(await findings(test)).toEqual([]);
+    for (let round = 0; round < inFullForm(20, 8); round += 1) expect(await findings(test)).toEqual([]);
     finished.abort();
     await load;
   });
@@ -78,7 +79,7 @@ describe('verifyStores', () => {
       const test = await filledLayer();
       const record = recordKeys.inline('bucket', name);
       const value = await valueOf(test, record);
-      for (let at = 0; at < value.length; at += at < 40 ? 1 : 97) {
+      for (let at = 0; at < value.length; at += at < 40 ? inFullForm(1, 3) : inFullForm(97, 397)) {
         await writeRecord(test, record, flipped(value, at));
         expect(await findings(test, { bodies: false }), `byte ${at}`).toMatchObject([
           { kind: 'damaged-body', bucket: 'bucket', key: name },
@@ -229,7 +230,7 @@ describe('verifyStores', () => {
       const [blob] = await partBlobs(test);
       const key = recordKeys.blockSums(blob as BlobId);
       const value = await valueOf(test, key);
-      for (let at = 0; at < value.length; at += at < 8 ? 1 : 61) {
+      for (let at = 0; at < value.length; at += at < 8 ? 1 : inFullForm(61, 241)) {
         await writeRecord(test, key, flipped(value, at));
         for (const bodies of everyWay) {
           expect(await findings(test, { bodies }), `byte ${at}`).toMatchObject([{ kind: 'block-sums', blob }]);
