@@ -226,15 +226,15 @@ interface Fields {
 }
 
 const lists = [
-  { field: 'notificationTargets', types: notificationTypes },
-  { field: 'auditTargets', types: auditTypes },
+  { field: 'notificationTargets', what: 'a notification target', types: notificationTypes },
+  { field: 'auditTargets', what: 'an audit target', types: auditTypes },
 ] as const;
 
 const celAll = (field: string, condition: string) => `!has(self.${field}) || self.${field}.all(t, ${condition})`;
 
 const valuesOf = (target: TargetSpec, type: string) => target[type] as TargetValues | undefined;
 
-function rulesOf({ field, types }: (typeof lists)[number]): readonly Rule<Fields>[] {
+function rulesOf({ field, what, types }: (typeof lists)[number]): readonly Rule<Fields>[] {
   const names = types.map(({ type }) => type);
   const ends = [...ambiguousEnds(types), 'FILE'];
   const ambiguous = `^(${ends.join('|')})(_.*)?$|_FILE$`;
@@ -243,19 +243,19 @@ function rulesOf({ field, types }: (typeof lists)[number]): readonly Rule<Fields
   return [
     {
       field: `spec.${field}`,
-      message: `each target needs exactly one of ${names.join(', ')}`,
+      message: `${what} needs exactly one of ${names.join(', ')}`,
       cel: celAll(field, `${names.map((name) => `(has(t.${name}) ? 1 : 0)`).join(' + ')} == 1`),
       holds: every((target) => names.filter((name) => target[name] !== undefined).length === 1),
     },
     {
       field: `spec.${field}`,
-      message: `an id may not end a name of a setting: ${ends.join(', ')}`,
+      message: `the id of ${what} may not end a name of a setting: ${ends.join(', ')}`,
       cel: celAll(field, `!t.id.matches('${ambiguous}')`),
       holds: every(({ id: name }) => !new RegExp(ambiguous).test(name)),
     },
     {
       field: `spec.${field}`,
-      message: 'caBundleFrom of a target needs exactly one of configMapKeyRef, secretKeyRef',
+      message: `caBundleFrom of ${what} needs exactly one of configMapKeyRef, secretKeyRef`,
       cel: celAll(
         field,
         '!has(t.caBundleFrom) || has(t.caBundleFrom.configMapKeyRef) != has(t.caBundleFrom.secretKeyRef)',
@@ -264,7 +264,7 @@ function rulesOf({ field, types }: (typeof lists)[number]): readonly Rule<Fields
     },
     ...withoutBundle.map(({ type }) => ({
       field: `spec.${field}`,
-      message: `a target of the type ${type} takes no caBundleFrom`,
+      message: `${what} of the type ${type} takes no caBundleFrom`,
       cel: celAll(field, `!has(t.${type}) || !has(t.caBundleFrom)`),
       holds: every((target) => target[type] === undefined || target.caBundleFrom === undefined),
     })),

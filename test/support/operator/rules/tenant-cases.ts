@@ -195,37 +195,37 @@ export const tenantCases: RuleCases = {
     {
       title: 'a target of no type',
       spec: { ...sized, notificationTargets: [{ id: 'BUILD' }] },
-      message: 'each target needs exactly one of webhook, nats',
+      message: 'a notification target needs exactly one of webhook, nats',
     },
     {
       title: 'a target of two types',
       spec: { ...sized, notificationTargets: [{ id: 'BUILD', webhook: hook, redis: { address: 'a:1', key: 'k' } }] },
-      message: 'each target needs exactly one of webhook, nats',
+      message: 'a notification target needs exactly one of webhook, nats',
     },
     {
       title: 'an audit target of no type',
       spec: { ...sized, auditTargets: [{ id: 'SIEM' }] },
-      message: 'each target needs exactly one of webhook',
+      message: 'an audit target needs exactly one of webhook',
     },
     {
       title: 'a target with a name that ends a setting',
       spec: { ...sized, notificationTargets: [{ id: 'MECHANISM', kafka: { brokers: 'a:1', topic: 't' } }] },
-      message: 'an id may not end a name of a setting',
+      message: 'the id of a notification target may not end a name of a setting',
     },
     {
       title: 'a target with the name of the form for files',
       spec: { ...sized, auditTargets: [{ id: 'SIEM_FILE', webhook: hook }] },
-      message: 'an id may not end a name of a setting',
+      message: 'the id of an audit target may not end a name of a setting',
     },
     {
       title: 'a target with authorities from nowhere',
       spec: { ...sized, notificationTargets: [{ id: 'BUILD', webhook: hook, caBundleFrom: {} }] },
-      message: 'caBundleFrom of a target needs exactly one',
+      message: 'caBundleFrom of a notification target needs exactly one',
     },
     {
       title: 'an audit target with authorities from nowhere',
       spec: { ...sized, auditTargets: [{ id: 'SIEM', webhook: hook, caBundleFrom: {} }] },
-      message: 'caBundleFrom of a target needs exactly one',
+      message: 'caBundleFrom of an audit target needs exactly one',
     },
     {
       title: 'a target with authorities that it cannot use',
@@ -233,7 +233,7 @@ export const tenantCases: RuleCases = {
         ...sized,
         notificationTargets: [{ id: 'P', credentialsSecret, caBundleFrom, postgresql: { table: 'events' } }],
       },
-      message: 'a target of the type postgresql takes no caBundleFrom',
+      message: 'a notification target of the type postgresql takes no caBundleFrom',
     },
     {
       title: 'a target without the Secret that it needs',
