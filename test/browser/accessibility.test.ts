@@ -10,6 +10,7 @@ import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { pages } from './pages.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -93,36 +94,7 @@ it('has no finding on the sign-in page', async () => {
   await context.close();
 });
 
-it.each([
-  ['buckets', 'research'],
-  ['buckets/research', 'a.json'],
-  ['buckets/research?versions=1', 'current'],
-  ['buckets/research?object=a.json', 'Content type'],
-  ['buckets/research?at=2026-01-01T00:00:00Z', 'Back to now'],
-  ['buckets/research?prefix=folder/&at=2026-01-01T00:00:00Z', 'Nothing was in here then'],
-  ['buckets/research/settings', 'Public access block'],
-  ['access-keys', 'Access keys'],
-  ['account', 'Account'],
-  ['users', 'Users'],
-  ['user?name=rita', 'Rights in buckets'],
-  ['groups', 'Groups'],
-  ['policies', 'readonly'],
-  ['policies/new', 'Document'],
-  ['policy?name=readonly', 'readonly'],
-  ['explain', 'Explain'],
-  ['identity-providers', 'Identity providers'],
-  ['status', 'Background work'],
-  ['traffic', 'Processors'],
-  ['requests', 'Waiting for requests'],
-  ['logs', 'Message'],
-  ['audit', 'found'],
-  ['work', 'Verify the store'],
-  ['configuration', 'site'],
-  ['keys', 'No key service'],
-  ['batch-jobs', 'No batch jobs'],
-  ['tiers', 'No tiers'],
-  ['sessions', 'this one'],
-])('has no finding on the page %s', async (path, text) => {
+it.each(pages)('has no finding on the page %s', async (path, text) => {
   const { page } = visitor;
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(`${server.console}/${path}`);

@@ -42,10 +42,13 @@ const folder = mkdtemp(join(tmpdir(), 'coffer-browser-'));
 /** A person with a browser profile of their own. */
 export async function newVisitor(
   browser: Browser,
-  options: { readonly colorScheme?: 'light' | 'dark'; readonly locale?: string } = {},
+  options: { readonly colorScheme?: 'light' | 'dark'; readonly locale?: string; readonly phone?: boolean } = {},
 ): Promise<Visitor> {
+  const { phone = false } = options;
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
+    hasTouch: phone,
+    isMobile: phone,
     colorScheme: options.colorScheme ?? 'light',
     acceptDownloads: true,
     locale: options.locale ?? 'en-GB',

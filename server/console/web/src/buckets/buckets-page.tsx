@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Text } from '@mantine/core';
+import { ActionIcon, Box, Button, Menu, Text } from '@mantine/core';
 import { IconDots, IconLock, IconPackage, IconPackages, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -87,11 +87,16 @@ function BucketTable({ buckets, open }: BucketTableProps) {
   const columns: readonly Column<BucketSummary>[] = [
     {
       head: t.labels.name,
-      cell: ({ name }) => (
-        <Link className="row-name" to={`/buckets/${encodeURIComponent(name)}`}>
-          <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
-          <span>{name}</span>
-        </Link>
+      cell: ({ name, encryption }) => (
+        <>
+          <Link className="row-name" to={`/buckets/${encodeURIComponent(name)}`}>
+            <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
+            <span>{name}</span>
+          </Link>
+          <Box pl={28} className="narrow-only">
+            <EncryptionBadge encryption={encryption} />
+          </Box>
+        </>
       ),
     },
     {
@@ -111,6 +116,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
     {
       head: t.buckets.defaultEncryption,
       width: 240,
+      wideOnly: true,
       cell: ({ encryption }) => <EncryptionBadge encryption={encryption} />,
     },
     { head: t.labels.created, width: 190, wideOnly: true, cell: ({ created }) => <TimeText at={created} /> },

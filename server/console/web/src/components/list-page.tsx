@@ -48,7 +48,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
               leftSection={<IconSearch size={15} />}
               value={search.text}
               onChange={(event) => search.onText(event.currentTarget.value)}
-              w={200}
+              w={{ base: 165, xs: 200 }}
             />
           )}
           {actions}

@@ -31,7 +31,7 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ head, width, align, wideOnly }, index) => (
-              <Table.Th key={index} w={width} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
+              <Table.Th key={index} w={width} ta={align} className={headClass(width, wideOnly)}>
                 {head ?? <VisuallyHidden>{t.labels.actions}</VisuallyHidden>}
               </Table.Th>
             ))}
@@ -51,6 +51,14 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
       </Table>
     </div>
   );
+}
+
+/** Pixels up to which a column keeps its width in a narrow window. */
+const maxNarrow = 100;
+
+function headClass(width = 0, wideOnly = false): string | undefined {
+  if (wideOnly) return 'wide-only';
+  return width > maxNarrow ? 'wide-column' : undefined;
 }
 
 interface RowNameProps {

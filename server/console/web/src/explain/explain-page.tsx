@@ -1,4 +1,15 @@
-import { Button, Group, SegmentedControl, Select, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
+import {
+  Button,
+  Group,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useState, type SubmitEvent } from 'react';
 import { useSearchParams } from 'react-router';
@@ -97,7 +108,7 @@ export function ExplainPage() {
               />
             </>
           )}
-          <Group grow align="flex-start">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
             <TextInput
               {...text}
               label={t.explain.action}
@@ -114,7 +125,7 @@ export function ExplainPage() {
               value={resource}
               onChange={(event) => setResource(event.currentTarget.value)}
             />
-          </Group>
+          </SimpleGrid>
           <Textarea
             {...text}
             label={t.explain.ofTheRequestOptional}

@@ -140,10 +140,11 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
 
   return (
     <Group gap="sm" justify="space-between">
-      <Group gap="sm" flex={1} miw={220}>
+      <Group gap="sm" flex={1} miw={300}>
         <TextInput
           ref={field}
           flex={1}
+          miw={200}
           maw={360}
           aria-label={arranged ? t.objects.filterThisFolder : t.objects.searchNamesThatBeginWith}
           data-filter

@@ -94,7 +94,7 @@ function FolderButtons({ bucket, prefix, rights, past }: FolderButtonsProps) {
   }
 
   return (
-    <Group gap="xs">
+    <Group gap={6}>
       <Button component={Link} to={settingsUrl(bucket)} variant="default" leftSection={<IconSettings size={15} />}>
         {t.labels.settings}
       </Button>

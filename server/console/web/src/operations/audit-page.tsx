@@ -88,7 +88,7 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
       placeholder={placeholder}
       value={search[name]}
       onChange={(event) => onChange({ ...search, [name]: event.currentTarget.value })}
-      w={200}
+      w={{ base: '100%', xs: 200 }}
     />
   );
   const choice = (name: 'decision' | 'outcome', label: string, data: { value: string; label: string }[]) => (
@@ -140,11 +140,14 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
                     {row.object === undefined || row.object === '' ? '' : `/${row.object}`}
                   </Text>
                 )}
+                <Text size="xs" c="dimmed" className="narrow-only">
+                  {row.who} · {formatTime(row.time)}
+                </Text>
               </Stack>
             </button>
           ),
         },
-        { head: t.labels.who, width: 190, cell: (row) => <Who row={row} /> },
+        { head: t.labels.who, width: 190, wideOnly: true, cell: (row) => <Who row={row} /> },
         {
           head: t.operations.decision,
           width: 96,
@@ -163,7 +166,7 @@ function Who({ row: { who, address } }: { readonly row: AuditRow }) {
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {who}
       </Text>
-      <Text size="xs" c="dimmed" className="mono wide-only">
+      <Text size="xs" c="dimmed" className="mono">
         {address}
       </Text>
     </Stack>

@@ -42,8 +42,23 @@ export function ConfigurationHistory() {
               rows={entries}
               rowKey={({ restoreId }) => restoreId}
               columns={[
-                { head: t.configuration.time, width: 180, cell: ({ createTime }) => <TimeText at={createTime} /> },
-                { head: t.configuration.configuration, cell: ({ data }) => <pre className="mono">{data}</pre> },
+                {
+                  head: t.configuration.time,
+                  width: 180,
+                  wideOnly: true,
+                  cell: ({ createTime }) => <TimeText at={createTime} />,
+                },
+                {
+                  head: t.configuration.configuration,
+                  cell: ({ createTime, data }) => (
+                    <>
+                      <span className="narrow-only">
+                        <TimeText at={createTime} />
+                      </span>
+                      <pre className="mono lines">{data}</pre>
+                    </>
+                  ),
+                },
                 {
                   head: undefined,
                   width: 110,

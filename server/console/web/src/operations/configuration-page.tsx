@@ -60,7 +60,7 @@ function Subsystems() {
             leftSection={<IconSearch size={15} />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
-            w={280}
+            w={{ base: '100%', xs: 280 }}
           />
           <Accordion variant="separated" multiple>
             {keysHelp

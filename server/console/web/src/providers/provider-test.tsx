@@ -36,7 +36,7 @@ export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
                 autoCapitalize="none"
                 spellCheck={false}
                 maxLength={1024}
-                w={360}
+                w={{ base: '100%', xs: 360 }}
                 value={person}
                 onChange={(event) => setPerson(event.currentTarget.value)}
               />

@@ -57,7 +57,7 @@ interface RuleRowProps {
 function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
-      <Stack gap={2}>
+      <Stack gap={2} miw={0} style={{ overflowWrap: 'anywhere' }}>
         <Group gap="xs">
           {rule.id !== '' && !isGenerated(rule.id) && (
             <Text size="sm" fw={550}>
@@ -100,10 +100,10 @@ interface LifecycleDialogProps extends EditorProps<SimpleRule> {
 }
 
 const numbers = [
-  ['expireDays', t.lifecycle.deleteObjectsAfter, 'days'],
-  ['noncurrentDays', t.lifecycle.removeOldVersionsAfter, 'days'],
+  ['expireDays', t.lifecycle.deleteObjectsAfter, t.bucketSettings.days],
+  ['noncurrentDays', t.lifecycle.removeOldVersionsAfter, t.bucketSettings.days],
   ['keepVersions', t.lifecycle.butKeepTheNewest, t.lifecycle.oldVersionsWord],
-  ['abortDays', t.lifecycle.removeUnfinishedUploadsAfter, 'days'],
+  ['abortDays', t.lifecycle.removeUnfinishedUploadsAfter, t.bucketSettings.days],
 ] as const;
 
 function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProps) {

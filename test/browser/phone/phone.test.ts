@@ -1,0 +1,200 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateBucketCommand,
+  PutBucketEncryptionCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { pages } from '../pages.ts';
+import { layoutFindings } from './layout-findings.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const width = 390;
+const longName = 'a-name-that-is-much-too-long-for-the-cell-of-a-phone-and-ends-here';
+
+let folder: string;
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  folder = await mkdtemp(join(tmpdir(), 'coffer-phone-'));
+  server = await startServer({
+    env: {
+      SVC_AUDIT_FILE: join(folder, 'audit.log'),
+      SVC_KMS_SECRET_KEY: `a-key-with-a-long-name:${Buffer.alloc(32, 7).toString('base64')}`,
+    },
+  });
+  await untilReady(server);
+  await fill();
+  browser = await openBrowser();
+  visitor = await newVisitor(browser, { phone: true });
+  page = visitor.page;
+  await page.goto(`${server.console}/sign-in`);
+  await page.getByLabel('Access key').fill(server.accessKey);
+  await page.getByLabel('Secret key').fill(server.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { name: 'Buckets' }).waitFor();
+  await fillIdentities();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function fill(): Promise<void> {
+  const s3 = s3Client(server);
+  const Bucket = 'research';
+  await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
+  await s3.send(new CreateBucketCommand({ Bucket: longName.slice(0, 63) }));
+  await s3.send(new CreateBucketCommand({ Bucket: 'with-a-key' }));
+  await s3.send(
+    new PutBucketEncryptionCommand({
+      Bucket: 'with-a-key',
+      ServerSideEncryptionConfiguration: {
+        Rules: [
+          { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: 'a-key-with-a-long-name' } },
+        ],
+      },
+    }),
+  );
+  for (const Key of ['a.json', 'folder/b', `${longName}.txt`]) {
+    await s3.send(new PutObjectCommand({ Bucket, Key, Body: '{"a":1}', ContentType: 'application/json' }));
+  }
+}
+
+/** Users, groups and access keys, some with long names. */
+async function fillIdentities(): Promise<void> {
+  const send = async (path: string, body: object) => {
+    const status = await page.evaluate<number>(
+      `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
+        body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
+    );
+    expect(status, path).toBeLessThan(300);
+  };
+  await send('/groups', { name: 'researchers', policies: ['readwrite', 'diagnostics'] });
+  await send('/users', { name: 'rita', policies: ['readonly'], groups: ['researchers'] });
+  await send('/users', { name: longName, policies: ['readwrite', 'consoleAdmin'] });
+  await send('/access-keys', { owner: 'rita', name: longName.slice(0, 32), expires: '2031-01-31T00:00:00Z' });
+}
+
+const sideways = 'document.scrollingElement.scrollWidth';
+
+async function open(path: string, text: string): Promise<void> {
+  await page.goto(`${server.console}/${path}`);
+  await page.locator('#content, [role=dialog]').getByText(text).first().waitFor();
+  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
+}
+
+async function expectFits(what: string, selector?: string): Promise<void> {
+  expect.soft(await page.evaluate(sideways), `${what} scrolls sideways`).toBeLessThanOrEqual(width);
+  expect.soft(await layoutFindings(page, selector), what).toEqual([]);
+}
+
+/** Opens each dialog, menu and form of the page, and checks it. */
+async function expectDialogsFit(path: string): Promise<void> {
+  const content = page.locator('#content');
+  const buttons = content.getByRole('button', { name: /…$|^(?:Actions for|Create|Add|Edit|Start|Import)/ });
+  const names = new Set(
+    await buttons.evaluateAll((found) => found.map((one) => one.ariaLabel ?? one.textContent ?? '')),
+  );
+  for (const name of names) {
+    await content.getByRole('button', { name, exact: true }).first().click();
+    const panel = page.locator('[role=dialog], [role=menu]');
+    const cancel = content.getByRole('button', { name: 'Cancel' });
+    await panel.or(cancel).first().waitFor();
+    if ((await panel.count()) === 0) {
+      await expectFits(`${path}: ${name}`);
+      await cancel.first().click();
+      continue;
+    }
+    await expectPanelFits(`${path}: ${name}`, panel.first());
+    // The first Escape closes the list of choices of the field that has the focus.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Escape');
+        return panel.count();
+      })
+      .toBe(0);
+  }
+}
+
+async function expectPanelFits(what: string, panel: Locator): Promise<void> {
+  const role = (await panel.getAttribute('role')) ?? '';
+  const { x = 0, width: wide = 0 } = (await panel.boundingBox()) ?? {};
+  expect.soft(x, what).toBeGreaterThanOrEqual(0);
+  expect.soft(x + wide, what).toBeLessThanOrEqual(width);
+  await expectFits(what, `[role=${role}]`);
+  if (role === 'menu') return;
+  const last = panel.getByRole('button').last();
+  await last.scrollIntoViewIfNeeded();
+  const { y = 0, height = 0 } = (await last.boundingBox()) ?? {};
+  expect.soft(y + height, `${what}: its last button`).toBeLessThanOrEqual(844);
+}
+
+it('shows the sign-in page', async () => {
+  const other = await newVisitor(browser, { phone: true });
+  await other.page.goto(`${server.console}/sign-in`);
+  await other.page.getByLabel('Access key').waitFor();
+  expect(await layoutFindings(other.page)).toEqual([]);
+  expect(await other.page.evaluate(sideways)).toBeLessThanOrEqual(width);
+  await other.context.close();
+});
+
+it.each([
+  ...pages.filter(([path]) => path !== 'keys'),
+  ['keys', 'Default key'] as const,
+  ['group?name=researchers', 'Members'] as const,
+  [`user?name=${longName}`, 'Rights in buckets'] as const,
+])('shows the page %s and its dialogs', async (path, text) => {
+  await open(path, text);
+  if (path.includes('object=')) return expectPanelFits(path, page.getByRole('dialog'));
+  await expectFits(path);
+  return expectDialogsFit(path);
+});
+
+it('has a menu with every page, which closes when a page opens', async () => {
+  await open('buckets', 'research');
+  const menu = page.getByRole('navigation', { name: 'Console' });
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  await expect.poll(async () => (await menu.boundingBox())?.x).toBe(0);
+  await expectFits('the menu', 'nav[aria-label=Console]');
+  await menu.getByRole('link', { name: 'Configuration' }).tap();
+  await page.getByRole('heading', { name: 'Configuration', level: 1 }).waitFor();
+  await expect.poll(async () => ((await menu.boundingBox())?.x ?? 0) < 0).toBe(true);
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  await menu.getByRole('button', { name: 'Close the menu' }).tap();
+  await expect.poll(async () => ((await menu.boundingBox())?.x ?? 0) < 0).toBe(true);
+});
+
+it('opens the details of a key that is typed, and closes them', async () => {
+  await open('buckets/research', 'a.json');
+  await page.getByRole('button', { name: 'Type a path or key' }).tap();
+  await page.getByLabel('Path or key').fill('folder/b');
+  await page.keyboard.press('Enter');
+  const details = page.getByRole('dialog');
+  await details.getByText('Content type').waitFor();
+  await page.waitForLoadState('networkidle');
+  await expectFits('the details of an object', '[role=dialog]');
+  await details.getByRole('button', { name: 'Close details' }).tap();
+  await details.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('prefix')).toBe('folder/');
+});
+
+it('complains about nothing', () => {
+  expect(visitor.complaints).toEqual([]);
+});
