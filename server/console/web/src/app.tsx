@@ -6,7 +6,7 @@ import { useLastSession, useSession } from './api/session.ts';
 import { Failure, Empty } from './components/feedback.tsx';
 import { LoadingRows } from './components/list-page.tsx';
 import { PageGate } from './components/page-gate.tsx';
-import { Shell } from './shell.tsx';
+import { Shell, workNeeds } from './shell.tsx';
 import { SessionGuard } from './sign-in/session-guard.tsx';
 import { SignedInPage } from './sign-in/signed-in-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
@@ -117,21 +117,7 @@ function SignedIn() {
           <Route path="/requests" element={gated(t.shell.requests, ['admin:ServerTrace'], <RequestsPage />)} />
           <Route path="/logs" element={gated(t.shell.logs, ['admin:ConsoleLog'], <LogsPage />)} />
           <Route path="/audit" element={gated(t.shell.auditLog, ['admin:ReadAuditLog'], <AuditPage />)} />
-          <Route
-            path="/work"
-            element={gated(
-              t.labels.backgroundWork,
-              [
-                'admin:ServerInfo',
-                'admin:ScrubStatus',
-                'admin:VerifyStore',
-                'admin:SnapshotStore',
-                'admin:SetReadOnly',
-                'admin:ServiceRestart',
-              ],
-              <WorkPage />,
-            )}
-          />
+          <Route path="/work" element={gated(t.labels.backgroundWork, workNeeds, <WorkPage />)} />
           <Route
             path="/batch-jobs"
             element={gated(t.shell.batchJobs, ['admin:ListBatchJobs', 'admin:StartBatchJob'], <BatchPage />)}

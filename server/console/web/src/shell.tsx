@@ -38,7 +38,7 @@ import {
 } from '@tabler/icons-react';
 import { Suspense, type ReactNode } from 'react';
 import { Link, useLocation } from 'react-router';
-import type { SessionAnswer } from '../../contract/answers.ts';
+import type { ConsoleAction, SessionAnswer } from '../../contract/answers.ts';
 import { useSignOut, useRights } from './api/session.ts';
 import { signedInBy } from './text/signed-in-by.ts';
 import { notifyFailure } from './components/feedback.tsx';
@@ -167,6 +167,16 @@ interface Page {
   readonly shown: boolean;
 }
 
+/** The rights of which one suffices to see a part of the page about background work. */
+export const workNeeds: readonly ConsoleAction[] = [
+  'admin:ServerInfo',
+  'admin:ScrubStatus',
+  'admin:VerifyStore',
+  'admin:SnapshotStore',
+  'admin:SetReadOnly',
+  'admin:ServiceRestart',
+];
+
 /** Links to the pages that the user may use. The server authorizes the calls of all pages. */
 function Rail() {
   const { may, mayOwn } = useRights();
@@ -218,7 +228,7 @@ function Rail() {
             to: '/work',
             name: t.labels.backgroundWork,
             icon: IconSettingsAutomation,
-            shown: may('admin:ServerInfo') || may('admin:ScrubStatus'),
+            shown: workNeeds.some(may),
           },
           { to: '/batch-jobs', name: t.shell.batchJobs, icon: IconStack2, shown: may('admin:ListBatchJobs') },
           { to: '/tiers', name: t.shell.tiers, icon: IconSnowflake, shown: may('admin:ListTier') },
@@ -257,6 +267,7 @@ function Pages({ title, pages }: { readonly title?: string; readonly pages: read
         <Link
           key={to}
           to={to}
+          ref={isAt(pathname, to) || pathname === one ? bringIntoSight : undefined}
           className="rail-link"
           aria-current={isAt(pathname, to) || pathname === one ? 'page' : undefined}
         >
@@ -266,6 +277,14 @@ function Pages({ title, pages }: { readonly title?: string; readonly pages: read
       ))}
     </>
   );
+}
+
+/** Scrolls the menu of a low window to the link of the page. */
+function bringIntoSight(link: HTMLAnchorElement | null): void {
+  const list = link?.parentElement;
+  if (link === null || !list) return;
+  const [at, shown] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (at.bottom > shown.bottom || at.top < shown.top) list.scrollTop += at.top - shown.top - shown.height / 2;
 }
 
 function isAt(pathname: string, to: string): boolean {

@@ -150,17 +150,13 @@ function KeyMenu({
         <Menu.Item leftSection={<IconInfoCircle size={15} />} onClick={() => open({ kind: 'details', key })}>
           {t.accessKeys.details}
         </Menu.Item>
-        {key.kind === 'service-account' && (
+        {key.kind === 'service-account' && mayUpdate && (
           <>
-            <Menu.Item
-              disabled={!mayUpdate}
-              leftSection={<IconPencil size={15} />}
-              onClick={() => open({ kind: 'edit', key })}
-            >
+            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open({ kind: 'edit', key })}>
               {t.accessKeys.edit}
             </Menu.Item>
             <Menu.Item
-              disabled={!mayUpdate || key.status === 'expired'}
+              disabled={key.status === 'expired'}
               leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
               onClick={toggle}
             >
@@ -168,14 +164,11 @@ function KeyMenu({
             </Menu.Item>
           </>
         )}
-        <Menu.Item
-          color="red"
-          disabled={!mayRemove}
-          leftSection={<IconTrash size={15} />}
-          onClick={() => open({ kind: 'delete', key })}
-        >
-          {key.kind === 'temporary' ? t.accessKeys.end : t.labels.delete}
-        </Menu.Item>
+        {mayRemove && (
+          <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => open({ kind: 'delete', key })}>
+            {key.kind === 'temporary' ? t.accessKeys.end : t.labels.delete}
+          </Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

@@ -90,7 +90,7 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
 }
 
 function from({ signedInBy: by }: SessionAnswer): string {
-  return by.kind === 'provider' ? t.accessKeys.hereOrAtYourIdentityProvider : 'here';
+  return by.kind === 'provider' ? t.accessKeys.hereOrAtYourIdentityProvider : t.accessKeys.here;
 }
 
 /** Users replace their secret key, and sign in again with the new one. */

@@ -48,14 +48,21 @@ export async function admin<Answer>(method: Method, name: string, request?: Admi
   return answer;
 }
 
+interface LineReader {
+  readonly signal: AbortSignal;
+  /** Called when the server has accepted the call. */
+  readonly opened: () => void;
+  readonly onLines: (lines: readonly unknown[]) => void;
+}
+
 /** Reads lines of JSON as they come, until the signal. Rejects with an `ApiError` where the connection is refused or lost. */
 export async function followLines(
   name: string,
   query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-  onLines: (lines: readonly unknown[]) => void,
+  { signal, opened, onLines }: LineReader,
 ): Promise<void> {
   const { body } = await adminResponse('GET', name, { query, signal });
+  opened();
   if (body === null) return;
   let rest = '';
   for await (const text of body.pipeThrough(new TextDecoderStream())) {

@@ -7,6 +7,9 @@ import { call } from './call.ts';
 /** The rights of the user in a folder. While the answer is on its way, nothing is allowed, so that no button appears and goes. */
 export interface FolderRights {
   readonly known: boolean;
+  /** Why the rights are not known, if the server did not answer them. */
+  readonly error: Error | undefined;
+  readonly retry: () => void;
   readonly bucket: (action: BucketAction) => boolean;
   /** On every object below the folder. */
   readonly every: (action: ObjectAction) => boolean;
@@ -19,7 +22,7 @@ export interface FolderRights {
 }
 
 export function useBucketRights(bucket: string, prefix = '', enabled = true): FolderRights {
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['rights', bucket, prefix],
     queryFn: () => folderRights(bucket, prefix),
     enabled,
@@ -28,13 +31,15 @@ export function useBucketRights(bucket: string, prefix = '', enabled = true): Fo
   return useMemo(
     () => ({
       known: data !== undefined,
+      error: data === undefined ? (error ?? undefined) : undefined,
+      retry: () => void refetch(),
       bucket: (action) => data?.bucket.includes(action) === true,
       every: (action) => data?.every.includes(action) === true,
       some: (action) => data?.some.includes(action) === true,
       here: (action) => data?.here.includes(action) === true,
       writesSomewhere: data?.writesSomewhere === true,
     }),
-    [data],
+    [data, error, refetch],
   );
 }
 

@@ -64,31 +64,46 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
               {current === 'other' && (
                 <Alert color="yellow">{t.bucketSettings.thePolicyBelowGivesEverybodyRightsThat}</Alert>
               )}
-              <Radio.Group
-                aria-label={t.bucketSettings.accessWithoutAnAccount}
-                value={current}
-                onChange={(value) => {
-                  const chosen = choices.find(([choice]) => choice === value);
-                  if (chosen !== undefined) choose(chosen[0], document);
-                }}
-              >
-                <Stack gap={8}>
-                  {choices.map(([value, label, description]) => (
-                    <Radio
-                      key={value}
-                      value={value}
-                      label={label}
-                      description={description}
-                      disabled={!mayEdit || set.isPending || current === 'other'}
-                    />
-                  ))}
-                </Stack>
-              </Radio.Group>
+              {!mayEdit && <ChosenAccess current={current} />}
+              {mayEdit && (
+                <Radio.Group
+                  aria-label={t.bucketSettings.accessWithoutAnAccount}
+                  value={current}
+                  onChange={(value) => {
+                    const chosen = choices.find(([choice]) => choice === value);
+                    if (chosen !== undefined) choose(chosen[0], document);
+                  }}
+                >
+                  <Stack gap={8}>
+                    {choices.map(([value, label, description]) => (
+                      <Radio
+                        key={value}
+                        value={value}
+                        label={label}
+                        description={description}
+                        disabled={set.isPending || current === 'other'}
+                      />
+                    ))}
+                  </Stack>
+                </Radio.Group>
+              )}
             </Stack>
           );
         }}
       </Loaded>
     </Section>
+  );
+}
+
+/** The access, for users who may not change it. */
+function ChosenAccess({ current }: { readonly current: AnonymousAccess }) {
+  const [, label, description] = choices.find(([choice]) => choice === current) ?? [];
+  if (label === undefined) return null;
+  return (
+    <Group gap="xs">
+      <Badge color="gray">{label}</Badge>
+      <Text size="sm">{description}</Text>
+    </Group>
   );
 }
 

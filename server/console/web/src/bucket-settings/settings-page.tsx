@@ -7,6 +7,8 @@ import { useRights } from '../api/session.ts';
 import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
 import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
 import { DetailPage, Fact, Facts, Loaded, Section, sectionId } from '../components/detail-page.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { EditButton } from '../components/edit-buttons.tsx';
 import { TagSection } from '../objects/tag-section.tsx';
 import { folderUrl } from '../components/urls.ts';
@@ -150,7 +152,10 @@ function Settings({ bucket, rights }: { readonly bucket: string; readonly rights
     ),
     may('s3:GetBucketLogging') && <LoggingSection key="logging" bucket={bucket} mayEdit={may('s3:PutBucketLogging')} />,
   ].filter(Boolean);
-  if (!rights.known) return null;
+  if (rights.error !== undefined) {
+    return <Failure what={t.bucketSettings.yourRightsAreNotKnown} error={rights.error} retry={rights.retry} />;
+  }
+  if (!rights.known) return <LoadingRows />;
   if (shown.length > 0) return shown;
   return (
     <Text size="sm" c="dimmed">

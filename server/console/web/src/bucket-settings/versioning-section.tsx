@@ -45,7 +45,9 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
             />
           ) : (
             <Group gap="xs">
-              <Badge>{status}</Badge>
+              <Badge color={status === 'Enabled' ? undefined : 'gray'}>
+                {status === 'Enabled' ? t.bucketSettings.on : t.bucketSettings.off}
+              </Badge>
               <Text size="sm">{words[status]}</Text>
             </Group>
           )

@@ -1,5 +1,6 @@
 import type { UseQueryResult, UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api/call.ts';
 import { Failure, notifyDone, notifyFailure } from './feedback.tsx';
 import { LoadingRows } from './list-page.tsx';
 import { Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
@@ -17,11 +18,49 @@ interface LoadedProps<Answer> {
   readonly children: (answer: Answer) => ReactNode;
 }
 
-/** Shows the answer of a query, or that it is loading, or why it failed. */
+/**
+ * Shows the answer of a query, or that it is loading, or why it failed. If the server cannot be reached for the next answer, the last one
+ * stays, so that nothing that is typed in it is lost.
+ */
 export function Loaded<Answer>({ what, query, children }: LoadedProps<Answer>) {
   if (query.isPending) return <LoadingRows />;
-  if (query.isError) return <Failure what={what} error={query.error} retry={query.refetch} />;
-  return children(query.data);
+  if (!query.isError) return children(query.data);
+  const failure = <Failure what={what} error={query.error} retry={query.refetch} />;
+  if (query.data === undefined || isFinal(query.error)) return failure;
+  return (
+    <>
+      {failure}
+      {children(query.data)}
+    </>
+  );
+}
+
+/** The server has answered, and its answer says that there is nothing to show. */
+function isFinal(error: Error): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500;
+}
+
+interface LoadedPageProps<Answer> extends LoadedProps<Answer> {
+  readonly title: string;
+  readonly parent: { readonly name: string; readonly to: string };
+}
+
+/** A detail page, which has its title and its way back also while it is loading and where it cannot be shown. */
+export function LoadedPage<Answer>({ title, parent, what, query, children }: LoadedPageProps<Answer>) {
+  if (query.data !== undefined && !(query.isError && isFinal(query.error))) {
+    return (
+      <Loaded what={what} query={query}>
+        {children}
+      </Loaded>
+    );
+  }
+  return (
+    <DetailPage title={title} parent={parent}>
+      <Loaded what={what} query={query}>
+        {() => null}
+      </Loaded>
+    </DetailPage>
+  );
 }
 
 interface DetailPageProps {
@@ -132,7 +171,7 @@ interface MoreMenuProps {
   readonly deleteLabel: string;
   readonly mayDelete: boolean;
   readonly onDelete: () => void;
-  /** Items between those that disable it and delete it. */
+  /** Items between those that disable it and delete it; absent where the user may use none. */
   readonly children?: ReactNode;
 }
 
@@ -140,6 +179,7 @@ interface MoreMenuProps {
 export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onDelete, children }: MoreMenuProps) {
   const { name, status } = of;
   const next = status === 'enabled' ? 'disabled' : 'enabled';
+  const hasItems = mayToggle || mayDelete || (children !== undefined && children !== false);
 
   function toggle(): void {
     setStatus.mutate(
@@ -158,6 +198,7 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
     );
   }
 
+  if (!hasItems) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -166,17 +207,20 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item
-          disabled={!mayToggle}
-          leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
-          onClick={toggle}
-        >
-          {next === 'disabled' ? t.labels.disable : t.labels.enable}
-        </Menu.Item>
+        {mayToggle && (
+          <Menu.Item
+            leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
+            onClick={toggle}
+          >
+            {next === 'disabled' ? t.labels.disable : t.labels.enable}
+          </Menu.Item>
+        )}
         {children}
-        <Menu.Item color="red" disabled={!mayDelete} leftSection={<IconTrash size={15} />} onClick={onDelete}>
-          {deleteLabel}
-        </Menu.Item>
+        {mayDelete && (
+          <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={onDelete}>
+            {deleteLabel}
+          </Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

@@ -40,6 +40,7 @@ interface FailureProps {
 /** Shown instead of content that could not be loaded. */
 export function Failure({ what, error, retry }: FailureProps) {
   const refused = error instanceof ApiError && error.status === 403;
+  const isAbsent = error instanceof ApiError && error.status === 404;
   return (
     <Alert
       color={refused ? 'gray' : 'red'}
@@ -49,7 +50,7 @@ export function Failure({ what, error, retry }: FailureProps) {
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
-        {retry !== undefined && !refused && (
+        {retry !== undefined && !refused && !isAbsent && (
           <Button size="compact-sm" variant="default" onClick={() => void retry()}>
             {t.components.tryAgain}
           </Button>

@@ -3,7 +3,7 @@ import { useNavigate, useSearchParams } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroup, useSetGroupStatus, useSetGroupMembers, useSetGroupPolicies, useDeleteGroup } from '../api/groups.ts';
 import { useRights } from '../api/session.ts';
-import { DetailPage, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { DetailPage, LoadedPage, MoreMenu, Section } from '../components/detail-page.tsx';
 import { Names, StatusBadge } from '../components/row-table.tsx';
 import { policyUrl, userUrl } from '../components/urls.ts';
 import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
@@ -13,6 +13,8 @@ import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
+const parent = { name: t.labels.groups, to: '/groups' };
+
 type Dialog = 'policies' | 'members' | 'delete';
 
 export function GroupPage() {
@@ -20,9 +22,9 @@ export function GroupPage() {
   const name = search.get('name') ?? '';
   const group = useGroup(name);
   return (
-    <Loaded what={say(t.labels.cannotBeShown, { name })} query={group}>
+    <LoadedPage title={name} parent={parent} what={say(t.labels.cannotBeShown, { name })} query={group}>
       {(found) => <Details key={name} group={found} />}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
@@ -33,7 +35,7 @@ function Details({ group }: { readonly group: GroupRow }) {
   const close = () => setDialog(undefined);
   return (
     <DetailPage
-      parent={{ name: t.labels.groups, to: '/groups' }}
+      parent={parent}
       title={group.name}
       badge={<StatusBadge status={group.status} />}
       actions={<Actions group={group} open={setDialog} />}

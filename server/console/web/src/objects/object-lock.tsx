@@ -2,7 +2,7 @@ import { Badge, Checkbox, Select, Stack, Switch, Text, TextInput } from '@mantin
 import { useLock, useSetLegalHold, useSetRetention, type Lock } from '../api/object-properties.ts';
 import type { KeyRights } from '../api/rights.ts';
 import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
-import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormError } from '../components/form-dialog.tsx';
 import { formatExactTime } from '../text/format.ts';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
@@ -23,6 +23,9 @@ export function ObjectLock({ bucket, objectKey, rights }: ObjectLockProps) {
   const ofBucket = useBucketLock(bucket, asksBucket);
   const shows = rights.may('s3:GetObjectRetention') && rights.may('s3:GetObjectLegalHold');
   const lock = useLock(bucket, objectKey, shows && ofBucket.data !== null && ofBucket.data !== undefined);
+  if (shows && ofBucket.isLoadingError) {
+    return <Failure what={t.objectDetails.theLockCannotBeShown} error={ofBucket.error} retry={ofBucket.refetch} />;
+  }
   if (!shows || ofBucket.data === null || ofBucket.data === undefined) return null;
   return (
     <Loaded what={t.objectDetails.theLockCannotBeShown} query={lock}>

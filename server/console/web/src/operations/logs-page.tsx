@@ -3,6 +3,7 @@ import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react
 import { useState } from 'react';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Failure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { RowTable, TimeText } from '../components/row-table.tsx';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
@@ -27,7 +28,7 @@ export function LogsPage() {
   const [level, setLevel] = useDraft('level', 'INFO');
   const [text, setText] = useDraft('filter', '');
   const [open, setOpen] = useState<LogLine>();
-  const { lines, error } = useLines<LogLine>('log', { limit: String(maxRows) }, { paused, max: maxRows });
+  const { lines, error, isPending } = useLines<LogLine>('log', { limit: String(maxRows) }, { paused, max: maxRows });
   const wanted = text.trim().toLowerCase();
   const least = levels.indexOf(level);
   const shown = lines.filter(
@@ -54,7 +55,7 @@ export function LogsPage() {
           leftSection={<IconSearch size={15} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          w={280}
+          w={{ base: '100%', xs: 280 }}
         />
         <Select
           aria-label={t.operations.level}
@@ -71,10 +72,14 @@ export function LogsPage() {
         />
       </Group>
       {error !== undefined && <Failure what={t.operations.theLogCannotBeShown} error={error} />}
+      {isPending && <LoadingRows />}
       {shown.length === 0 ? (
-        <Text size="sm" c="dimmed" role="status">
-          {t.operations.noLines}
-        </Text>
+        !isPending &&
+        error === undefined && (
+          <Text size="sm" c="dimmed" role="status">
+            {t.operations.noLines}
+          </Text>
+        )
       ) : (
         <RowTable
           rows={shown}

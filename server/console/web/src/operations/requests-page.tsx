@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { type Column, RowTable } from '../components/row-table.tsx';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes, formatNumber } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
 import { t } from '../texts/texts.ts';
@@ -67,7 +67,7 @@ export function RequestsPage() {
           leftSection={<IconSearch size={15} />}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          w={280}
+          w={{ base: '100%', xs: 280 }}
         />
         <Switch
           label={t.operations.errorsAlone}
@@ -82,9 +82,15 @@ export function RequestsPage() {
       </Group>
       {error !== undefined && <Failure what={t.operations.theRequestsCannotBeShown} error={error} />}
       {shown.length === 0 ? (
-        <Text size="sm" c="dimmed" role="status">
-          {paused ? t.operations.paused : t.operations.waitingForRequestsToThisServerThey}
-        </Text>
+        error === undefined && (
+          <Text size="sm" c="dimmed" role="status">
+            {paused
+              ? t.operations.paused
+              : lines.length > 0
+                ? t.operations.noRequestFits
+                : t.operations.waitingForRequestsToThisServerThey}
+          </Text>
+        )
       ) : (
         <RowTable rows={shown} rowKey={({ number }) => String(number)} columns={columnsOf(setOpen)} />
       )}
@@ -100,6 +106,7 @@ function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[
     {
       head: t.operations.time,
       width: 104,
+      wideOnly: true,
       cell: ({ time }) => <time dateTime={time}>{clock.format(new Date(time))}</time>,
     },
     {
@@ -112,6 +119,9 @@ function columnsOf(open: (line: TraceLine) => void): readonly Column<TraceLine>[
             </Text>
             <Text size="xs" c="dimmed" className="mono">
               {line.http?.request.method} {line.path}
+            </Text>
+            <Text size="xs" c="dimmed" className="narrow-only">
+              {clock.format(new Date(line.time))}
             </Text>
             {(line.error ?? line.msg) !== undefined && (
               <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
@@ -164,6 +174,6 @@ const clock = new Intl.DateTimeFormat(locale, {
 
 function formatNs(ns: number): string {
   const ms = ns / 1e6;
-  if (ms < 1) return `${(ms * 1_000).toFixed(0)} µs`;
-  return ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 1) return `${formatNumber(ms * 1_000, 0)} µs`;
+  return ms < 1_000 ? `${formatNumber(ms, 1)} ms` : `${formatNumber(ms / 1_000, 2)} s`;
 }

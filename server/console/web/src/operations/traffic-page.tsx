@@ -5,7 +5,7 @@ import type { MetricsAnswer, MetricsAnswerPoint, UsageHistoryAnswer } from '../.
 import { call } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes, formatNumber } from '../text/format.ts';
 import { LineChart, type Series } from './line-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { t } from '../texts/texts.ts';
@@ -115,7 +115,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
         title={t.operations.timeToTheFirstByte}
         format={formatMs}
         series={[
-          line('median', 'first', ({ median }) => median),
+          line(t.operations.median, 'first', ({ median }) => median),
           line(t.operations.n99Of100, 'second', ({ p99 }) => p99),
         ]}
       />
@@ -123,19 +123,22 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
         {...common}
         title={t.operations.throughput}
         format={(bytes) => `${formatBytes(bytes)}/s`}
-        series={[line('sent', 'first', ({ sent }) => sent), line('received', 'second', ({ received }) => received)]}
+        series={[
+          line(t.operations.sent, 'first', ({ sent }) => sent),
+          line(t.operations.received, 'second', ({ received }) => received),
+        ]}
       />
       <LineChart
         {...common}
         title={t.operations.processors}
-        format={(cpus) => cpus.toFixed(2)}
-        series={[line('busy', 'first', ({ cpus }) => cpus)]}
+        format={(cpus) => formatNumber(cpus, 2)}
+        series={[line(t.operations.busy, 'first', ({ cpus }) => cpus)]}
       />
       <LineChart
         {...common}
         title={t.operations.memory}
         format={(mib) => formatBytes(mib * 1_048_576)}
-        series={[line('resident', 'first', ({ memoryMib }) => memoryMib)]}
+        series={[line(t.operations.resident, 'first', ({ memoryMib }) => memoryMib)]}
       />
     </SimpleGrid>
   );
@@ -167,9 +170,9 @@ function formatClock(ms: number): string {
 }
 
 export function perSecond(rate: number): string {
-  return `${rate >= 100 ? rate.toFixed(0) : rate >= 10 ? rate.toFixed(1) : rate.toFixed(2)}/s`;
+  return `${formatNumber(rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2)}/s`;
 }
 
 function formatMs(ms: number): string {
-  return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${ms >= 100 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
+  return ms >= 1_000 ? `${formatNumber(ms / 1_000, 1)} s` : `${formatNumber(ms, ms >= 100 ? 0 : 1)} ms`;
 }

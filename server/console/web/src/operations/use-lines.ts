@@ -9,6 +9,8 @@ interface FollowedLines<Line> {
   /** The newest first. */
   readonly lines: readonly (Line & { readonly number: number })[];
   readonly error: Error | undefined;
+  /** The server has not answered yet. */
+  readonly isPending: boolean;
   readonly clear: () => void;
 }
 
@@ -23,6 +25,7 @@ export function useLines<Line extends object>(
 ): FollowedLines<Line> {
   const [lines, setLines] = useState<FollowedLines<Line>['lines']>([]);
   const [error, setError] = useState<Error>();
+  const [isPending, setPending] = useState(true);
   const counter = useRef(0);
   const asked = JSON.stringify(query);
   useEffect(() => {
@@ -35,30 +38,32 @@ export function useLines<Line extends object>(
       waiting = [];
       setLines((before) => [...fresh, ...before].slice(0, max));
     }, updateMs);
+    const opened = () => setPending(false);
     const take = (more: readonly unknown[]) => {
       setError(undefined);
       for (const line of more) waiting.push({ ...(line as Line), number: (counter.current += 1) });
       if (waiting.length > max) waiting = waiting.slice(-max);
     };
-    void keepFollowing(name, asked, left.signal, take, setError);
+    void keepFollowing(name, asked, { signal: left.signal, opened, take, failed: setError });
     return () => {
       left.abort();
       clearInterval(timer);
     };
   }, [name, asked, paused, max]);
-  return { lines, error, clear: () => setLines([]) };
+  return { lines, error, isPending: isPending && error === undefined, clear: () => setLines([]) };
 }
 
-async function keepFollowing(
-  name: string,
-  query: string,
-  signal: AbortSignal,
-  take: (lines: readonly unknown[]) => void,
-  failed: (error: Error) => void,
-): Promise<void> {
+interface Follower {
+  readonly signal: AbortSignal;
+  readonly opened: () => void;
+  readonly take: (lines: readonly unknown[]) => void;
+  readonly failed: (error: Error) => void;
+}
+
+async function keepFollowing(name: string, query: string, { signal, opened, take, failed }: Follower): Promise<void> {
   while (!signal.aborted) {
     try {
-      await followLines(name, JSON.parse(query) as Record<string, string>, signal, take);
+      await followLines(name, JSON.parse(query) as Record<string, string>, { signal, opened, onLines: take });
     } catch (error) {
       if (signal.aborted) return;
       const known = error instanceof Error ? error : new Error(String(error));

@@ -6,7 +6,7 @@ import type { PolicyAnswer } from '../../../contract/identity-answers.ts';
 import { Statements } from './statements.tsx';
 import { useDeletePolicy, usePolicy, useSavePolicy } from '../api/policies.ts';
 import { useRights } from '../api/session.ts';
-import { DetailPage, Loaded } from '../components/detail-page.tsx';
+import { DetailPage, LoadedPage } from '../components/detail-page.tsx';
 import { RemoveDialog, FormError } from '../components/form-dialog.tsx';
 import { Holders } from './policy-holders.tsx';
 import { KindBadge } from './policies-page.tsx';
@@ -18,14 +18,16 @@ import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
+const parent = { name: t.labels.policies, to: '/policies' };
+
 export function PolicyPage() {
   const [search] = useSearchParams();
   const name = search.get('name') ?? '';
   const policy = usePolicy(name);
   return (
-    <Loaded what={say(t.labels.cannotBeShown, { name })} query={policy}>
+    <LoadedPage title={name} parent={parent} what={say(t.labels.cannotBeShown, { name })} query={policy}>
       {(found) => <PolicyDetails key={name} policy={found} />}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
@@ -42,7 +44,7 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   }
   return (
     <DetailPage
-      parent={{ name: t.labels.policies, to: '/policies' }}
+      parent={parent}
       title={policy.name}
       badge={<KindBadge kind={policy.kind} />}
       actions={

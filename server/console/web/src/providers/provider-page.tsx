@@ -11,7 +11,7 @@ import {
   type ProviderName,
   useRemoveProvider,
 } from '../api/providers.ts';
-import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
+import { DetailPage, Fact, Facts, Loaded, LoadedPage, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
 import { ProviderForm } from './provider-form.tsx';
@@ -28,7 +28,12 @@ export function ProviderPage() {
   const providers = useProviders();
   const provider = useProvider(id);
   return (
-    <Loaded what={say(t.labels.cannotBeShown, { name: id.name })} query={provider}>
+    <LoadedPage
+      title={shownName(id.name)}
+      parent={parent}
+      what={say(t.labels.cannotBeShown, { name: id.name })}
+      query={provider}
+    >
       {(found) => (
         <Loaded what={say(t.labels.cannotBeShown, { name: id.name })} query={providers}>
           {({ kinds }) => {
@@ -40,9 +45,11 @@ export function ProviderPage() {
           }}
         </Loaded>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
+
+const parent = { name: t.labels.identityProviders, to: '/identity-providers' };
 
 interface DetailsProps {
   readonly id: ProviderName;
@@ -52,7 +59,6 @@ interface DetailsProps {
 
 function Details({ id, kind, provider }: DetailsProps) {
   const [editing, setEditing] = useDraft('editing', false);
-  const parent = { name: t.labels.identityProviders, to: '/identity-providers' };
   const fixed = provider.origin === 'environment';
   if (editing) {
     return (

@@ -123,5 +123,5 @@ export function kindName(type: string): string {
 
 /** `_` names the default configuration. */
 export function shownName(name: string): string {
-  return name === '_' ? '_ (default)' : name;
+  return name === '_' ? `_ (${t.providers.default})` : name;
 }

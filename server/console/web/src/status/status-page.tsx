@@ -1,8 +1,9 @@
 import { Alert, Anchor, Badge, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { StatusAnswer } from '../../../contract/answers.ts';
+import type { MetricsAnswer } from '../../../contract/operations-answers.ts';
 import { CopyText } from '../components/copy-text.tsx';
-import { type Column, RowTable } from '../components/row-table.tsx';
+import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
 import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -32,13 +33,6 @@ export function StatusPage() {
 /** Requests and errors of the last hour. The page Traffic has more. */
 function LastHour() {
   const metrics = useMetrics('60', undefined, true);
-  const points = metrics.data?.points ?? [];
-  const common = {
-    times: points.map(({ at }) => at),
-    format: perSecond,
-    formatTime: (ms: number) => formatTime(new Date(ms).toISOString()),
-  };
-  const valuesOf = (name: 'requests' | 'clientErrors' | 'serverErrors') => points.map(({ values }) => values?.[name]);
   return (
     <Section
       title={t.operations.theLastHour}
@@ -48,22 +42,43 @@ function LastHour() {
         </Anchor>
       }
     >
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <LineChart
-          {...common}
-          title={t.operations.requests}
-          series={[{ name: t.operations.s3Requests, color: 'first', values: valuesOf('requests') }]}
-        />
-        <LineChart
-          {...common}
-          title={t.operations.errors}
-          series={[
-            { name: t.operations.refused, color: 'second', values: valuesOf('clientErrors') },
-            { name: t.operations.failed, color: 'bad', values: valuesOf('serverErrors') },
-          ]}
-        />
-      </SimpleGrid>
+      <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics}>
+        {({ points }) => <HourCharts points={points} />}
+      </Loaded>
     </Section>
+  );
+}
+
+function HourCharts({ points }: Pick<MetricsAnswer, 'points'>) {
+  if (!points.some(({ values }) => values !== undefined)) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t.operations.nothingWasMeasuredYetTheFirstValues}
+      </Text>
+    );
+  }
+  const common = {
+    times: points.map(({ at }) => at),
+    format: perSecond,
+    formatTime: (ms: number) => formatTime(new Date(ms).toISOString()),
+  };
+  const valuesOf = (name: 'requests' | 'clientErrors' | 'serverErrors') => points.map(({ values }) => values?.[name]);
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <LineChart
+        {...common}
+        title={t.operations.requests}
+        series={[{ name: t.operations.s3Requests, color: 'first', values: valuesOf('requests') }]}
+      />
+      <LineChart
+        {...common}
+        title={t.operations.errors}
+        series={[
+          { name: t.operations.refused, color: 'second', values: valuesOf('clientErrors') },
+          { name: t.operations.failed, color: 'bad', values: valuesOf('serverErrors') },
+        ]}
+      />
+    </SimpleGrid>
   );
 }
 
@@ -125,7 +140,7 @@ function Servers({ servers }: { readonly servers: readonly Server[] }) {
       ),
     },
     { head: t.operations.version, width: 140, cell: ({ version }) => version },
-    { head: t.operations.runningSince, width: 220, cell: ({ startedAt }) => formatTime(startedAt) },
+    { head: t.operations.runningSince, width: 220, cell: ({ startedAt }) => <TimeText at={startedAt} /> },
   ];
   return <RowTable rows={servers} rowKey={({ endpoint, startedAt }) => `${endpoint} ${startedAt}`} columns={columns} />;
 }
@@ -141,7 +156,7 @@ function KeyService({ keyService }: { readonly keyService: StatusAnswer['keyServ
       )}
       <Facts>
         <Fact name={t.labels.state}>
-          <Badge color={keyService.kind === 'online' ? 'patina' : 'red'}>{keyService.kind}</Badge>
+          <Badge color={keyService.kind === 'online' ? 'patina' : 'red'}>{t.replication[keyService.kind]}</Badge>
         </Fact>
         <Fact name={t.operations.defaultKey} mono>
           {keyService.defaultKey}

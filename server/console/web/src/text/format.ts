@@ -23,6 +23,11 @@ export function formatBytes(bytes: number): string {
   return `${text} ${units[unit] ?? ''}`;
 }
 
+/** Formats a number with this count of digits after the decimal separator of the language. */
+export function formatNumber(value: number, digits: number): string {
+  return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
 /** Formats a count with the separators of the language. */
 export function formatCount(count: number): string {
   return counts.format(count);

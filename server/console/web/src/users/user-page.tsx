@@ -7,7 +7,7 @@ import { AccessKeyTable } from '../access-keys/access-key-table.tsx';
 import { CreateAccessKeyButton } from '../access-keys/access-key-form.tsx';
 import { useRights } from '../api/session.ts';
 import { useSetUserStatus, useUser, useSetUserGroups, useSetUserPolicies, useDeleteUser } from '../api/users.ts';
-import { DetailPage, Fact, Facts, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { DetailPage, Fact, Facts, LoadedPage, MoreMenu, Section } from '../components/detail-page.tsx';
 import { Names, StatusBadge } from '../components/row-table.tsx';
 import { explainUrl, groupUrl, policyUrl } from '../components/urls.ts';
 import { formatTime } from '../text/format.ts';
@@ -20,6 +20,8 @@ import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
+const parent = { name: t.users.usersTitle, to: '/users' };
+
 type Dialog = 'policies' | 'groups' | 'secret' | 'delete';
 
 export function UserPage() {
@@ -27,9 +29,9 @@ export function UserPage() {
   const name = search.get('name') ?? '';
   const user = useUser(name);
   return (
-    <Loaded what={say(t.labels.cannotBeShown, { name })} query={user}>
+    <LoadedPage title={name} parent={parent} what={say(t.labels.cannotBeShown, { name })} query={user}>
       {(found) => <Details key={name} user={found} />}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
@@ -40,7 +42,7 @@ function Details({ user }: { readonly user: UserAnswer }) {
   const close = () => setDialog(undefined);
   return (
     <DetailPage
-      parent={{ name: t.users.usersTitle, to: '/users' }}
+      parent={parent}
       title={user.name}
       badge={<StatusBadge status={user.status} />}
       actions={<Actions user={user} open={setDialog} />}
@@ -119,13 +121,11 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
         mayDelete={may('admin:DeleteUser')}
         onDelete={() => open('delete')}
       >
-        <Menu.Item
-          disabled={!may('admin:CreateUser')}
-          leftSection={<IconKey size={15} />}
-          onClick={() => open('secret')}
-        >
-          {t.users.newSecretKey}
-        </Menu.Item>
+        {may('admin:CreateUser') && (
+          <Menu.Item leftSection={<IconKey size={15} />} onClick={() => open('secret')}>
+            {t.users.newSecretKey}
+          </Menu.Item>
+        )}
       </MoreMenu>
     </>
   );

@@ -79,4 +79,5 @@ export const accessKeys: Translated<typeof source> = {
   n8To128Characters: '8 bis 128 Zeichen.',
   newSecretKeyAgain: 'Neuer geheimer Schlüssel, wiederholt',
   thisIsNotTheSameAsAbove: 'Das stimmt nicht mit der Eingabe oben überein.',
+  here: 'hier',
 };

@@ -203,4 +203,5 @@ export const bucketSettings: Translated<typeof source> = {
   thatOfTheRequest: 'Das der Anfrage',
   days: 'Tage',
   years: 'Jahre',
+  yourRightsAreNotKnown: 'Welche Einstellungen Sie sehen dürfen, ist nicht bekannt',
 };

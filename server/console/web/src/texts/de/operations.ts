@@ -113,4 +113,10 @@ export const operations: Translated<typeof source> = {
   ldapIsConfigured: 'LDAP ist eingerichtet',
   storedWord: 'gespeichert',
   refused: 'abgelehnt',
+  median: 'Median',
+  sent: 'gesendet',
+  received: 'empfangen',
+  busy: 'beschäftigt',
+  resident: 'belegt',
+  noRequestFits: 'Keine Anfrage passt zum Filter.',
 };

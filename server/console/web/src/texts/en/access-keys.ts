@@ -75,4 +75,5 @@ export const accessKeys = {
   n8To128Characters: '8 to 128 characters.',
   newSecretKeyAgain: 'New secret key again',
   thisIsNotTheSameAsAbove: 'This is not the same as above.',
+  here: 'here',
 } as const;

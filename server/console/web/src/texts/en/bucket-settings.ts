@@ -194,4 +194,5 @@ export const bucketSettings = {
   thatOfTheRequest: 'That of the request',
   days: 'days',
   years: 'years',
+  yourRightsAreNotKnown: 'Which settings you may see is not known',
 } as const;

@@ -110,4 +110,10 @@ export const operations = {
   ldapIsConfigured: 'LDAP is configured',
   storedWord: 'stored',
   refused: 'refused',
+  median: 'median',
+  sent: 'sent',
+  received: 'received',
+  busy: 'busy',
+  resident: 'resident',
+  noRequestFits: 'No request fits the filter.',
 } as const;

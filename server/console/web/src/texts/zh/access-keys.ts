@@ -76,4 +76,5 @@ export const accessKeys: Translated<typeof source> = {
   n8To128Characters: '8 至 128 个字符。',
   newSecretKeyAgain: '再次输入新的秘密密钥',
   thisIsNotTheSameAsAbove: '与上面的输入不一致。',
+  here: '在这里',
 };

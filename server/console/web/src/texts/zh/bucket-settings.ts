@@ -186,4 +186,5 @@ export const bucketSettings: Translated<typeof source> = {
   thatOfTheRequest: '与请求相同',
   days: '天',
   years: '年',
+  yourRightsAreNotKnown: '无法得知您可以查看哪些设置',
 };

@@ -111,4 +111,10 @@ export const operations: Translated<typeof source> = {
   ldapIsConfigured: '已配置 LDAP',
   storedWord: '已存储',
   refused: '被拒绝',
+  median: '中位数',
+  sent: '已发送',
+  received: '已接收',
+  busy: '忙碌',
+  resident: '常驻',
+  noRequestFits: '没有符合筛选条件的请求。',
 };

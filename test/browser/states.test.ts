@@ -1,0 +1,186 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  server = await startServer();
+  await untilReady(server);
+  browser = await openBrowser();
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  await signIn(page, server);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+afterEach(async () => {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(visitor.complaints).toEqual([]);
+});
+
+const open = (path: string) => page.goto(`${server.console}/${path}`);
+const content = () => page.locator('#content');
+const loading = () => content().getByLabel('Loading').first();
+
+/** Calls of every page: the frame cannot be shown without them. */
+const isOfFrame = (url: string) => /\/api\/(?:session|sign-in-options|transfers)$/.test(new URL(url).pathname);
+
+/** Answers the calls of the page in another way. */
+async function answer(how: (route: Route) => Promise<void>): Promise<void> {
+  await page.route('**/api/**', (route) => (isOfFrame(route.request().url()) ? route.fallback() : how(route)));
+}
+
+const refusal = { code: 'AccessDenied', message: 'The policies of rita do not allow it.' };
+const failure = { code: 'InternalError', message: 'The store does not answer.' };
+
+describe('without anything to show', () => {
+  it.each([
+    ['buckets', 'No buckets yet'],
+    ['access-keys', 'No access keys yet'],
+    ['users', 'No users yet'],
+    ['groups', 'No groups yet'],
+    ['identity-providers', 'None yet'],
+    ['requests', 'Waiting for requests'],
+    ['audit', 'No audit file'],
+    ['batch-jobs', 'No batch jobs'],
+    ['tiers', 'No tiers'],
+    ['keys', 'No key service'],
+    ['no-such-page', 'There is no such page'],
+  ])('the page %s says so: %s', async (path, words) => {
+    await open(path);
+    await content().getByText(words).first().waitFor();
+    expect(await content().locator('h1').count()).toBe(1);
+  });
+
+  it('the history of the configuration says so', async () => {
+    await open('configuration');
+    await page.getByRole('tab', { name: 'History' }).click();
+    await content().getByText('No changes yet').waitFor();
+  });
+});
+
+describe('each page', () => {
+  beforeAll(async () => {
+    const s3 = s3Client(server);
+    await s3.send(new CreateBucketCommand({ Bucket: 'research' }));
+    await s3.send(new PutObjectCommand({ Bucket: 'research', Key: 'a.json', Body: '{}' }));
+    const other = await newVisitor(browser);
+    await signIn(other.page, server);
+    for (const [path, body] of [
+      ['/groups', { name: 'researchers', policies: [] }],
+      ['/users', { name: 'rita', policies: ['readonly'] }],
+    ] as const) {
+      await other.page.evaluate(
+        `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
+          body: ${JSON.stringify(JSON.stringify(body))} })`,
+      );
+    }
+    await other.context.close();
+  });
+
+  /** The pages that ask for something, each with what it shows in the end. */
+  const asking: readonly (readonly [string, string])[] = [
+    ['buckets', 'research'],
+    ['buckets/research', 'a.json'],
+    ['buckets/research?object=a.json', 'Content type'],
+    ['buckets/research/settings', 'Public access block'],
+    ['access-keys', 'No access keys yet'],
+    ['users', 'rita'],
+    ['user?name=rita', 'Rights in buckets'],
+    ['groups', 'researchers'],
+    ['group?name=researchers', 'Members'],
+    ['policies', 'readonly'],
+    ['policy?name=readonly', 'What it says'],
+    ['identity-providers', 'None yet'],
+    ['status', 'Deployment'],
+    ['traffic', 'Processors'],
+    ['logs', 'Message'],
+    ['audit', 'No audit file'],
+    ['work', 'Apply lifecycle rules'],
+    ['configuration', 'site'],
+    ['keys', 'No key service'],
+    ['batch-jobs', 'No batch jobs'],
+    ['tiers', 'No tiers'],
+    ['sessions', 'this one'],
+  ];
+
+  it.each(asking)('%s loads, with its title, until it is there', async (path, words) => {
+    const released = Promise.withResolvers<void>();
+    await answer(async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await open(path);
+    // Until the script of the page is there, the frame says that it loads.
+    await content().locator('h1').waitFor();
+    await loading().waitFor();
+    expect(await content().getByRole('alert').count()).toBe(0);
+    released.resolve();
+    await content().getByText(words).first().waitFor();
+  });
+
+  it.each(asking)('%s says that it cannot be shown, with its title, and tries it again', async (path, words) => {
+    await answer((route) => route.fulfill({ status: 500, json: failure }));
+    await open(path);
+    await content().getByRole('alert').getByText('The store does not answer.').first().waitFor();
+    expect(await content().locator('h1').count()).toBe(1);
+    expect(await loading().count()).toBe(0);
+    await page.unroute('**/api/**');
+    // Each part of the page has its own button. The log is opened again without one.
+    const again = content().getByRole('button', { name: 'Try again' });
+    await expect
+      .poll(
+        async () => {
+          if ((await again.count()) > 0) await again.first().click();
+          return content().getByText(words).count();
+        },
+        { timeout: 60_000 },
+      )
+      .toBeGreaterThan(0);
+  });
+
+  it.each(asking)('%s says that the user may not see it, and does not offer another try', async (path) => {
+    await answer((route) => route.fulfill({ status: 403, json: refusal }));
+    await open(path);
+    await content().getByText('The policies of rita do not allow it.').first().waitFor();
+    expect(await content().locator('h1').count()).toBe(1);
+    expect(await content().getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
+  it.each([
+    ['user?name=nobody', 'nobody cannot be shown'],
+    ['group?name=nobody', 'nobody cannot be shown'],
+    ['policy?name=nobody', 'nobody cannot be shown'],
+    ['identity-provider?type=openid&name=nobody', 'nobody cannot be shown'],
+    ['buckets/nobody', 'nobody cannot be shown'],
+    ['buckets/nobody/settings', 'nobody cannot be shown'],
+  ])('%s says that it is not there, and has a way back', async (path, words) => {
+    await open(path);
+    await content().getByRole('alert').getByText(words).waitFor();
+    expect(await content().locator('h1').count()).toBe(1);
+    expect(await content().locator('nav a').count()).toBeGreaterThan(0);
+  });
+
+  it('keeps what it shows while the server cannot be reached', async () => {
+    await open('work');
+    await content().getByText('Apply lifecycle rules').waitFor();
+    await answer((route) => route.abort());
+    await content().getByRole('alert').getByText('The work cannot be shown').waitFor();
+    expect(await content().getByText('Apply lifecycle rules').count()).toBe(1);
+  });
+});
