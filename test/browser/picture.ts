@@ -2,12 +2,22 @@
  * Takes the pictures of the README: `node bin/run.js test/browser/picture.ts [FOLDER]` writes docs/images/console*.png, and where a
  * folder is named every page in both colour schemes and two widths into it.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  DeleteObjectCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketTaggingCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
-import { logIn, rootKeys, TestBrowser, TestConsole } from '../support/console/test-console.ts';
+import { logIn, TestBrowser } from '../support/console/test-console.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 
 const imageAt = (name: string) => fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url));
@@ -18,18 +28,18 @@ const provider = await OpenIdProviderDouble.start({
     { username: 'bob', claims: { policy: ['readonly'], preferred_username: 'Bob Lindqvist' } },
   ],
 });
-const server = await TestConsole.start({
-  openid: [
-    { id: 'PRIMARY_IAM', displayName: 'Sign in with Keycloak', configUrl: provider.configUrl },
-    {
-      id: 'PARTNERS',
-      displayName: 'Partner login',
-      configUrl: `${provider.issuer}-partners/.well-known/openid-configuration`,
-    },
-  ],
-  settings: { s3Url: 'https://s3.example.com' },
+const files = await mkdtemp(join(tmpdir(), 'coffer-pictures-'));
+const server = await startServer({
+  env: {
+    SVC_AUDIT_FILE: join(files, 'audit.log'),
+    SVC_KMS_SECRET_KEY: `default-key:${Buffer.alloc(32, 7).toString('base64')}`,
+    SVC_SERVER_URL: 'https://s3.example.com',
+    ...openIdSettings('PRIMARY_IAM', 'Sign in with Keycloak', provider.configUrl),
+    ...openIdSettings('PARTNERS', 'Partner login', `${provider.issuer}-partners/.well-known/openid-configuration`),
+  },
 });
-provider.realm.clients.get('coffer')?.redirectUris.push(`${server.url}/oauth_callback`);
+await untilReady(server);
+provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
 
 const browser = await openBrowser();
 await fill();
@@ -43,11 +53,21 @@ if (folder !== undefined) {
   }
 }
 await browser.close();
-await server.close();
+await server.stop();
 await provider.close();
+await rm(files, { recursive: true });
+
+function openIdSettings(id: string, displayName: string, configUrl: string): Record<string, string> {
+  return {
+    [`SVC_IDENTITY_OPENID_CONFIG_URL_${id}`]: configUrl,
+    [`SVC_IDENTITY_OPENID_CLIENT_ID_${id}`]: 'coffer',
+    [`SVC_IDENTITY_OPENID_CLIENT_SECRET_${id}`]: 'coffer-secret',
+    [`SVC_IDENTITY_OPENID_DISPLAY_NAME_${id}`]: displayName,
+  };
+}
 
 async function fill(): Promise<void> {
-  const root = new TestBrowser(server.url);
+  const root = new TestBrowser(server.console);
   await root.signIn();
   const buckets: [string, object?][] = [
     ['backups', { scheme: 'SSE-KMS', keyName: 'default-key' }],
@@ -77,7 +97,32 @@ async function fill(): Promise<void> {
     });
   for (const [bucket, key, type, size] of objects) await put(bucket, key, type, Buffer.alloc(size, 'coffer '));
   await put('research', 'site-map.svg', 'image/svg+xml', Buffer.from(svg));
+  await fillSettings();
   await fillIdentities(root);
+}
+
+/** Versions of an object, and settings of a bucket. */
+async function fillSettings(): Promise<void> {
+  const s3 = s3Client(server);
+  const Bucket = 'field-recordings';
+  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
+  for (const Body of ['first', 'second take', 'the third take, which is longer']) {
+    await s3.send(new PutObjectCommand({ Bucket, Key: 'takes/dawn-chorus.txt', Body, ContentType: 'text/plain' }));
+  }
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'takes/rain.txt', Body: 'rain', ContentType: 'text/plain' }));
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'takes/rain.txt' }));
+  const tags = { TagSet: [{ Key: 'team', Value: 'acoustics' }] };
+  await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: tags }));
+  const Rules = [
+    {
+      ID: 'old takes',
+      Status: 'Enabled' as const,
+      Filter: { Prefix: 'takes/' },
+      NoncurrentVersionExpiration: { NoncurrentDays: 90 },
+    },
+    { ID: 'drafts', Status: 'Enabled' as const, Filter: { Prefix: 'drafts/' }, Expiration: { Days: 30 } },
+  ];
+  await s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
 }
 
 function policyFor(action: string): string {
@@ -109,9 +154,9 @@ async function fillIdentities(root: TestBrowser): Promise<void> {
 }
 
 async function signIn(page: Page, username: string): Promise<void> {
-  await page.goto(`${server.url}/sign-in`);
+  await page.goto(`${server.console}/sign-in`);
   const link = page.getByRole('link', { name: 'Sign in with Keycloak' });
-  const begun = await page.context().request.get(`${server.url}${(await link.getAttribute('href')) ?? ''}`, {
+  const begun = await page.context().request.get(`${server.console}${(await link.getAttribute('href')) ?? ''}`, {
     maxRedirects: 0,
   });
   await page.goto(await logIn(begun.headers()['location'] ?? '', username, `${username}-password`));
@@ -119,9 +164,9 @@ async function signIn(page: Page, username: string): Promise<void> {
 }
 
 async function signInAsRoot(page: Page): Promise<void> {
-  await page.goto(`${server.url}/sign-in`);
-  await page.getByLabel('Access key').fill(rootKeys.accessKey);
-  await page.getByLabel('Secret key').fill(rootKeys.secretKey);
+  await page.goto(`${server.console}/sign-in`);
+  await page.getByLabel('Access key').fill(server.accessKey);
+  await page.getByLabel('Secret key').fill(server.secretKey);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   // A narrow window has the links in its menu.
   await page.getByRole('heading', { name: 'Buckets' }).waitFor();
@@ -134,13 +179,13 @@ async function takeReadmePictures(): Promise<void> {
     await page.screenshot({ path: imageAt(name) });
   };
   await signIn(page, 'alice');
-  await page.goto(`${server.url}/buckets/research?object=site-map.svg`);
+  await page.goto(`${server.console}/buckets/research?object=site-map.svg`);
   await page.getByText('site-map.svg').first().waitFor();
   await page.getByRole('img', { name: /Preview/ }).waitFor();
   await take('console');
   await context.clearCookies();
   await signInAsRoot(page);
-  await page.goto(`${server.url}/buckets/research/settings`);
+  await page.goto(`${server.console}/buckets/research/settings`);
   await page.getByRole('row').filter({ hasText: 'ingrid' }).waitFor();
   await page.getByRole('link', { name: 'Who can reach this bucket' }).click();
   await take('console-reach');
@@ -150,7 +195,7 @@ async function takeReadmePictures(): Promise<void> {
 }
 
 async function explain(page: Page): Promise<void> {
-  await page.goto(`${server.url}/explain?who=ingrid`);
+  await page.goto(`${server.console}/explain?who=ingrid`);
   await page.getByLabel('Resource').fill('research/tomas/draft.tex');
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText('ingrid: denied').waitFor();
@@ -161,12 +206,12 @@ async function takeAll(folder: string, scheme: 'light' | 'dark', width: number):
   await page.setViewportSize({ width, height: 800 });
   const take = async (name: string) => {
     await page.waitForTimeout(400);
-    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
+    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`), fullPage: true });
   };
-  await page.goto(`${server.url}/sign-in`);
+  await page.goto(`${server.console}/sign-in`);
   await page.getByRole('link', { name: 'Sign in with Keycloak' }).waitFor();
   await take('sign-in');
-  await page.goto(`${server.url}/oauth_callback?state=x&code=y`);
+  await page.goto(`${server.console}/oauth_callback?state=x&code=y`);
   await page.getByRole('alert').waitFor();
   await take('sign-in-failed');
   await signIn(page, 'alice');
@@ -174,22 +219,22 @@ async function takeAll(folder: string, scheme: 'light' | 'dark', width: number):
   await page.getByRole('button', { name: 'Create bucket' }).click();
   await take('create-bucket');
   await page.keyboard.press('Escape');
-  await page.goto(`${server.url}/buckets/research`);
+  await page.goto(`${server.console}/buckets/research`);
   await page.getByText('README.md').waitFor();
   await take('objects');
   await page.getByLabel('Mark README.md').check();
   await page.getByRole('button', { name: 'Delete…' }).first().click();
   await take('delete');
   await page.keyboard.press('Escape');
-  await page.goto(`${server.url}/buckets/press`);
+  await page.goto(`${server.console}/buckets/press`);
   await page.getByText('Nothing in here').waitFor();
   await take('empty');
-  await page.goto(`${server.url}/account`);
+  await page.goto(`${server.console}/account`);
   await page.getByText('Policies in force').waitFor();
   await take('account');
   await context.clearCookies();
   await signIn(page, 'bob');
-  await page.goto(`${server.url}/buckets/research`);
+  await page.goto(`${server.console}/buckets/research`);
   await page.getByRole('alert').waitFor();
   await take('refused');
   await page.getByLabel('Open an object by its key').fill('alice/notes.md');
@@ -205,31 +250,56 @@ async function takeAll(folder: string, scheme: 'light' | 'dark', width: number):
 async function takeAdministration(page: Page, take: (name: string) => Promise<void>): Promise<void> {
   await signInAsRoot(page);
   const pages = [
-    ['settings', '/buckets/research/settings'],
+    ['versions', '/buckets/field-recordings?prefix=takes/&versions=1'],
+    ['rewind', `/buckets/field-recordings?prefix=takes/&at=${new Date().toISOString()}`],
+    ['object', '/buckets/field-recordings?prefix=takes/&object=takes/dawn-chorus.txt'],
+    ['deleted-object', '/buckets/field-recordings?prefix=takes/&object=takes/rain.txt'],
+    ['no-bucket', '/buckets/no-such-bucket'],
+    ['settings', '/buckets/field-recordings/settings'],
+    ['root-account', '/account'],
     ['access-keys', '/access-keys'],
     ['users', '/users'],
     ['user', '/user?name=ingrid'],
+    ['no-user', '/user?name=nobody'],
     ['groups', '/groups'],
     ['group', '/group?name=researchers'],
     ['policies', '/policies'],
     ['policy', '/policy?name=research-own'],
     ['new-policy', '/policies/new'],
+    ['sessions', '/sessions'],
     ['identity-providers', '/identity-providers'],
     ['identity-provider', '/identity-provider?type=openid&name=PRIMARY_IAM'],
     ['new-identity-provider', '/identity-providers/new?type=openid'],
     ['status', '/status'],
+    ['traffic', '/traffic'],
+    ['requests', '/requests'],
+    ['logs', '/logs'],
+    ['audit', '/audit'],
     ['work', '/work'],
     ['batch-jobs', '/batch-jobs'],
     ['tiers', '/tiers'],
+    ['keys', '/keys'],
+    ['configuration', '/configuration'],
+    ['no-page', '/no-such-page'],
   ] as const;
   for (const [name, path] of pages) {
-    await page.goto(`${server.url}${path}`);
-    await page.locator('h1').waitFor();
+    await page.goto(`${server.console}${path}`);
+    await page.locator('h1').first().waitFor();
+    await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
     await take(name);
   }
+  await page.goto(`${server.console}/buckets/research`);
+  await page.getByText('README.md').waitFor();
+  await page.getByRole('button', { name: 'Actions for README.md' }).click();
+  await page.getByRole('menuitem', { name: 'Share…' }).waitFor();
+  await take('row-menu');
+  await page.getByRole('menuitem', { name: 'Share…' }).click();
+  await page.getByRole('img', { name: /QR/ }).waitFor();
+  await take('share');
+  await page.keyboard.press('Escape');
   await explain(page);
   await take('explain');
-  await page.goto(`${server.url}/access-keys`);
+  await page.goto(`${server.console}/access-keys`);
   await page.getByRole('button', { name: 'Create access key' }).first().click();
   await take('create-access-key');
 }
