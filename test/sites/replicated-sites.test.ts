@@ -198,16 +198,20 @@ describe('the replication of sites', { timeout: 180_000 }, () => {
   });
 
   it('measures the connections between all sites', async () => {
-    const { status, value } = await a.admin('POST', 'speedtest/site?duration=1s');
     const rate = expect.any(Number) as number;
     const result = (site: TestSite) => ({ endpoint: site.server.s3, tx: rate, rx: rate, totalConn: 8 });
-    expect({ status, value }).toMatchObject({ status: 200, value: [{ nodeResults: [a, b, c].map(result) }] });
-    const [measured] = value as readonly {
-      readonly nodeResults: readonly { readonly tx: number; readonly rx: number }[];
-    }[];
-    const { nodeResults = [] } = measured ?? {};
-    for (const { tx, rx } of nodeResults) expect(Math.min(tx, rx)).toBeGreaterThan(0);
-    expect(nodeResults.filter((one) => 'error' in one)).toEqual([]);
+    const measure = async () => {
+      const { status, value } = await a.admin('POST', 'speedtest/site?duration=1s');
+      expect({ status, value }).toMatchObject({ status: 200, value: [{ nodeResults: [a, b, c].map(result) }] });
+      const [measured] = value as readonly { readonly nodeResults: readonly Measured[] }[];
+      return measured?.nodeResults ?? [];
+    };
+    // On a busy machine a site may answer too late, and says so.
+    let measured = await measure();
+    for (let left = 3; left > 0 && measured.some(({ error }) => error !== undefined); left -= 1)
+      measured = await measure();
+    for (const { tx, rx } of measured) expect(Math.min(tx, rx)).toBeGreaterThan(0);
+    expect(measured.flatMap(({ error }) => error ?? [])).toEqual([]);
   });
 
   it('removes a site, and then all', async () => {
@@ -227,3 +231,10 @@ describe('the replication of sites', { timeout: 180_000 }, () => {
     expect(await buckets(b)).toEqual(await buckets(a));
   });
 });
+
+/** Bytes a second. */
+interface Measured {
+  readonly tx: number;
+  readonly rx: number;
+  readonly error?: string;
+}
