@@ -117,11 +117,15 @@ describe('a shared file system', () => {
       ids.push(packed?.id as BlobId);
     }
     const handles: { closes: number }[] = [];
+    // Each reader has one handle that goes stale: none opens its second one before all have their first.
+    const allOpen = Promise.withResolvers<void>();
     const store = over({
       async open(path) {
         const file = await nodeFileSystem.open(path);
         const handle = { closes: 0 };
         const isFirst = handles.push(handle) <= ids.length;
+        if (handles.length === ids.length) allOpen.resolve();
+        await allOpen.promise;
         const readNow = (into: Buffer, at: number) => file.read(into, at);
         return {
           read: failing(isFirst ? 1 : 0, 'ESTALE', readNow),
