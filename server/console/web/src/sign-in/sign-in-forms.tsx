@@ -1,6 +1,7 @@
 import { SegmentedControl, Anchor, TextInput, Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { useState, type ReactNode, type SubmitEvent } from 'react';
 import { useSignIn, useDirectorySignIn } from '../api/session.ts';
+import { loadFirstPage } from './load-first-page.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -87,7 +88,7 @@ function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children
   }
 
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} onFocus={() => void loadFirstPage()}>
       <Stack gap="sm">
         <TextInput
           label={nameLabel}
