@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
+import { report } from '../../support/report.ts';
 
 /** What the main thread of a page did in one phase of a test. */
 export interface Phase {
@@ -29,6 +30,7 @@ export class MainThread {
     return new MainThread(page, session);
   }
 
+  /** Does a part of the test, and reports what it cost. */
   async during<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const browser = this.#page.context().browser();
     if (browser === null) throw new Error('the page belongs to no browser that records');
@@ -48,7 +50,9 @@ export class MainThread {
     if (tasks.length === 0) throw new Error(`Chromium recorded no task while ${name}`);
     const longest = Math.round(Math.max(...tasks.map(({ dur = 0 }) => dur)) / 1000);
     const processor = Math.round(Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000);
-    this.phases.push({ name, longest, processor, heap: await this.heap() });
+    const phase = { name, longest, processor, heap: await this.heap() };
+    this.phases.push(phase);
+    report(describePhase(phase));
     return result;
   }
 
@@ -84,6 +88,6 @@ function tasksOf(recording: Buffer): readonly Task[] {
 }
 
 /** One line for people. */
-export function describePhase({ name, longest, processor, heap }: Phase): string {
+function describePhase({ name, longest, processor, heap }: Phase): string {
   return `${name}: longest task ${longest} ms, most processor time of a task ${processor} ms; heap ${(heap / 2 ** 20).toFixed(1)} MiB`;
 }
