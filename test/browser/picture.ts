@@ -175,6 +175,7 @@ async function signInAsRoot(page: Page): Promise<void> {
 async function takeReadmePictures(): Promise<void> {
   const { page, context } = await newVisitor(browser);
   const take = async (name: string) => {
+    await page.mouse.move(640, 790);
     await page.waitForTimeout(600);
     await page.screenshot({ path: imageAt(name) });
   };

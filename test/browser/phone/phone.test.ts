@@ -77,15 +77,17 @@ async function fill(): Promise<void> {
   }
 }
 
+/** Sends a form to the console as the user of the page. */
+async function send(path: string, body: object): Promise<void> {
+  const status = await page.evaluate<number>(
+    `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
+      body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
+  );
+  expect(status, path).toBeLessThan(300);
+}
+
 /** Users, groups and access keys, some with long names. */
 async function fillIdentities(): Promise<void> {
-  const send = async (path: string, body: object) => {
-    const status = await page.evaluate<number>(
-      `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
-        body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
-    );
-    expect(status, path).toBeLessThan(300);
-  };
   await send('/groups', { name: 'researchers', policies: ['readwrite', 'diagnostics'] });
   await send('/users', { name: 'rita', policies: ['readonly'], groups: ['researchers'] });
   await send('/users', { name: longName, policies: ['readwrite', 'consoleAdmin'] });
