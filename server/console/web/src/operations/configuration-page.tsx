@@ -1,6 +1,7 @@
 import { Accordion, Anchor, Badge, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'react-router';
 import { admin, adminText } from '../api/admin.ts';
 import { DetailPage, Loaded } from '../components/detail-page.tsx';
@@ -44,6 +45,7 @@ export function ConfigurationPage() {
 
 function Subsystems() {
   const [text, setText] = useDraft('filter', '');
+  const [opened, setOpened] = useState<string[]>([]);
   const wanted = text.trim().toLowerCase();
   const help = useQuery({
     queryKey: ['configuration'],
@@ -62,7 +64,7 @@ function Subsystems() {
             onChange={(event) => setText(event.currentTarget.value)}
             w={{ base: '100%', xs: 280 }}
           />
-          <Accordion variant="separated" multiple>
+          <Accordion variant="separated" multiple value={opened} onChange={setOpened}>
             {keysHelp
               .filter(({ key, description }) => `${key} ${description}`.toLowerCase().includes(wanted))
               .map(({ key, description }) => (
@@ -76,7 +78,8 @@ function Subsystems() {
                     </Group>
                   </Accordion.Control>
                   <Accordion.Panel>
-                    <Subsystem name={key} />
+                    {/* React renders closed panels too, which would be loading for ever. */}
+                    {opened.includes(key) && <Subsystem name={key} />}
                   </Accordion.Panel>
                 </Accordion.Item>
               ))}
