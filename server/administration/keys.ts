@@ -2,10 +2,6 @@ import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { AdminError } from './admin-error.ts';
 
-/**
- * Key management for administrators. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
- * `not-permitted`, `not-supported`, …).
- */
 /** What the key service tells about a key. Other servers of its protocol tell less. */
 export interface KeyDescription {
   readonly algorithm?: string;
@@ -15,6 +11,10 @@ export interface KeyDescription {
   readonly versions: readonly string[];
 }
 
+/**
+ * Key management for administrators. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
+ * `not-permitted`, `not-supported`, …).
+ */
 export interface KeyAdministration {
   /** The name of the key store for `mc admin kms status`. */
   readonly name: string;
