@@ -204,6 +204,8 @@ class Walker {
     const visitor = await newVisitor(browser);
     const { page } = visitor;
     await signIn(page, server, name, `${name}-secret`);
+    // The modules of the first page may still come: the next page must not break off their loading.
+    await page.waitForLoadState('networkidle');
     return new Walker(visitor);
   }
 
