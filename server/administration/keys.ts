@@ -2,7 +2,7 @@ import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { AdminError } from './admin-error.ts';
 
-/** What the key service tells about a key. Other servers of its protocol tell less. */
+/** The description of a key by the key service. Other servers of its protocol tell less. */
 export interface KeyDescription {
   readonly algorithm?: string;
   readonly createdAt?: string;

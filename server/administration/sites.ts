@@ -53,7 +53,7 @@ export interface SiteResyncReport {
   readonly buckets: readonly { readonly bucket: string; readonly error?: string }[];
 }
 
-/** What a site sends to all others, and they to it, at the same time. */
+/** The rates at which a site sends to all others, and they to it, at the same time. */
 export interface SiteSpeed {
   readonly name: string;
   readonly endpoint: string;

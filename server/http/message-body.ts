@@ -167,7 +167,7 @@ export async function finishUnread(message: IncomingMessage, response: ServerRes
   // One string goes out with its head: refusals are short.
   const text = bytes.toString('latin1');
   if (draining >= maxDraining) {
-    // What came with the head is freed at once: as garbage it makes V8 mark the whole heap again and again.
+    // The chunks that came with the head are freed at once: as garbage they make V8 mark the whole heap again and again.
     message.on('data', freeChunk);
     response.end(text, 'latin1');
     return;

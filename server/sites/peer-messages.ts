@@ -40,5 +40,5 @@ const sentToSite = z.object({
 });
 export type SentToSite = z.infer<typeof sentToSite>;
 
-/** How fast a site sent to each of the others. */
+/** The rates at which a site sent to each of the others. */
 export const speedAnswer = z.object({ sent: z.array(sentToSite).max(32) });

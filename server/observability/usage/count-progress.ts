@@ -5,7 +5,7 @@ import { key } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { TallyState } from './usage-tally.ts';
 
-/** How far a count of usage is. Another server, or the same one after a restart, continues there. Times are milliseconds since 1970. */
+/** The progress of a count of usage. Another server, or the same one after a restart, continues there. Times are milliseconds since 1970. */
 export interface CountProgress {
   readonly began: number;
   /** The requests that the count answers. */
@@ -21,7 +21,7 @@ type Stored = Omit<CountProgress, 'after'> & { readonly form: 1; readonly after:
 
 export const countProgressKey = key('usage', 'progress');
 
-/** Sums that are older than this many milliseconds say too little about the store of now. */
+/** Milliseconds. Sums that are older are dropped, and the count begins anew. */
 const MAX_AGE = 3 * 24 * 3_600_000;
 
 /** Undefined where no count was interrupted, and where the progress is damaged or that of another version. */

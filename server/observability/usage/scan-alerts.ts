@@ -112,7 +112,7 @@ export class AlertFinder {
   }
 }
 
-/** What the finder has found so far, as JSON. */
+/** The findings so far, as JSON. */
 export interface AlertState {
   readonly alerts: readonly ScanAlert[];
   readonly prefixes?: { readonly bucket: string; readonly open: readonly OpenPrefix[] };

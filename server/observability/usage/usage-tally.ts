@@ -21,7 +21,7 @@ export interface Counted extends Pick<Usage, 'buckets' | 'unreadable' | 'tiers'>
   readonly alerting: ReadonlyMap<string, BucketRecord>;
 }
 
-/** What a count has found so far, as JSON. What the records of buckets say is read again. */
+/** The sums of a count so far, as JSON, without those fields that are read again from the records of buckets. */
 export interface TallyState {
   readonly rows: readonly (readonly [bucket: string, row: Sums])[];
   readonly tiers: readonly (readonly [tier: string, usage: TierUsage])[];

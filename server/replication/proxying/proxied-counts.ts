@@ -13,7 +13,7 @@ export interface ProxiedTotals {
   readonly tagsFailed: number;
 }
 
-/** What a target was asked for: an object with its body, its head, or its tags. */
+/** The kind of a proxied read: of an object with its body, of its head, or of its tags. */
 export type ProxiedKind = 'GET' | 'HEAD' | 'tags';
 
 const kinds = ['get', 'getFailed', 'head', 'headFailed', 'tags', 'tagsFailed'] as const;

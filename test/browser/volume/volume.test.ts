@@ -228,7 +228,7 @@ describe(`a folder of ${objectCount} objects`, () => {
   });
 });
 
-/** Presses End, each time when more rows came, until there are so many. */
+/** Presses End until `count` rows are loaded, each time after more rows came. */
 async function loadTo(count: number): Promise<void> {
   // A folder of up to 5,000 rows is loaded to its end by itself.
   for (;;) {

@@ -123,7 +123,7 @@ export class Stage {
     return podsOf(this.double, workload).map(imageOf);
   }
 
-  /** Resolves when so many reconciliations have ended without an error since the operator started. */
+  /** Resolves when `count` reconciliations have ended without an error since the operator started. */
   async reconciles(count: number): Promise<void> {
     let done = 0;
     while (done < count) {

@@ -21,7 +21,7 @@ interface KeyDetailsProps {
   readonly onClose: () => void;
 }
 
-/** What the key service tells about a key. */
+/** Shows the description of a key by the key service. */
 export function KeyDetails({ name, onClose }: KeyDetailsProps) {
   useRestoreFocus();
   const description = useQuery({

@@ -4,7 +4,7 @@ import { folderUrl, objectUrl } from '../components/urls.ts';
 type KnownPath =
   { readonly kind: 'buckets' } | { readonly kind: 'path'; readonly bucket: string; readonly key: string };
 
-/** What a user typed into the field of the path. */
+/** The path that a user typed. */
 export type TypedPath =
   | KnownPath
   /** The first part may be a bucket, or the first folder of a key in the bucket of the page. */

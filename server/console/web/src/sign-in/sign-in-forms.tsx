@@ -1,8 +1,7 @@
 import { SegmentedControl, Anchor, TextInput, Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { useState, type ReactNode, type SubmitEvent } from 'react';
 import { useSignIn, useDirectorySignIn } from '../api/session.ts';
-import { loadFirstPage } from './load-first-page.ts';
-import { t } from '../texts/texts.ts';
+import { loadPageTexts, t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
 type Way = 'directory' | 'keys';
@@ -122,4 +121,15 @@ function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children
       </Stack>
     </form>
   );
+}
+
+/** Loads the page that follows the sign-in, while the user types. */
+async function loadFirstPage(): Promise<void> {
+  try {
+    // The modules of the pages read the texts.
+    await loadPageTexts();
+    await Promise.all([import('../buckets/buckets-page.tsx'), import('../uploads/work-tray.tsx')]);
+  } catch {
+    // The page is loaded again when it is opened, and shows the error then.
+  }
 }

@@ -1,4 +1,4 @@
-// What each row of a folder has. Mantine's own checkbox, button and text look the same and take ten times as long to render, which counts
+// The controls of each row of a folder. Mantine's own checkbox, button and text look the same and take ten times as long to render, which counts
 // for the fifty rows of a window that come at once.
 import { Checkbox, CheckIcon } from '@mantine/core';
 import type { ComponentProps } from 'react';

@@ -6,7 +6,7 @@ const overscan = 8;
 
 /** The place of the window in the list, in pixels. */
 export interface View {
-  /** What of the list is above the window; negative where the list begins below the upper edge. */
+  /** The height of the part of the list that is above the window; negative where the list begins below the upper edge. */
   readonly above: number;
   readonly height: number;
 }
