@@ -88,7 +88,7 @@ export const steps = [
   { ...tier('container', 'wait', 8), needs: 'image' },
   tier('keycloak', 'wait', 18),
   tier('api-server', 'wait', 15),
-  tier('browser', 'wait', 10),
+  tier('browser', 'wait', 20),
   tier('ldap', 'wait', 5),
   tier('brokers', 'wait', 4),
   tier('disk', 'wait', 12),

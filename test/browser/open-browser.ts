@@ -5,10 +5,10 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import type { RunnerTestCase } from 'vitest';
 import type { RunningServer } from '../support/server/start-server.ts';
 
-/** A real Chromium: `COFFER_CHROMIUM`, or where Debian puts it. */
+/** A real Chromium: `COFFER_CHROMIUM`, or the one without a desktop where Debian puts it. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env['COFFER_CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: process.env['COFFER_CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',
     // The container it runs in is the sandbox; Chromium's own needs rights that root in a container lacks.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none'],
   });
