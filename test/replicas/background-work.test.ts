@@ -75,9 +75,14 @@ describe('of two servers', { timeout: 120_000 }, () => {
     await third.untilLogged('this server does the background work');
     process.kill(other.pid, 'SIGCONT');
     await other.untilLogged('another server may do the background work now');
-    await expect.poll(() => metric(other, 'coffer_background_work'), { timeout: 10_000 }).toBe(0);
-    expect(await metric(third, 'coffer_background_work')).toBe(1);
-    [holder, other] = [other, third];
+    // While the disk is busy a renewal can come too late: then nobody holds the lease for a moment, and either may have it next.
+    const holders = async () => {
+      const held = await Promise.all([other, third].map((server) => metric(server, 'coffer_background_work')));
+      return [other, third].filter((_, index) => held[index] === 1);
+    };
+    await expect.poll(async () => (await holders()).length, { timeout: 30_000 }).toBe(1);
+    const [first] = await holders();
+    [holder, other] = first === other ? [third, other] : [other, third];
   });
 
   it('the other takes the work over at once when the holder was stopped', async () => {
