@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { collectGarbage } from './body-memory.ts';
 
 /**
  * The time in milliseconds for which kept connections stay open after the last one was accepted. A request that was on its way while the
@@ -14,6 +15,13 @@ const lookMs = 50;
 
 /** The maximum number of turns of the event loop for queued connections. If each response ends a connection, they never stop coming. */
 const maxTurns = 1000;
+
+/**
+ * The number of closed connections after which the garbage of this thread is collected. Node's objects of a connection are outside V8's
+ * heap, some KiB each, and only a major collection frees them. V8 does not count them: 50,000 connections, each for one request, left 110
+ * MiB (docs/decisions/0004-memory-of-bodies.md).
+ */
+const closedBetweenCollections = 4096;
 
 /**
  * The connections of one HTTP or HTTPS server. With it the server can stop without an error at a client: each client gets `Connection:
@@ -29,13 +37,18 @@ export class Connections {
   readonly #handshaking = new Map<string, Socket>();
   #closing = false;
   #accepted = 0;
+  #closed = 0;
 
-  constructor(server: Server) {
+  constructor(server: Server, collect = collectGarbage) {
     this.#server = server;
     // A TLS server gets requests from the secure socket, which ends with the socket below it.
     const isTls = 'setSecureContext' in server;
     server.on('connection', (socket: Socket) => {
       this.#accepted++;
+      socket.once('close', () => {
+        this.#closed = (this.#closed + 1) % closedBetweenCollections;
+        if (this.#closed === 0) collect('major');
+      });
       if (!isTls) return;
       const peer = peerOf(socket);
       this.#handshaking.set(peer, socket);
