@@ -38,7 +38,8 @@ describe('closed connections', () => {
   it('are collected from time to time, because V8 does not count what Node keeps of them', () => {
     const collections: string[] = [];
     const server = createServer();
-    new Connections(server, (type) => collections.push(type));
+    const connections = new Connections(server, (type) => collections.push(type));
+    expect(connections.closing).toBe(false);
     for (let closed = 1; closed <= 10_000; closed++) {
       const socket = new EventEmitter();
       server.emit('connection', socket);

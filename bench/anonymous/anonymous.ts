@@ -12,6 +12,7 @@ import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand } from '@
 import { s3Client } from '../../test/support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../test/support/server/start-server.ts';
 import type { ClientOptions, ClientResult } from './anonymous-client.ts';
+import { allocatorEnvironment } from '../../bin/allocator.js';
 import { median } from '../statistics.ts';
 
 const MiB = 2 ** 20;
@@ -100,7 +101,7 @@ function show(kind: string, { sent, gets, probes, peak }: Round): void {
   row(kind, said.join(', '), ms(at(gets, 0.5)), ms(at(gets, 0.99)), ms(at(probes, 1)), `${Math.round(peak / MiB)} MiB`);
 }
 
-const server = await startServer({ env: { SVC_THREADS: '2' } });
+const server = await startServer({ env: { SVC_THREADS: '2', ...allocatorEnvironment } });
 try {
   await prepare(server);
   await round(server, 'valid', 3);
