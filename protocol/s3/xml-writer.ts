@@ -106,7 +106,7 @@ let knownDay = NaN;
 let knownText = '';
 
 /** Writes a time as `Date.prototype.toISOString` does, without the half microsecond that it costs. Throws `RangeError` as that does. */
-export function isoTime(time: number): string {
+export function isoTime(time: number): Xml {
   const dayOfTime = Math.floor(time / day);
   if (dayOfTime !== knownDay) {
     knownText = new Date(dayOfTime * day).toISOString().slice(0, -'00:00:00.000Z'.length);
@@ -114,12 +114,10 @@ export function isoTime(time: number): string {
   }
   const inDay = Math.trunc(time) - dayOfTime * day;
   const inMinute = inDay % minute;
-  return (
-    knownText +
+  return (knownText +
     (minutes[Math.floor(inDay / minute)] ?? '') +
     (seconds[Math.floor(inMinute / 1000)] ?? '') +
-    (milliseconds[inMinute % 1000] ?? '')
-  );
+    (milliseconds[inMinute % 1000] ?? '')) as Xml;
 }
 
 function digits(value: number, count: number): string {

@@ -50,7 +50,7 @@ export function objectElements(
   return objects.map((object) => {
     const { key, size, etag, modified, checksum, storageClass } = object;
     const shown = [
-      markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
+      markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${isoTime(modified)}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
       checksum && checksumMarkup(checksum),
       markup`<Size>${size}</Size>${ownerHere}`,
       storageClassElement(storageClass),

@@ -17,26 +17,29 @@ import { findVersion, NULL_VERSION, orderOf } from '../operations/versions.ts';
 export async function listObjectVersions(context: ObjectContext, request: ListObjectVersions): Promise<VersionListing> {
   const { bucket, limit } = request;
   await getBucket(context.records, bucket);
-  const versions: ListedVersion[] = [];
-  const commonPrefixes: string[] = [];
-  if (limit <= 0) return { versions, commonPrefixes };
+  if (limit <= 0) return { versions: [], commonPrefixes: [] };
   const start = await startOf(context, request);
-  const sealed = new SealedEtags();
-  let next: VersionListing['next'];
-  let last: VersionListing['next'];
-  for await (const item of listed(request, start, cursorsOf(context, request, start), sealed)) {
-    if (versions.length + commonPrefixes.length === limit) {
-      next = last;
-      break;
+  const page = new Page(request, start);
+  const cursors = cursorsOf(context, request, start);
+  try {
+    while (!page.isFull) {
+      for (const cursor of cursors) if (cursor.mustRead) await cursor.fill();
+      const cursor = first(cursors);
+      if (cursor?.item === undefined) {
+        page.end();
+        break;
+      }
+      const { item, place } = cursor;
+      page.add(item, place, cursor.table !== 'v');
+      cursor.step();
+      if (item.kind === 'entry') continue;
+      // A group that several tables have comes once.
+      for (const other of cursors) if (other.item?.kind === 'group' && other.place.equals(place)) other.step();
     }
-    if (typeof item === 'string') {
-      commonPrefixes.push(item);
-      last = { key: item };
-    } else {
-      versions.push(item);
-      last = { key: item.key, versionId: item.versionId };
-    }
+  } finally {
+    for (const cursor of cursors) await cursor.close();
   }
+  const { versions, commonPrefixes, next, sealed } = page;
   if (sealed.count > 0) sealed.open(await bucketSeal(context, bucket), context.clock());
   return { versions, commonPrefixes, ...(next !== undefined && { next }) };
 }
@@ -190,68 +193,71 @@ function endOfPart(bytes: Buffer): number {
   return at + 2;
 }
 
-/** Yields versions in their order, and the names of common prefixes. */
-async function* listed(
-  { bucket, details, replication }: ListObjectVersions,
-  { nullVersion }: Start,
-  cursors: readonly Cursor[],
-  sealed: SealedEtags,
-): AsyncGenerator<ListedVersion | string> {
-  // The null version of a key, which the table has before the others: it waits for its place of time.
-  let waiting = nullVersion && {
-    place: prefixOf(nullVersion.key),
-    version: decodeListedVersion(
-      nullVersion.value,
-      { bucket, key: nullVersion.key, isLatest: false, details, replication },
-      sealed,
-    ),
-  };
-  for await (const { item, place, isLatest } of merged(cursors)) {
-    if (waiting !== undefined && !waiting.place.equals(place)) {
-      yield waiting.version;
-      waiting = undefined;
-    }
-    if (item.kind === 'group') {
-      yield String(decodePrefix(item.prefix)[2]);
-      continue;
-    }
-    const key = String(decodePrefix(place)[0]);
-    const version = decodeListedVersion(item.value, { bucket, key, isLatest, details, replication }, sealed);
-    if (!isLatest && version.versionId === NULL_VERSION) {
-      waiting = { place: Buffer.from(place), version };
-      continue;
-    }
-    if (waiting !== undefined && waiting.version.modified > version.modified) {
-      yield waiting.version;
-      waiting = undefined;
-    }
-    yield version;
+/** One page of the listing, which gets the items of all tables in the order of their keys. A page of 1,000 has no promise for each item. */
+class Page {
+  readonly versions: ListedVersion[] = [];
+  readonly commonPrefixes: string[] = [];
+  readonly sealed = new SealedEtags();
+  readonly #request: ListObjectVersions;
+  /** The null version of a key, which the table has before the others: it waits for its place of time. */
+  #waiting: { readonly place: Buffer; readonly version: ListedVersion } | undefined;
+  #last: ListedVersion | string | undefined;
+  #isFull = false;
+
+  constructor(request: ListObjectVersions, { nullVersion }: Start) {
+    this.#request = request;
+    if (nullVersion === undefined) return;
+    const { key, value } = nullVersion;
+    this.#waiting = { place: prefixOf(key), version: this.#decode(value, key, false) };
   }
-  if (waiting !== undefined) yield waiting.version;
-}
 
-interface Merged {
-  readonly item: ScanItem;
-  /** The encoded key of the object or the group. */
-  readonly place: Buffer;
-  readonly isLatest: boolean;
-}
+  /** True when an item came that the page has no room for. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
 
-/** Merges the tables by their keys; a group that several tables have comes once. */
-async function* merged(cursors: readonly Cursor[]): AsyncGenerator<Merged> {
-  try {
-    for (;;) {
-      for (const cursor of cursors) if (cursor.mustRead) await cursor.fill();
-      const cursor = first(cursors);
-      if (cursor?.item === undefined) return;
-      const { item, place } = cursor;
-      yield { item, place, isLatest: cursor.table !== 'v' };
-      cursor.step();
-      if (item.kind === 'entry') continue;
-      for (const other of cursors) if (other.item?.kind === 'group' && other.place.equals(place)) other.step();
+  /** Where the next page goes on, if this one is full. */
+  get next(): VersionListing['next'] {
+    const last = this.#last;
+    if (!this.#isFull || last === undefined) return undefined;
+    return typeof last === 'string' ? { key: last } : { key: last.key, versionId: last.versionId };
+  }
+
+  /** Takes the next item in the order of the keys. `place` is the encoded key of the object or the group. */
+  add(item: ScanItem, place: Buffer, isLatest: boolean): void {
+    if (this.#waiting?.place.equals(place) === false) this.end();
+    if (item.kind === 'group') {
+      this.#push(String(decodePrefix(item.prefix)[2]));
+      return;
     }
-  } finally {
-    for (const cursor of cursors) await cursor.close();
+    const version = this.#decode(item.value, String(decodePrefix(place)[0]), isLatest);
+    if (!isLatest && version.versionId === NULL_VERSION) {
+      this.#waiting = { place: Buffer.from(place), version };
+      return;
+    }
+    if (this.#waiting !== undefined && this.#waiting.version.modified > version.modified) this.end();
+    this.#push(version);
+  }
+
+  /** Adds the null version that waits: no older version of its key comes before it. */
+  end(): void {
+    if (this.#waiting !== undefined) this.#push(this.#waiting.version);
+    this.#waiting = undefined;
+  }
+
+  #push(item: ListedVersion | string): void {
+    if (this.versions.length + this.commonPrefixes.length >= this.#request.limit) {
+      this.#isFull = true;
+      return;
+    }
+    this.#last = item;
+    if (typeof item === 'string') this.commonPrefixes.push(item);
+    else this.versions.push(item);
+  }
+
+  #decode(value: Buffer, key: string, isLatest: boolean): ListedVersion {
+    const { bucket, details, replication } = this.#request;
+    return decodeListedVersion(value, { bucket, key, isLatest, details, replication }, this.sealed);
   }
 }
 

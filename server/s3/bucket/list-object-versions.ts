@@ -85,11 +85,12 @@ function invalid(message: string, value: string): S3Error {
 
 const theOwner = owner('Owner');
 const none = xmlText('');
+const yes = xmlText('true');
+const no = xmlText('false');
 
 function versionElement(version: ListedVersion, encoding: KeyEncoding, more: readonly Xml[] | undefined): Xml {
   const { key, versionId, isLatest, modified, deleteMarker } = version;
-  const latest = xmlText(String(isLatest));
-  const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${latest}</IsLatest><LastModified>${xmlText(isoTime(modified))}</LastModified>`;
+  const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${isLatest ? yes : no}</IsLatest><LastModified>${isoTime(modified)}</LastModified>`;
   if (deleteMarker) return markup`<DeleteMarker>${place}${theOwner}</DeleteMarker>`;
   const { etag, checksum, size, storageClass } = version;
   const checksums = checksum === undefined ? none : checksumMarkup(checksum);
