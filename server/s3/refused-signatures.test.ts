@@ -82,6 +82,29 @@ describe('a request that breaks a rule of its signature', () => {
     }
   });
 
+  /** As in AWS and MinIO: what no caller can ask for needs no signature to be refused, and says nothing about a bucket. */
+  it.each([
+    ['PATCH', '/bucket/key', 405, 'MethodNotAllowed'],
+    ['POST', '/bucket/key', 405, 'MethodNotAllowed'],
+    ['POST', '/', 405, 'MethodNotAllowed'],
+    ['DELETE', '/bucket?versioning', 405, 'MethodNotAllowed'],
+    ['PUT', '/bucket?versions', 405, 'MethodNotAllowed'],
+    ['GET', '/bucket/key?torrent', 501, 'NotImplemented'],
+    ['GET', '/bucket?acl&policy', 400, 'InvalidArgument'],
+    ['GET', '/bucket/key?cors', 400, 'InvalidRequest'],
+    // There is such an operation.
+    ['PUT', '/bucket?versioning', 403, 'SignatureDoesNotMatch'],
+    ['GET', '/bucket/key', 403, 'SignatureDoesNotMatch'],
+  ])('is asked for its signature after it has an operation: %s %s', async (method, target, status, code) => {
+    for (const path of [target, target.replace('/bucket', '/absent')]) {
+      const [rawPath = '', query = ''] = path.split('?');
+      const named = Object.fromEntries(query === '' ? [] : query.split('&').map((name) => [name, '']));
+      const sent = sign('header V4', { method, path: rawPath, query: named, headers: {} }, secret);
+      const reply = await test.call(sent.method, sent.target, { headers: sent.headers, body: 'body' });
+      expect(reply).toMatchObject({ status, code, bytesRead: 0 });
+    }
+  });
+
   it('are enough, and spread over the operations', () => {
     expect(spread.length + 6 * everyRequest.length).toBeGreaterThan(400);
     expect(new Set(spread.map(([, , name]) => name)).size).toBeGreaterThan(35);

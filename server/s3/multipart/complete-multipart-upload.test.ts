@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { randomBody } from '../../../test/support/objects/test-layer.ts';
-import { testCalls, type Reply } from '../../../test/support/s3-api/s3-calls.ts';
+import { testCalls, type Reply, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 const pieces = [randomBody(5 * 1024 * 1024), randomBody(1_000)];
 const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -109,6 +109,56 @@ describe('CompleteMultipartUpload', () => {
     expect(await call('POST', `/bucket/key?uploadId=${'0'.repeat(32)}`, { body })).toMatchObject({
       code: 'InvalidArgument',
     });
+  });
+});
+
+describe('the list of parts of CompleteMultipartUpload', () => {
+  const small = randomBody(10);
+  const etags = [pieces[0] ?? small, small, small].map((bytes) => createHash('md5').update(bytes).digest('hex'));
+  const part = (number: number | string, etag: string = etags[Number(number) - 1] ?? '') =>
+    `<Part><PartNumber>${number}</PartNumber><ETag>"${etag}"</ETag></Part>`;
+  const many = Array.from({ length: 10_001 }, (_, index) => part(index + 1, etags[1])).join('');
+  const [first, second, third] = [part(1), part(2), part(3)];
+
+  /** An upload whose part 1 has 5 MiB; the parts 2 and 3 have ten bytes. A refusal changes nothing of it. */
+  let test: TestCalls;
+  let uploadId = '';
+  beforeAll(async () => {
+    test = await testCalls();
+    const { body } = await test.call('POST', '/bucket/key?uploads');
+    uploadId = /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
+    for (const [index, bytes] of [pieces[0] ?? small, small, small].entries()) {
+      await test.call('PUT', `/bucket/key?uploadId=${uploadId}&partNumber=${index + 1}`, { body: bytes });
+    }
+  });
+
+  // The document is read before the parts, and every part before the sizes.
+  it.each([
+    ['no document', '', 'MalformedXML'],
+    ['no part', '<CompleteMultipartUpload/>', 'MalformedXML'],
+    ['another root', `<Complete>${first}</Complete>`, 'MalformedXML'],
+    ['an open element', '<CompleteMultipartUpload><Part>', 'MalformedXML'],
+    ['no part number', [`<Part><ETag>"${etags[0]}"</ETag></Part>`], 'MalformedXML'],
+    ['no ETag', ['<Part><PartNumber>1</PartNumber></Part>'], 'MalformedXML'],
+    ['a number that is none', [part('one', etags[0])], 'MalformedXML'],
+    ['10,001 parts', [many], 'MalformedXML'],
+    ['part 0', [part(0, etags[0])], 'InvalidArgument'],
+    ['part 10,001', [part(10_001, etags[0])], 'InvalidArgument'],
+    ['descending numbers', [second, first], 'InvalidPartOrder'],
+    ['a number twice', [first, first], 'InvalidPartOrder'],
+    ['descending numbers of absent parts', [part(9, etags[0]), part(8, etags[0])], 'InvalidPartOrder'],
+    ['an absent part', [first, part(4, etags[0])], 'InvalidPart'],
+    ['another ETag', [part(1, etags[1])], 'InvalidPart'],
+    ['an empty ETag', [part(1, '')], 'InvalidPart'],
+    ['an absent part after a small one', [second, part(4, etags[0])], 'InvalidPart'],
+    ['a small part before another', [second, third], 'EntityTooSmall'],
+    ['a small part in the middle', [first, second, third], 'EntityTooSmall'],
+  ] as const)('with %s is refused, and the upload goes on', async (_, listed, code) => {
+    const body =
+      typeof listed === 'string' ? listed : `<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`;
+    expect(await test.call('POST', `/bucket/key?uploadId=${uploadId}`, { body })).toMatchObject({ status: 400, code });
+    await expect(test.layer.headObject('bucket', 'key')).rejects.toMatchObject({ code: 'NoSuchKey' });
+    expect(await test.call('GET', `/bucket/key?uploadId=${uploadId}`)).toMatchObject({ status: 200 });
   });
 });
 
