@@ -47,6 +47,19 @@ describe('loadSettings', () => {
     });
   });
 
+  it.each([
+    [undefined, 64 * 1024 * 1024],
+    ['8MiB', 8 * 1024 * 1024],
+    ['0', 0],
+  ])('reads the rate of compaction: %s', (value, bytes) => {
+    const env = value === undefined ? root : { ...root, SVC_STORAGE_COMPACTION_RATE: value };
+    expect(load(env).compactionBytesPerSecond).toBe(bytes);
+  });
+
+  it.each(['fast', '-1'])('refuses another rate of compaction: %s', (value) => {
+    expect(problems({ ...root, SVC_STORAGE_COMPACTION_RATE: value }).join()).toContain('SVC_STORAGE_COMPACTION_RATE');
+  });
+
   it("understands MinIO's names", () => {
     const settings = load({ MINIO_ROOT_USER: 'minio', MINIO_ROOT_PASSWORD: 'minio123', MINIO_REGION_NAME: 'eu-1' });
     expect(settings).toMatchObject({

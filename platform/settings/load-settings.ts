@@ -166,14 +166,22 @@ function readRoot(reader: SettingReader): ServerSettings['root'] {
 /** Reads the settings of maintenance. */
 function readUpkeep(
   reader: SettingReader,
-): Pick<ServerSettings, 'storageReserve' | 'maxGarbage' | 'packsBodies' | 'scrubBytesPerSecond'> {
+): Pick<
+  ServerSettings,
+  'storageReserve' | 'maxGarbage' | 'compactionBytesPerSecond' | 'packsBodies' | 'scrubBytesPerSecond'
+> {
   const server = group(reader, 'SVC_');
-  const [reserve, scrubRate] = [server.read('STORAGE_RESERVE'), server.read('SCRUB_RATE')];
+  const reserve = server.read('STORAGE_RESERVE');
+  const rate = (name: string) => {
+    const size = server.read(name);
+    return isSize(size) && size.kind === 'bytes' ? size.bytes : 0;
+  };
   return {
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
     maxGarbage: (server.number('STORAGE_GARBAGE') ?? 25) / 100,
     packsBodies: server.onOff('STORAGE_PACK'),
-    scrubBytesPerSecond: isSize(scrubRate) && scrubRate.kind === 'bytes' ? scrubRate.bytes : 0,
+    compactionBytesPerSecond: rate('STORAGE_COMPACTION_RATE'),
+    scrubBytesPerSecond: rate('SCRUB_RATE'),
   };
 }
 

@@ -90,6 +90,8 @@ export interface ServerSettings {
   readonly storageReserve: Size;
   /** The share of a segment that may be garbage, from 0 to 1. */
   readonly maxGarbage: number;
+  /** The speed at which bodies are moved between segments; 0 moves none. */
+  readonly compactionBytesPerSecond: number;
   /** True where bodies that are files of their own are moved to segments. */
   readonly packsBodies: boolean;
   /** The speed of the background scrub; 0 switches it off. */

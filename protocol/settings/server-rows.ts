@@ -211,6 +211,12 @@ export const upkeepRows: readonly Setting[] = [
     { default: '25', aliases: [] },
   ),
   serverRow(
+    'SVC_STORAGE_COMPACTION_RATE',
+    { kind: 'size' },
+    'Bytes per second that are moved between segments in the background, by all servers together, and as many are read. 0: none are moved, and segments give space back only without objects.',
+    { default: '64MiB', aliases: [] },
+  ),
+  serverRow(
     'SVC_STORAGE_PACK',
     onOff,
     'Whether bodies of up to 4 MiB that older servers and copies of stores left as files of their own are moved to segments in the background.',

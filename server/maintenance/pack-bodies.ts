@@ -34,7 +34,7 @@ interface PackOptions {
   /** Moves a body to a segment. Returns false where its object has another body by now. */
   readonly move: (blob: BlobId, owner: BlobOwner) => Promise<boolean>;
   /** Called with the bytes that were moved. */
-  readonly paced?: (bytes: number) => Promise<void> | void;
+  readonly paced?: (bytes: number, signal?: AbortSignal) => Promise<void> | void;
   /** Waits until more records may be read. */
   readonly reads?: Pace;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -98,7 +98,7 @@ export async function packBodies(options: PackOptions): Promise<PackState | unde
 
 /** Returns the bytes that were moved, 0 where the body stays, and -1 where it cannot be moved. */
 async function packOne(
-  { move, paced, log }: PackOptions,
+  { move, paced, log, signal }: PackOptions,
   value: Buffer,
   place: Place,
   isInSegment: (blob: BlobId) => Promise<boolean>,
@@ -110,10 +110,10 @@ async function packOne(
     if (await isInSegment(body.blob)) return 0;
     if (!(await move(body.blob, ownerOf(place.bucket, place.key, record)))) return 0;
     const bytes = storedBytes(record);
-    await paced?.(bytes);
+    await paced?.(bytes, signal);
     return bytes;
   } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
+    if (error instanceof StoreUnavailable || signal?.aborted === true) throw error;
     log.warn({ event: 'body-not-moved', err: error, ...namedPlace(place) }, 'a body cannot be moved to a segment');
     return -1;
   }

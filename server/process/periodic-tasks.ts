@@ -10,7 +10,7 @@ import {
 } from '../objects/garbage-collection.ts';
 import type { BlobOwner } from '../objects/contract/objects.ts';
 import { compactSegments } from '../objects/segments/compact-segments.ts';
-import { type Pace, pace } from '../maintenance/pace.ts';
+import { type Pace, pace, unlimited } from '../maintenance/pace.ts';
 import { packBodies } from '../maintenance/pack-bodies.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { fencedRecords, type Hold, type Lease } from '../replicas/lease.ts';
@@ -54,9 +54,6 @@ const intervalsMs = {
   'tier-removals': 30_000,
 } as const;
 
-/** The most that compaction reads, and writes, while clients wait for the same disk. */
-const COMPACTION_BYTES_PER_SECOND = 64 * 1024 * 1024;
-
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
 const gracePeriodMs = 1_000;
 
@@ -80,10 +77,14 @@ export function runPeriodicTasks(
   {
     scrubBytesPerSecond,
     maxGarbage,
+    compactionBytesPerSecond,
     packsBodies,
     scanner,
     lifecycle,
-  }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'maxGarbage' | 'packsBodies' | 'scanner' | 'lifecycle'>,
+  }: Pick<
+    ServerSettings,
+    'scrubBytesPerSecond' | 'maxGarbage' | 'compactionBytesPerSecond' | 'packsBodies' | 'scanner' | 'lifecycle'
+  >,
   tasks: Pick<TaskReport, 'run'>,
   reads: Pace,
 ): { stop(): Promise<void> } {
@@ -98,7 +99,8 @@ export function runPeriodicTasks(
     maxGarbage,
     unmovable: new Set<BlobId>(),
     move: (blob: BlobId, owner: BlobOwner) => objects.moveBody(blob, owner),
-    paced: pace(COMPACTION_BYTES_PER_SECOND),
+    moves: compactionBytesPerSecond > 0,
+    paced: compactionBytesPerSecond > 0 ? pace(compactionBytesPerSecond) : unlimited,
   };
   const countUsage = usageRounds({ ...scanner, reads, log, events: services.events });
   const applyLifecycle = lifecycleRounds({
@@ -159,7 +161,7 @@ export function runPeriodicTasks(
       return compactSegments({ ...sweeping(hold), ...compaction, log, skew, signal });
     }),
     // One round covers all objects. The next one is due a day after its end.
-    ...(packsBodies
+    ...(packsBodies && compaction.moves
       ? [
           repeatTask({
             ...common,

@@ -33,7 +33,7 @@ async function prepared() {
   let layer = layerOver(blobs);
   await layer.createBucket('bucket', { location: '' });
   const unmovable = new Set<BlobId>();
-  const compact = (through: RecordStore = records) =>
+  const compact = (through: RecordStore = records, also: Partial<Parameters<typeof compactSegments>[0]> = {}) =>
     compactSegments({
       records: through,
       blobs,
@@ -42,6 +42,7 @@ async function prepared() {
       unmovable,
       log: createLogger({ name: 'test', level: 'silent' }),
       now: clock.now,
+      ...also,
     });
   return {
     clock,
@@ -152,6 +153,39 @@ describe('objects of medium size', () => {
     expect(after).toHaveLength(6);
     expect(after.filter((id) => before.includes(id))).toEqual([]);
     await expectAll(test, bodies);
+  });
+
+  it('stay where nothing may move, and segments without bodies are removed nevertheless', async () => {
+    const test = await prepared();
+    await fill(test, 10);
+    for (let n = 0; n < 9; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    expect(await test.compact(test.records, { moves: false })).toMatchObject({ moved: 0, removed: 0 });
+    expect(await test.segments()).toBe(1);
+    await test.layer.deleteObject('bucket', 'k9');
+    test.clock.now += 2 * MINUTE;
+    await test.removals();
+    expect(await test.compact(test.records, { moves: false })).toMatchObject({ moved: 0, removed: 1 });
+  });
+
+  it('move at the pace that was given, and stop in it when the round is stopped', async () => {
+    const test = await prepared();
+    await fill(test, 30);
+    for (let n = 0; n < 10; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.restart();
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    const stopping = new AbortController();
+    const asked: number[] = [];
+    const paced = (bytes: number, signal?: AbortSignal) => {
+      asked.push(bytes);
+      if (asked.length === 2) stopping.abort(new Error('stopped'));
+      signal?.throwIfAborted();
+    };
+    await expect(test.compact(test.records, { paced, signal: stopping.signal })).rejects.toThrow('stopped');
+    expect(asked).toEqual([8 * size, 8 * size]);
   });
 
   it('are served to a reader that began before they moved', async () => {

@@ -27,8 +27,10 @@ interface CompactionOptions {
   readonly maxGarbage: number;
   /** Bodies that could not be moved; rounds of one server share it. */
   readonly unmovable: Set<BlobId>;
-  /** Called with the bytes that were moved. */
-  readonly paced?: (bytes: number) => Promise<void> | void;
+  /** False where no body moves, and only segments without bodies are removed. True by default. */
+  readonly moves?: boolean;
+  /** Called with the bytes that were moved. Rejects with the reason of the signal. */
+  readonly paced?: (bytes: number, signal?: AbortSignal) => Promise<void> | void;
   readonly log: Logger;
   readonly now: number;
   /** Milliseconds by which the clocks of servers and of the file system may differ. */
@@ -52,7 +54,7 @@ interface Compacted {
  * It can be interrupted and repeated at any point.
  */
 export async function compactSegments(options: CompactionOptions): Promise<Compacted> {
-  const { records, blobs, now, maxGarbage, skew, signal } = options;
+  const { records, blobs, now, maxGarbage, moves = true, skew, signal } = options;
   let [removed, moved, movedBytes] = [0, 0, 0];
   if (blobs.segments === undefined || (await isGarbageCollectionHeld(records, now))) return { removed, moved };
   const counted = await readAllGarbage(records);
@@ -65,7 +67,7 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
     const { live, queued, garbage } = found;
     if (live.length === 0 && queued === 0) {
       if (await removeSegment(options, segment.segment)) removed += 1;
-    } else if ((joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
+    } else if (moves && (joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
       const bodies = await moveAll(options, live);
       moved += bodies.length;
       movedBytes += bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
@@ -158,7 +160,8 @@ async function moveAll(options: CompactionOptions, live: readonly LiveBody[]): P
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     moved.push(...group.filter((_, index) => (results[index] as PromiseFulfilledResult<boolean>).value));
-    await options.paced?.(group.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0));
+    const bytes = group.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
+    await options.paced?.(bytes, options.signal);
   }
   return moved;
 }
