@@ -3,9 +3,11 @@ import { coldStarts, type ColdStart } from './cold-start.ts';
 import { type Row, type Sample, summarize } from './figures.ts';
 import type { Fleet } from './servers/fleet.ts';
 import type { GeneratorProcess } from './generator/generator-process.ts';
-import { measureRound, bytesOnDisk } from './measure-round.ts';
+import { measureRound, bytesOnDisk, type RoundFigures } from './measure-round.ts';
 import type { Options, Step } from './options.ts';
 import type { CofferProfile } from './profile/coffer-profile.ts';
+import type { DiskSpeed } from './machine/disk-speed.ts';
+import type { DiskSample } from './report.ts';
 import type { Endpoint } from './generator/request-signer.ts';
 import { number } from './statistics.ts';
 import { replicateTo } from './servers/replica.ts';
@@ -27,6 +29,8 @@ export interface BenchmarkParts {
   readonly generator: GeneratorProcess;
   readonly say: (line: string) => void;
   readonly profile: CofferProfile | undefined;
+  /** Measures what the disk gives, if that is asked for. */
+  readonly disk: DiskSpeed | undefined;
   /** The server to which Coffer replicates. */
   readonly replica: Endpoint | undefined;
 }
@@ -34,6 +38,7 @@ export interface BenchmarkParts {
 export interface Results {
   readonly rows: readonly Row[];
   readonly coldStarts: readonly ColdStart[];
+  readonly disk: readonly DiskSample[];
   readonly recordsBytes: readonly (readonly [string, number])[];
 }
 
@@ -43,6 +48,7 @@ export class Benchmark {
   readonly #servers: Map<ServerName, RunningServer>;
   readonly #samples: Sample[] = [];
   readonly #coldStarts: ColdStart[] = [];
+  readonly #disk: DiskSample[] = [];
   readonly #recordsBytes: [string, number][] = [];
 
   constructor(parts: BenchmarkParts) {
@@ -67,7 +73,12 @@ export class Benchmark {
   }
 
   results(): Results {
-    return { rows: summarize(this.#samples), coldStarts: this.#coldStarts, recordsBytes: this.#recordsBytes };
+    return {
+      rows: summarize(this.#samples),
+      coldStarts: this.#coldStarts,
+      disk: this.#disk,
+      recordsBytes: this.#recordsBytes,
+    };
   }
 
   async stop(): Promise<void> {
@@ -108,7 +119,20 @@ export class Benchmark {
       this.#samples.push({ ...figures, phase, server: name, ...step });
       const each = (figures.operations / figures.milliseconds) * 1000;
       say(`${step.load.padEnd(14)} at ${String(step.connections).padEnd(4)} ${name.padEnd(10)} ${number(each)} /s`);
+      if (name === 'coffer' && step.load.startsWith('put-')) await this.#roundOfDisk(phase, step, figures);
     }
+  }
+
+  /** Writes the bytes of a round of Coffer with as many flushes, right after it, without a server. */
+  async #roundOfDisk(phase: string, step: Step, { bytes, flushes, operations, milliseconds }: RoundFigures) {
+    const { disk, options, say } = this.#parts;
+    if (disk === undefined || flushes === undefined) return;
+    const perSecond = await disk.measure({ bytes, flushes }, options.seconds);
+    const operationsPerSecond = (perSecond / bytes) * operations;
+    this.#disk.push({ phase, ...step, operations, bytes, flushes, milliseconds, operationsPerSecond });
+    say(
+      `${step.load.padEnd(14)} at ${String(step.connections).padEnd(4)} ${'disk'.padEnd(10)} ${number(operationsPerSecond)} /s`,
+    );
   }
 
   /** The profile slows the server down, so it gets a round of its own, without figures. */

@@ -3,14 +3,17 @@ import { randomBytes } from 'node:crypto';
 import type { GeneratorProcess } from './generator/generator-process.ts';
 import type { Measured } from './generator/session.ts';
 import type { Options, Step } from './options.ts';
+import { deviceCounters } from './machine/device-counters.ts';
 import type { RunningServer } from './servers/running-server.ts';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-type RoundFigures = Measured & {
+export type RoundFigures = Measured & {
   readonly cpuSeconds: number;
   readonly peakBytes: number;
   readonly anonymousBytes: number;
+  /** Flushes of the disk meanwhile, of all programs; absent where the system does not count them. */
+  readonly flushes?: number;
 };
 
 const lookAtMemoryEveryMs = 100;
@@ -45,8 +48,16 @@ export async function measureRound(
     const timer = setInterval(() => {
       anonymousBytes = Math.max(anonymousBytes, tree.anonymousBytes());
     }, lookAtMemoryEveryMs);
+    const before = deviceCounters(server.run.folder);
     const measured = await generator.run().finally(() => clearInterval(timer));
-    const figures = { ...measured, cpuSeconds: tree.cpuSeconds() - cpu, peakBytes: tree.peakBytes(), anonymousBytes };
+    const after = deviceCounters(server.run.folder);
+    const figures = {
+      ...measured,
+      cpuSeconds: tree.cpuSeconds() - cpu,
+      peakBytes: tree.peakBytes(),
+      anonymousBytes,
+      ...(before && after && { flushes: after.flushes - before.flushes }),
+    };
     await concurrent.end();
     await generator.do({ kind: 'finish' });
     return figures;

@@ -74,6 +74,8 @@ export interface Options {
   readonly before: string | undefined;
   readonly out: string | undefined;
   readonly profile: boolean;
+  /** The disk is measured in turn with the loads that write. */
+  readonly disk: boolean;
   /** The number of overwrites before the loads are repeated; 0 for no repetition. */
   readonly overwrites: number;
   /** The number of objects for the cold start; 0 for none. */
@@ -101,6 +103,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --webhook             Coffer alone, each write with an event for a webhook: what that costs
   --replication         Coffer alone, in a bucket with versions that is replicated to a second Coffer here: what that costs
   --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
+  --disk                what the disk gives for the same bytes with as many flushes, in turn with the loads that write (needs fio)
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, instead of this one
   --before DIR          Coffer of an earlier checkout too, by turns: what the changes cost; with --servers, peers as well
@@ -135,6 +138,7 @@ export function parseOptions(args: readonly string[]): Options {
     before: values.before,
     out: values.out,
     profile: values.profile,
+    disk: values.disk,
     overwrites: whole('--overwrites', values.overwrites ?? '0', 0),
     coldStart: whole(
       '--cold-start',
@@ -164,6 +168,7 @@ function read(args: readonly string[]) {
         replication: { type: 'boolean', default: false },
         encryption: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
+        disk: { type: 'boolean', default: false },
         folder: { type: 'string' },
         coffer: { type: 'string' },
         before: { type: 'string' },

@@ -131,3 +131,38 @@ describe('the report', () => {
     expect(report([], { coldStarts: [start] })).toMatch(/coffer \| emptied +\| 1,000,000 \| .*\*\*no\*\*/);
   });
 });
+
+describe('the share of the disk', () => {
+  const sample = (operations: number, operationsPerSecond: number) => ({
+    phase: 'new',
+    load: 'put-64KiB',
+    connections: 32,
+    operations,
+    milliseconds: 1_000,
+    bytes: operations * 65_536,
+    flushes: operations / 4,
+    operationsPerSecond,
+  });
+  const row: Row = { phase: 'new', load: 'put-64KiB', connections: 32, servers: new Map([['coffer', figures(100)]]) };
+
+  it('compares each round with the round of the disk after it', () => {
+    const text = report([row], { disk: [sample(400, 800), sample(600, 1_000)] });
+    expect(text).toContain('## Coffer as a share of the disk, new');
+    const line = text.split('\n').find((each) => each.includes('put-64KiB') && each.includes('%'));
+    expect(line?.split('|').map((cell) => cell.trim())).toEqual([
+      '',
+      'put-64KiB',
+      '32',
+      '500 (400..600)',
+      '0.250',
+      '256',
+      '900 (800..1,000)',
+      '55.0 % (50.0..60.0)',
+      '',
+    ]);
+  });
+
+  it('is left out where the disk was not measured', () => {
+    expect(report([row])).not.toContain('share of the disk');
+  });
+});

@@ -1,7 +1,7 @@
 import type { ColdStart } from './cold-start.ts';
 import { ratio, type Row } from './figures.ts';
 import type { Installed } from './servers/fleet.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './machine/machine.ts';
 import type { ServerName } from './servers/server-programs.ts';
 import { spread, mib, number, withSpread } from './statistics.ts';
 import { beforeTargets, encryptionTargets, readyWithinMs, targetOf } from './options.ts';
@@ -13,6 +13,19 @@ export function markdownTable(titles: readonly string[], rows: readonly (readonl
     `| ${widths.map((width, at) => (at < left ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`;
   const rule = widths.map((width, at) => (at < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [line(titles), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** A round of Coffer, and what the disk gives for its bytes with as many flushes. */
+export interface DiskSample {
+  readonly phase: string;
+  readonly load: string;
+  readonly connections: number;
+  readonly operations: number;
+  readonly milliseconds: number;
+  readonly bytes: number;
+  readonly flushes: number;
+  /** Of the disk alone. */
+  readonly operationsPerSecond: number;
 }
 
 export interface Report {
@@ -27,6 +40,7 @@ export interface Report {
   readonly missing: readonly ServerName[];
   readonly rows: readonly Row[];
   readonly coldStarts: readonly ColdStart[];
+  readonly disk?: readonly DiskSample[];
   /** The size on disk of Coffer's records, by the time of measurement. */
   readonly recordsBytes: readonly (readonly [when: string, bytes: number])[];
 }
@@ -42,6 +56,7 @@ export function render(report: Report): string {
         phase,
         report.rows.filter((row) => row.phase === phase),
         report.versioned,
+        report.disk,
       ),
     ),
     ...(report.coldStarts.length > 0 ? ['## Cold start', coldStartTable(report.coldStarts)] : []),
@@ -50,14 +65,21 @@ export function render(report: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function phaseParts(phase: string, rows: readonly Row[], versioned: boolean): string[] {
+function phaseParts(
+  phase: string,
+  rows: readonly Row[],
+  versioned: boolean,
+  disk: readonly DiskSample[] = [],
+): string[] {
   const reached = targetTable(rows, versioned);
   const encryption = encryptionTable(rows);
   const before = beforeTable(rows);
+  const beside = diskTable(disk.filter((sample) => sample.phase === phase));
   return [
     ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
     ...(encryption === undefined ? [] : [`## Coffer encrypting, as a share of Coffer without, ${phase}`, encryption]),
     ...(before === undefined ? [] : [`## Coffer beside the earlier one, ${phase}`, before]),
+    ...(beside === undefined ? [] : [`## Coffer as a share of the disk, ${phase}`, beside]),
     `## All loads, ${phase}`,
     loadTable(rows),
   ];
@@ -149,6 +171,29 @@ function beforeTable(rows: readonly Row[]): string | undefined {
   });
   if (lines.length === 0) return undefined;
   const titles = ['load', 'connections', 'operations/s', 'within 3 %', 'CPU', 'within 3 %', 'memory'];
+  return markdownTable(titles, lines, 1);
+}
+
+/** Undefined unless the disk was measured. A share compares a round of Coffer with the round of the disk after it. */
+function diskTable(samples: readonly DiskSample[]): string | undefined {
+  if (samples.length === 0) return undefined;
+  const groups = Map.groupBy(samples, ({ load, connections }) => `${load}\n${connections}`);
+  const lines = [...groups.values()].map((of) => {
+    const [{ load, connections } = { load: '', connections: 0 }] = of;
+    const sum = (value: (sample: DiskSample) => number) => of.reduce((total, sample) => total + value(sample), 0);
+    const rate = (sample: DiskSample) => (sample.operations / sample.milliseconds) * 1000;
+    const flushes = sum((sample) => sample.flushes);
+    return [
+      load,
+      String(connections),
+      withSpread(spread(of.map(rate))),
+      number(flushes / sum((sample) => sample.operations)),
+      number(sum((sample) => sample.bytes) / 1024 / flushes),
+      withSpread(spread(of.map((sample) => sample.operationsPerSecond))),
+      withSpread(spread(of.map((sample) => (rate(sample) / sample.operationsPerSecond) * 100)), ' %'),
+    ];
+  });
+  const titles = ['load', 'connections', 'operations/s', 'flushes each', 'KiB to a flush', 'disk alone', 'share'];
   return markdownTable(titles, lines, 1);
 }
 
