@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Figures, Row } from './figures.ts';
-import { markdownTable, type Report, render } from './report.ts';
+import { type DiskSample, markdownTable, type Report, render } from './report.ts';
 import { number, withSpread } from './statistics.ts';
 
 describe('numbers of the report', () => {
@@ -132,8 +132,8 @@ describe('the report', () => {
   });
 });
 
-describe('the share of the disk', () => {
-  const sample = (operations: number, operationsPerSecond: number) => ({
+function sample(operations: number, operationsPerSecond: number): DiskSample {
+  return {
     phase: 'new',
     load: 'put-64KiB',
     connections: 32,
@@ -142,7 +142,10 @@ describe('the share of the disk', () => {
     bytes: operations * 65_536,
     flushes: operations / 4,
     operationsPerSecond,
-  });
+  };
+}
+
+describe('the share of the disk', () => {
   const row: Row = { phase: 'new', load: 'put-64KiB', connections: 32, servers: new Map([['coffer', figures(100)]]) };
 
   it('compares each round with the round of the disk after it', () => {

@@ -174,6 +174,8 @@ function beforeTable(rows: readonly Row[]): string | undefined {
   return markdownTable(titles, lines, 1);
 }
 
+const rate = ({ operations, milliseconds }: DiskSample) => (operations / milliseconds) * 1000;
+
 /** Undefined unless the disk was measured. A share compares a round of Coffer with the round of the disk after it. */
 function diskTable(samples: readonly DiskSample[]): string | undefined {
   if (samples.length === 0) return undefined;
@@ -181,7 +183,6 @@ function diskTable(samples: readonly DiskSample[]): string | undefined {
   const lines = [...groups.values()].map((of) => {
     const [{ load, connections } = { load: '', connections: 0 }] = of;
     const sum = (value: (sample: DiskSample) => number) => of.reduce((total, sample) => total + value(sample), 0);
-    const rate = (sample: DiskSample) => (sample.operations / sample.milliseconds) * 1000;
     const flushes = sum((sample) => sample.flushes);
     return [
       load,
