@@ -208,6 +208,23 @@ describe('the queue of a target', () => {
     expect(await queuedTargets(test.records)).toEqual([]);
   });
 
+  it('counts a drop once where the write is attempted again', async () => {
+    const dropped: string[] = [];
+    const test = testLayer({
+      events: {
+        isHeard: false,
+        hear: () => undefined,
+        isFull: () => true,
+        countDropped: (name) => void dropped.push(name),
+      },
+    });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putBucketNotification('bucket', [rule], { test: false });
+    const writes = Array.from({ length: 8 }, (_, at) => test.layer.putObject(put('bucket', 'a', String(at))));
+    await Promise.all(writes);
+    expect(dropped).toHaveLength(8);
+  });
+
   it('has a state for administrators', async () => {
     const { layer, records } = await observed();
     await layer.putObject(put('bucket', 'a', 'text'));

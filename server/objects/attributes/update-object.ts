@@ -28,7 +28,7 @@ export function updateObject(
   { bucket, key, versionId, onlyId, by, names, stays }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
-  return commitChange(context, async () => {
+  return commitChange(context, async (events) => {
     const { stored, order } = await readVersionRecord(context, bucket, key, versionId);
     checkIdentity(stored.record, onlyId);
     const bucketRecord = (await getBucket(context.records, bucket)).record;
@@ -37,7 +37,7 @@ export function updateObject(
     const replicated =
       bucketRecord.replication === undefined || stays === true || changed === stored.record
         ? undefined
-        : replicateAttributes(context, { bucket, key, stored: bucketRecord, record: changed });
+        : replicateAttributes(context, events, { bucket, key, stored: bucketRecord, record: changed });
     const record = replicated?.record ?? changed;
     const value = encodeObject(record);
     const shownId = shownVersionId(record);

@@ -48,6 +48,11 @@ export function groupOfEvent(recordKey: Key): string {
   return String(decodeKey(recordKey)[2]?.toString('hex'));
 }
 
+/** The target whose queue has the event. */
+export function queueOfEvent(recordKey: Key): string {
+  return String(decodeKey(recordKey)[1]);
+}
+
 export function decodeEvent({ value }: Entry): QueuedEvent {
   return decodeRecord(value, 'a queued event') as QueuedEvent;
 }

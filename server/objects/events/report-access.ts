@@ -1,7 +1,7 @@
 import { commitOnce } from '../../store/commits.ts';
 import type { ObjectContext } from '../context.ts';
 import type { RuledEvent } from './object-event.ts';
-import { queueEvent } from './outbox.ts';
+import { queueEvent, queueOfEvent } from './outbox.ts';
 
 /**
  * Queues the event of a read in a commit of its own. The read succeeds also where the store takes no commits: then the event is counted as
@@ -14,6 +14,6 @@ export async function reportAccess(context: ObjectContext, event: RuledEvent): P
   try {
     await commitOnce(context.records, { put }, context.random);
   } catch {
-    for (const target of new Set(event.rules.map((rule) => rule.target))) context.events.countDropped(target);
+    for (const { key } of put) context.events.countDropped(queueOfEvent(key));
   }
 }

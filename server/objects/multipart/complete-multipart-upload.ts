@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket, isObserved } from '../records/bucket-record.ts';
-import { ruledEvent } from '../events/object-event.ts';
+import { type EventHub, ruledEvent } from '../events/object-event.ts';
 import { type Change, commitChange, objectRecordKey, readManifest } from '../operations/commit-change.ts';
 import { lockOfNew } from '../attributes/object-lock.ts';
 import { checkCurrent, type Place, placeNew, readPlace, removedBytes, shownVersionId } from '../operations/versions.ts';
@@ -60,10 +60,14 @@ export async function completeMultipartUpload(
   request: CompleteMultipartUpload,
 ): Promise<ObjectInfo> {
   await context.checkSpace(0);
-  return commitChange(context, () => plan(context, request));
+  return commitChange(context, (events) => plan(context, events, request));
 }
 
-async function plan(context: ObjectContext, request: CompleteMultipartUpload): Promise<Change<ObjectInfo>> {
+async function plan(
+  context: ObjectContext,
+  events: EventHub,
+  request: CompleteMultipartUpload,
+): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId } = request;
   const { place, upload } = await readAtOnce(context, request);
   const { stored, current, history } = place;
@@ -93,7 +97,7 @@ async function plan(context: ObjectContext, request: CompleteMultipartUpload): P
   const placed = await placeUpload(context, place, source);
   if (placed.kind === 'there') return endReplica(context, request, upload, place, placed.record);
   const { version, order, changes: replaced } = placed;
-  const { record, queued } = recordOfUpload(context, place, upload.record, {
+  const { record, queued } = recordOfUpload(context, events, place, upload.record, {
     id: uploadId,
     ...version,
     size,
@@ -156,6 +160,7 @@ function placeUpload(context: ObjectContext, place: Place, source: UploadRecord[
 /** Adds what the request that began the upload asked for, and the replication state. */
 function recordOfUpload(
   context: ObjectContext,
+  events: EventHub,
   place: Place,
   { sealed, tags, lock: asked, acl, replica }: UploadRecord,
   draft: ObjectRecord,
@@ -168,7 +173,7 @@ function recordOfUpload(
     ...(lock && { lock }),
     ...(acl && { acl }),
   };
-  if (replica === undefined) return replicateNew(context, place, record);
+  if (replica === undefined) return replicateNew(context, events, place, record);
   return { record: { ...record, replication: replicaState(dateOf(replica.changed)) }, queued: [] };
 }
 

@@ -10,7 +10,7 @@ import { decodeBody, encodeRecord, recordKeys, type VersionOrder } from '../reco
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitOnce } from '../../store/commits.ts';
 import type { Batch, Key } from '../../store/record-store.ts';
-import type { RuledEvent } from '../events/object-event.ts';
+import type { EventHub, RuledEvent } from '../events/object-event.ts';
 import { withEvent } from '../events/outbox.ts';
 import { StoredDataError, isUnreadable } from '../stored-data-error.ts';
 import { withRestored } from '../tiers/restored-copy.ts';
@@ -75,12 +75,42 @@ export interface Change<T> {
 /** With 12, one of 500 changes of the tags of one object by six clients in four threads gave up. */
 const ATTEMPTS = 30;
 
+/** Queues the events of one attempt. What full queues do not take is counted after the commit: an attempt that conflicts is made again. */
+class AttemptEvents implements EventHub {
+  readonly #hub: EventHub;
+  readonly #dropped: string[] = [];
+
+  constructor(hub: EventHub) {
+    this.#hub = hub;
+  }
+
+  get isHeard(): boolean {
+    return this.#hub.isHeard;
+  }
+
+  hear(event: RuledEvent): void {
+    this.#hub.hear(event);
+  }
+
+  isFull(target: string): boolean {
+    return this.#hub.isFull(target);
+  }
+
+  countDropped(target: string): void {
+    this.#dropped.push(target);
+  }
+
+  onCommitted(): void {
+    for (const target of this.#dropped) this.#hub.countDropped(target);
+  }
+}
+
 /**
- * Reads, decides and commits; after a conflict it starts again from the new state. `plan` throws the S3Error of a refusal. A lost
- * acknowledgement is settled before a retry, so that an operation never takes its own commit for another writer's. Throws `SlowDown`
- * after a bounded number of conflicts.
+ * Reads, decides and commits; after a conflict it starts again from the new state. `plan` throws the S3Error of a refusal; what it queues, it
+ * queues with the `events` of its attempt. A lost acknowledgement is settled before a retry, so that an operation never takes its own commit
+ * for another writer's. Throws `SlowDown` after a bounded number of conflicts.
  */
-export async function commitChange<T>(context: ObjectContext, plan: () => Promise<Change<T>>): Promise<T> {
+export async function commitChange<T>(context: ObjectContext, plan: Plan<T>): Promise<T> {
   let unlock: (() => void) | undefined;
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -105,10 +135,13 @@ export async function commitChange<T>(context: ObjectContext, plan: () => Promis
 type Attempt<T> =
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'conflict'; readonly key: Buffer | undefined };
 
-async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change<T>>): Promise<Attempt<T>> {
+type Plan<T> = (events: EventHub) => Promise<Change<T>>;
+
+async function attemptOnce<T>(context: ObjectContext, plan: Plan<T>): Promise<Attempt<T>> {
+  const attempt = new AttemptEvents(context.events);
   let change;
   try {
-    change = await plan();
+    change = await plan(attempt);
   } catch (error) {
     if (error instanceof StoredDataError && error.code === 'changed') return { kind: 'conflict', key: undefined };
     throw error;
@@ -116,9 +149,12 @@ async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change
   const { batch, result, event } = change;
   if (batch === undefined) return { kind: 'done', result };
   const events = event === undefined ? undefined : [event].flat();
-  const whole = events === undefined ? batch : events.reduce((all, one) => withEvent(context, all, one), batch);
-  const outcome = await commitOnce(context.records, whole, context.random);
+  const { random } = context;
+  const whole =
+    events === undefined ? batch : events.reduce((all, one) => withEvent({ events: attempt, random }, all, one), batch);
+  const outcome = await commitOnce(context.records, whole, random);
   if (outcome.kind !== 'committed') return outcome;
+  attempt.onCommitted();
   for (const one of events ?? []) context.events.hear(one);
   return { kind: 'done', result };
 }

@@ -5,7 +5,7 @@ import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from
 import { type BucketRecord, getBucket, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import { type EventHub, type RuledEvent, ruledEvent } from '../events/object-event.ts';
 import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
 import { checkDeleteConditions } from './get-object.ts';
 import { placeReplica } from '../replication/place-replica.ts';
@@ -66,10 +66,10 @@ function remove(
   isDue?: ExpireObject['isDue'],
 ): Promise<DeletedObject | undefined> {
   const { versionId } = options;
-  return commitChange<DeletedObject | undefined>(context, () =>
+  return commitChange<DeletedObject | undefined>(context, (events) =>
     versionId === undefined
-      ? deleteCurrent(context, bucket, key, options, isDue)
-      : removeVersion(context, bucket, key, { ...options, versionId }, isDue),
+      ? deleteCurrent(context, events, bucket, key, options, isDue)
+      : removeVersion(context, events, bucket, key, { ...options, versionId }, isDue),
   );
 }
 
@@ -83,6 +83,7 @@ function expiring(
 
 async function deleteCurrent(
   context: ObjectContext,
+  events: EventHub,
   bucket: string,
   key: string,
   { conditions, by, onlyId, replica }: DeleteOptions,
@@ -112,7 +113,7 @@ async function deleteCurrent(
   const arrived = replica?.marker && (await placeReplica(context, place, replica.marker, undefined));
   if (arrived?.kind === 'there') return { result: { versionId: shownVersionId(arrived.record), deleteMarker: true } };
   const made = deleteMarker(context, arrived?.version ?? newVersion(context, place));
-  const { record: marker, queued } = replicatedMarker(context, place, made, {
+  const { record: marker, queued } = replicatedMarker(context, events, place, made, {
     isReplica: arrived !== undefined,
     expires: isDue !== undefined,
   });
@@ -131,16 +132,18 @@ async function deleteCurrent(
 /** As in S3, what lifecycle rules do is not replicated: the other bucket has its own rules. */
 function replicatedMarker(
   context: ObjectContext,
+  events: EventHub,
   place: Place,
   record: ObjectRecord,
   { isReplica, expires }: { readonly isReplica: boolean; readonly expires: boolean },
 ): ReplicatedRecord {
   if (isReplica) return { record: { ...record, replication: replicaState(undefined) }, queued: [] };
-  return expires ? { record, queued: [] } : replicateNew(context, place, record);
+  return expires ? { record, queued: [] } : replicateNew(context, events, place, record);
 }
 
 async function removeVersion(
   context: ObjectContext,
+  events: EventHub,
   bucket: string,
   key: string,
   { versionId, conditions, bypassGovernance, by, onlyId, replica }: DeleteOptions & { readonly versionId: string },
@@ -161,7 +164,7 @@ async function removeVersion(
   const queued =
     replica !== undefined || isDue !== undefined || stored.record.replication === undefined
       ? []
-      : queueReplication(context, { bucket, key, stored: stored.record, change: 'removal', record }).put;
+      : queueReplication(context, events, { bucket, key, stored: stored.record, change: 'removal', record }).put;
   const batch =
     promoted === undefined
       ? { ...removed, put: [...removed.put, ...queued], expect: [...guard.expect, ...removed.expect] }

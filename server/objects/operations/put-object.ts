@@ -1,7 +1,7 @@
 import { isStoreError } from '../../store/store-error.ts';
 import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
-import { ruledEvent } from '../events/object-event.ts';
+import { type EventHub, ruledEvent } from '../events/object-event.ts';
 import { commitChange, newId, claimBlob, objectRecordKey, ownerOf } from './commit-change.ts';
 import { checkWriteConditions } from './get-object.ts';
 import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
@@ -148,7 +148,7 @@ async function commitObject(
   const inline = stored.kind === 'inline' ? encodeBody(draft.id, stored.bytes) : undefined;
   let known = place;
   let attempt = 0;
-  const committed = await commitChange<Committed>(context, async () => {
+  const committed = await commitChange<Committed>(context, async (events) => {
     attempt += 1;
     const found = known ?? (await readPlace(context, bucket, key));
     // Used once: an attempt after a conflict must read again.
@@ -162,7 +162,7 @@ async function commitObject(
         : await placeReplica(context, found, request.replica, draft.body.kind);
     if (placed.kind === 'there') return alreadyThere(placed.record);
     const { version, order, changes: replaced } = placed;
-    const { record, queued } = recordOf(context, request, found, { ...draft, ...version });
+    const { record, queued } = recordOf(context, events, request, found, { ...draft, ...version });
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = record.sealed === undefined ? [] : await guardKey(context, record.sealed, attempt);
     const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, ownerOf(bucket, key, record)) : undefined;
@@ -204,6 +204,7 @@ function alreadyThere(record: ObjectRecord): { readonly result: Committed } {
 /** Adds the lock, the ACL and the replication state. Most objects have none of them. */
 function recordOf(
   context: ObjectContext,
+  events: EventHub,
   request: PutObject,
   place: Place,
   draft: ObjectRecord,
@@ -216,7 +217,7 @@ function recordOf(
   const record: ObjectRecord = { ...draft, ...(lock && { lock }), ...(acl && { acl }) };
   const { replica } = request;
   if (replica !== undefined) return { record: { ...record, replication: replicaState(replica.changed) } };
-  return bucketRecord.replication === undefined ? { record } : replicateNew(context, place, record);
+  return bucketRecord.replication === undefined ? { record } : replicateNew(context, events, place, record);
 }
 
 async function checkAcl(context: ObjectContext, { acl, writer }: PutObject, { stored }: Place): Promise<void> {

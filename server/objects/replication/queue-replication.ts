@@ -1,5 +1,6 @@
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
+import type { EventHub } from '../events/object-event.ts';
 import { outboxKeys, uniquePart } from '../events/outbox.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import type { Place } from '../operations/versions.ts';
@@ -51,7 +52,7 @@ interface Replicated {
   readonly record: ObjectRecord;
 }
 
-type Context = Pick<ObjectContext, 'clock' | 'events' | 'random'>;
+type Context = Pick<ObjectContext, 'clock' | 'random'>;
 
 /**
  * Returns the replication state of a version that a client changed, and the records that queue the change, one for each remote target that
@@ -59,6 +60,7 @@ type Context = Pick<ObjectContext, 'clock' | 'events' | 'random'>;
  */
 export function queueReplication(
   context: Context,
+  events: EventHub,
   replicated: Replicated,
 ): { readonly state: ReplicationState | undefined; readonly put: NonNullable<Batch['put']> } {
   const { stored, key, change, record } = replicated;
@@ -74,8 +76,8 @@ export function queueReplication(
     const state = before ?? (changed === undefined ? undefined : { status: 'COMPLETED' as const });
     return { state: state && { ...state, ...(changed !== undefined && { changed }) }, put: [] };
   }
-  const full = targets.filter((id) => context.events.isFull(replicationQueue(id)));
-  for (const id of full) context.events.countDropped(replicationQueue(id));
+  const full = targets.filter((id) => events.isFull(replicationQueue(id)));
+  for (const id of full) events.countDropped(replicationQueue(id));
   const status = before?.status === 'REPLICA' ? 'REPLICA' : full.length > 0 ? 'FAILED' : 'PENDING';
   const waiting = [...new Set([...(before?.waiting ?? []), ...targets])];
   return {
@@ -93,21 +95,23 @@ export interface ReplicatedRecord {
 /** Queues a version that a client made. What is not kept in versions is not replicated. */
 export function replicateNew(
   context: Context,
+  events: EventHub,
   { bucket, key, stored, history }: Pick<Place, 'bucket' | 'key' | 'stored' | 'history'>,
   record: ObjectRecord,
 ): ReplicatedRecord {
   if (stored.record.replication === undefined || history !== 'versions') return { record, queued: [] };
   const change = record.deleteMarker === true ? 'marker' : 'version';
-  const { state, put } = queueReplication(context, { bucket, key, stored: stored.record, change, record });
+  const { state, put } = queueReplication(context, events, { bucket, key, stored: stored.record, change, record });
   return { record: state === undefined ? record : { ...record, replication: state }, queued: put };
 }
 
 /** Queues a change of the tags or the lock of a version. A version that no rule has sent has no state, and nothing to change elsewhere. */
 export function replicateAttributes(
   context: Context,
+  events: EventHub,
   version: Pick<Replicated, 'bucket' | 'key' | 'stored' | 'record'>,
 ): ReplicatedRecord {
-  const { state, put } = queueReplication(context, { ...version, change: 'attributes' });
+  const { state, put } = queueReplication(context, events, { ...version, change: 'attributes' });
   return { record: state === undefined ? version.record : { ...version.record, replication: state }, queued: put };
 }
 

@@ -261,6 +261,8 @@ describe('changes of a replicated bucket', () => {
     expect((await made.layer.headObject(bucket, 'key')).replication?.status).toBe('FAILED');
     expect(dropped).toEqual([replicationQueue(target)]);
     expect(await queueOf(made)).toEqual([]);
+    await Promise.all(Array.from({ length: 8 }, () => made.layer.putObject(put(bucket, 'key', 'text'))));
+    expect(dropped).toHaveLength(9);
   });
 
   it('keep the versions of the bucket on', async () => {
