@@ -1,5 +1,5 @@
 import type { BlobId } from '../store/blob-store.ts';
-import type { Entry } from '../store/record-store.ts';
+import type { Batch, Entry } from '../store/record-store.ts';
 import type {
   Bucket,
   BucketCharges,
@@ -168,6 +168,14 @@ export interface ObjectLayer {
   putReplicaAttributes(request: ReplicaAttributes): Promise<VersionResult>;
   /** Sets the replication state of a version after its delivery to a remote target. */
   setReplicationStatus(outcome: ReplicationOutcome): Promise<void>;
+  /**
+   * Sets the states of several versions in one commit, which the caller makes, and may add to. Resolves with false after a conflict: then
+   * nothing has changed. Versions that are gone are left out.
+   */
+  setReplicationStatuses(
+    outcomes: readonly ReplicationOutcome[],
+    commit: (batch: Omit<Batch, 'id'>) => Promise<boolean>,
+  ): Promise<boolean>;
   /** Queues a version for a target again. Returns false where it is gone, and where no rule replicates existing objects like it. */
   queueResync(version: ResyncVersion): Promise<boolean>;
 

@@ -73,7 +73,7 @@ import { rewriteBody } from './operations/rewrite-body.ts';
 import { getBucketReplication, putBucketReplication } from './replication/bucket-replication.ts';
 import { putReplicaAttributes } from './replication/replica-attributes.ts';
 import { queueResync } from './replication/queue-resync.ts';
-import { setReplicationStatus } from './replication/replication-status.ts';
+import { setReplicationStatus, setReplicationStatuses } from './replication/replication-status.ts';
 import { moveBody } from './segments/move-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
@@ -185,6 +185,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putBucketReplication: operation(context, putBucketReplication),
     putReplicaAttributes: operation(context, putReplicaAttributes),
     setReplicationStatus: operation(context, setReplicationStatus),
+    setReplicationStatuses: operation(context, setReplicationStatuses),
     queueResync: operation(context, queueResync),
     getBucketVersioning: operation(context, getBucketVersioning),
     putBucketVersioning: operation(context, putBucketVersioning),

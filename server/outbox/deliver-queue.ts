@@ -5,24 +5,33 @@ import { forEachLimit } from '../../platform/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
+import { DeliveredEvents } from './delivered-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
 
-/** The consumer of a queue. */
-export interface Delivery {
+/** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
+export interface Delivery<Outcome = void> {
   /**
    * Delivers one event. It rejects where the event must be delivered again. The events of an object come one after the other.
    */
-  deliver(event: Entry): Promise<void>;
+  deliver(event: Entry): Promise<Outcome>;
+  /**
+   * Stores what deliveries have left, in the commit that removes their events: `commit` adds the removal to a batch, and resolves with false
+   * after a conflict, as this does. Deliveries without it leave nothing.
+   */
+  settle?(
+    outcomes: readonly Outcome[],
+    commit: (batch: Parameters<typeof commitOnce>[1]) => Promise<boolean>,
+  ): Promise<boolean>;
   /** Reports whether this failure is of one event alone, so that the events of other objects may go on. */
   isOfEvent(error: unknown): boolean;
 }
 
-interface DeliverQueueOptions {
+interface DeliverQueueOptions<Outcome> {
   readonly records: RecordStore;
   readonly target: string;
   /** Undefined for a target without settings: its events wait. */
-  readonly delivery: Delivery | undefined;
+  readonly delivery: Delivery<Outcome> | undefined;
   readonly bounds: QueueBounds;
   /** Ends the delivery. */
   readonly signal: AbortSignal;
@@ -42,8 +51,6 @@ interface DeliverQueueOptions {
 const windowSize = 1_000;
 /** Objects whose events are delivered at a time. */
 const concurrency = 16;
-/** Keys that a commit deletes. */
-const deletedAtOnce = 500;
 const defaultIdleMs = 250;
 /** Milliseconds between two measurements of a short queue. A measurement takes at most a tenth of the time. */
 const measureMs = 1_000;
@@ -53,14 +60,14 @@ const backoff = { firstMs: 250, maxMs: 10_000, jitter: 0.5 };
  * Delivers a queue until the signal aborts it: at least once, and the events of an object in the order of its revisions. Rejects with the
  * error of the store.
  */
-export async function deliverQueue(options: DeliverQueueOptions): Promise<void> {
+export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome>): Promise<void> {
   const queue = new DeliveredQueue(options);
   await queue.begin();
   await Promise.all([queue.deliverAll(), queue.measureAll()]);
 }
 
-class DeliveredQueue {
-  readonly #options: DeliverQueueOptions;
+class DeliveredQueue<Outcome> {
+  readonly #options: DeliverQueueOptions<Outcome>;
   readonly #clock: () => number;
   #delivered = 0;
   #failures = 0;
@@ -68,7 +75,7 @@ class DeliveredQueue {
   #fullSince: number | undefined;
   #written = '';
 
-  constructor(options: DeliverQueueOptions) {
+  constructor(options: DeliverQueueOptions<Outcome>) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
   }
@@ -100,29 +107,33 @@ class DeliveredQueue {
   /** Returns the count of events that the target accepted, and whether it is away. The records of these events are deleted. */
   async #deliver(
     groups: readonly (readonly Entry[])[],
-    delivery: Delivery,
+    delivery: Delivery<Outcome>,
   ): Promise<{ readonly done: number; readonly isAway: boolean }> {
     const { signal } = this.#options;
-    const done: Key[] = [];
+    const delivered = new DeliveredEvents<Outcome>({
+      commit: async (batch) => (await this.#commit(batch)).kind === 'committed',
+      settle: delivery.settle?.bind(delivery),
+      isOfEvent: (error) => delivery.isOfEvent(error),
+    });
+    let done = 0;
     let isAway = false;
     await forEachLimit(groups, concurrency, async (group) => {
       for (const event of group) {
         if (isAway || signal.aborted) return;
         try {
-          await delivery.deliver(event);
+          delivered.add(event.key, await delivery.deliver(event));
         } catch (error) {
           isAway ||= !delivery.isOfEvent(error);
           this.#onFailure(error, isAway);
           // Later events of this object wait.
           return;
         }
-        done.push(event.key);
+        done += 1;
       }
     });
-    if (done.length > 0) this.#onDelivered(done.length, isAway);
-    for (let at = 0; at < done.length; at += deletedAtOnce)
-      await this.#commit({ delete: done.slice(at, at + deletedAtOnce) });
-    return { done: done.length, isAway };
+    if (done > 0) this.#onDelivered(done, isAway);
+    await delivered.end();
+    return { done, isAway };
   }
 
   #onFailure(error: unknown, isAway: boolean): void {
@@ -181,8 +192,8 @@ class DeliveredQueue {
     this.#written = text;
   }
 
-  async #commit(batch: Parameters<typeof commitOnce>[1]): Promise<void> {
-    await commitOnce(this.#options.records, batch, this.#options.random);
+  #commit(batch: Parameters<typeof commitOnce>[1]): ReturnType<typeof commitOnce> {
+    return commitOnce(this.#options.records, batch, this.#options.random);
   }
 }
 

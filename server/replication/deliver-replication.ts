@@ -21,7 +21,13 @@ interface DeliverReplicationOptions {
   readonly targets: RemoteTargets;
   readonly objects: Pick<
     ObjectLayer,
-    'getObject' | 'headObject' | 'setReplicationStatus' | 'getBucketReplication' | 'listObjectVersions' | 'queueResync'
+    | 'getObject'
+    | 'headObject'
+    | 'setReplicationStatus'
+    | 'setReplicationStatuses'
+    | 'getBucketReplication'
+    | 'listObjectVersions'
+    | 'queueResync'
   >;
   readonly signal: AbortSignal;
   readonly log: {

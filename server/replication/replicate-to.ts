@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer, ReplicationOutcome } from '../objects/object-layer.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { decodeReplication, type QueuedReplication } from '../objects/replication/queue-replication.ts';
 import type { Delivery } from '../outbox/deliver-queue.ts';
@@ -15,7 +15,10 @@ import { TargetClient } from './target-client.ts';
 
 interface ReplicateOptions {
   readonly stored: StoredTarget;
-  readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject' | 'setReplicationStatus' | 'getBucketReplication'>;
+  readonly objects: Pick<
+    ObjectLayer,
+    'getObject' | 'headObject' | 'setReplicationStatus' | 'setReplicationStatuses' | 'getBucketReplication'
+  >;
   readonly stats: TargetStats;
   readonly signal: AbortSignal;
   readonly log: { warn(fields: object, message: string): void };
@@ -26,7 +29,7 @@ const rejectedMs = 30_000;
 const maxRejected = 10_000;
 
 /** The delivery of a queue of changes to a remote target. */
-export class ReplicationDelivery implements Delivery {
+export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefined> {
   readonly #options: ReplicateOptions;
   readonly #client: TargetClient;
   readonly #bandwidth: Bandwidth;
@@ -40,7 +43,8 @@ export class ReplicationDelivery implements Delivery {
     this.#bandwidth = new Bandwidth({ limit: stored.target.bandwidthLimit, signal });
   }
 
-  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<void> {
+  /** Returns the new state of the version, which `settle` stores. */
+  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<ReplicationOutcome | undefined> {
     const name = entry.key.toString('latin1');
     const known = this.#rejected.get(name);
     if (known !== undefined && known.until > performance.now()) throw known.error;
@@ -48,9 +52,11 @@ export class ReplicationDelivery implements Delivery {
     const { stats, log } = this.#options;
     try {
       const sent = await sendVersion(await this.#sender(queued.bucket), queued);
-      if (sent.version !== undefined) await this.#setStatus(queued, 'COMPLETED', sent.version.changed);
       stats.count('replicated', sent.bytes, queued.resync);
       this.#rejected.delete(name);
+      return sent.version === undefined || queued.kind === 'removal'
+        ? undefined
+        : this.#outcomeOf(queued, 'COMPLETED', sent.version.changed);
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
       // The first failure of a version counts.
@@ -61,13 +67,23 @@ export class ReplicationDelivery implements Delivery {
       if (error instanceof DeliveryError && error.code === 'impossible') {
         const { bucket, key, versionId } = queued;
         log.warn({ event: 'replication-impossible', err: error, bucket, key, versionId }, error.message);
-        return;
+        return undefined;
       }
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
       throw error;
     }
+  }
+
+  settle(
+    outcomes: readonly (ReplicationOutcome | undefined)[],
+    commit: Parameters<ObjectLayer['setReplicationStatuses']>[1],
+  ): Promise<boolean> {
+    return this.#options.objects.setReplicationStatuses(
+      outcomes.filter((outcome) => outcome !== undefined),
+      commit,
+    );
   }
 
   async #sender(bucket: string): Promise<Sender> {
@@ -89,26 +105,20 @@ export class ReplicationDelivery implements Delivery {
 
   /** The state of a damaged record cannot be set. */
   async #setFailed(queued: QueuedReplication): Promise<void> {
+    if (queued.kind === 'removal') return;
     try {
-      await this.#setStatus(queued, 'FAILED', undefined);
+      await this.#options.objects.setReplicationStatus(this.#outcomeOf(queued, 'FAILED', undefined));
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
     }
   }
 
-  async #setStatus(
-    { kind, bucket, key, versionId }: QueuedReplication,
-    status: 'COMPLETED' | 'FAILED',
+  #outcomeOf(
+    { bucket, key, versionId }: QueuedReplication,
+    status: ReplicationOutcome['status'],
     changed: number | undefined,
-  ): Promise<void> {
-    if (kind === 'removal') return;
-    const target = this.#options.stored.id;
-    try {
-      await this.#options.objects.setReplicationStatus({ bucket, key, versionId, target, status, changed });
-    } catch (error) {
-      // The bucket may be gone.
-      if (!(error instanceof S3Error) || error.status >= 500) throw error;
-    }
+  ): ReplicationOutcome {
+    return { bucket, key, versionId, target: this.#options.stored.id, status, changed };
   }
 
   /** Damage concerns one version too, or else it would stop the replication of all others for good. */

@@ -76,7 +76,7 @@ export interface Change<T> {
 const ATTEMPTS = 30;
 
 /** Queues the events of one attempt. What full queues do not take is counted after the commit: an attempt that conflicts is made again. */
-class AttemptEvents implements EventHub {
+export class AttemptEvents implements EventHub {
   readonly #hub: EventHub;
   readonly #dropped: string[] = [];
 

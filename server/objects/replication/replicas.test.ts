@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { put, testLayer, body } from '../../../test/support/objects/test-layer.ts';
 import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
@@ -245,6 +247,30 @@ describe('changes of a replicated bucket', () => {
     await made.layer.putBucketReplication(bucket, everything);
     await made.layer.expireObject(bucket, 'key', { isDue: () => true });
     expect(await queueOf(made)).toEqual([]);
+  });
+
+  it('are settled together in one commit, which the caller adds to', async () => {
+    const made = await versioned();
+    await made.layer.putBucketReplication(bucket, everything);
+    const outcomes = [];
+    for (const key of ['a', 'b']) {
+      const { versionId = '' } = await made.layer.putObject(put(bucket, key, 'text'));
+      outcomes.push({ bucket, key, versionId, target, status: 'COMPLETED' as const, changed: undefined });
+    }
+    const statuses = async () => {
+      const read = ['a', 'b'].map((key) => made.layer.headObject(bucket, key));
+      return (await Promise.all(read)).map(({ replication }) => replication?.status);
+    };
+    expect(await made.layer.setReplicationStatuses(outcomes, () => Promise.resolve(false))).toBe(false);
+    expect(await statuses()).toEqual(['PENDING', 'PENDING']);
+    let commits = 0;
+    const commit = async (batch: Parameters<typeof commitOnce>[1]) => {
+      commits += 1;
+      return (await commitOnce(made.records, batch, randomBytes)).kind === 'committed';
+    };
+    const gone = { ...outcomes[0]!, key: 'gone' };
+    expect(await made.layer.setReplicationStatuses([...outcomes, gone, outcomes[1]!], commit)).toBe(true);
+    expect([await statuses(), commits]).toEqual([['COMPLETED', 'COMPLETED'], 1]);
   });
 
   it('that find the queue full have failed', async () => {

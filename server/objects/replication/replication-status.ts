@@ -1,37 +1,103 @@
+import { mapLimit } from '../../../platform/concurrency.ts';
+import type { Batch, Key, Revision } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
-import { ruledEvent } from '../events/object-event.ts';
-import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
+import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import { withEvent } from '../events/outbox.ts';
+import { AttemptEvents, commitChange, objectRecordKey } from '../operations/commit-change.ts';
 import { findVersion, shownVersionId } from '../operations/versions.ts';
-import { getBucket, isObserved } from '../records/bucket-record.ts';
+import { type BucketRecord, isObserved } from '../records/bucket-record.ts';
 import type { ReplicationOutcome, ReplicationState } from '../object-layer.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 
+/** Versions that are read at a time. */
+const readAtOnce = 16;
+
 /** Sets the replication state of a version after its delivery to a target. A version that is gone has none. */
 export function setReplicationStatus(context: ObjectContext, outcome: ReplicationOutcome): Promise<void> {
-  const { bucket, key, versionId } = outcome;
   return commitChange(context, async () => {
-    const found = await findVersion(context, bucket, key, versionId);
-    const record = found?.stored.record;
-    const replication = record?.replication && stateAfter(record.replication, outcome);
-    if (found === undefined || record === undefined || replication === undefined) return { result: undefined };
-    const after: ObjectRecord = { ...record, replication };
-    const recordKey =
-      found.at === 'marker' ? recordKeys.marker(bucket, key) : objectRecordKey({ bucket, key, order: found.order });
-    const stored = (await getBucket(context.records, bucket)).record;
-    const name = outcome.status === 'COMPLETED' ? 'OperationCompletedReplication' : 'OperationFailedReplication';
-    const happened = { bucket, key, stored, versionId: shownVersionId(record), by: undefined };
-    return {
-      batch: {
-        expect: [{ kind: 'revision', key: recordKey, revision: found.stored.revision }],
-        put: [{ key: recordKey, value: encodeObject(after) }],
-      },
-      result: undefined,
-      event: isObserved(context, stored)
-        ? ruledEvent(context, { ...happened, names: [`s3:Replication:${name}`], record: after })
-        : undefined,
-    };
+    const planned = await planStatus(context, [outcome]);
+    return planned === undefined
+      ? { result: undefined }
+      : { batch: batchOf([planned]), result: undefined, event: planned.events };
   });
+}
+
+/**
+ * Sets the replication states of several versions in one commit, which the caller makes and adds to: a delivered change leaves its queue
+ * with it. Resolves with false after a conflict, by which nothing has changed. Versions that are gone have no state.
+ */
+export async function setReplicationStatuses(
+  context: ObjectContext,
+  outcomes: readonly ReplicationOutcome[],
+  commit: (batch: Omit<Batch, 'id'>) => Promise<boolean>,
+): Promise<boolean> {
+  const ofVersions = Map.groupBy(outcomes, ({ bucket, key, versionId }) => `${bucket}/${key}/${versionId}`);
+  const read = await mapLimit([...ofVersions.values()], readAtOnce, (ofOne) => planStatus(context, ofOne));
+  const planned = read.filter((one) => one !== undefined);
+  const attempt = new AttemptEvents(context.events);
+  const events = planned.flatMap((one) => one.events);
+  const { random } = context;
+  const batch = events.reduce<Omit<Batch, 'id'>>(
+    (all, event) => withEvent({ events: attempt, random }, all, event),
+    batchOf(planned),
+  );
+  if (!(await commit(batch))) return false;
+  attempt.onCommitted();
+  for (const event of events) context.events.hear(event);
+  return true;
+}
+
+interface PlannedStatus {
+  readonly recordKey: Key;
+  readonly revision: Revision;
+  readonly record: ObjectRecord;
+  readonly events: readonly RuledEvent[];
+}
+
+function batchOf(planned: readonly PlannedStatus[]) {
+  return {
+    expect: planned.map(({ recordKey, revision }) => ({ kind: 'revision' as const, key: recordKey, revision })),
+    put: planned.map(({ recordKey, record }) => ({ key: recordKey, value: encodeObject(record) })),
+  };
+}
+
+/** The outcomes are those of one version, in their order. Returns undefined where nothing changes. */
+async function planStatus(
+  context: ObjectContext,
+  outcomes: readonly ReplicationOutcome[],
+): Promise<PlannedStatus | undefined> {
+  const [first] = outcomes;
+  if (first === undefined) return undefined;
+  const { bucket, key, versionId } = first;
+  const found = await findVersion(context, bucket, key, versionId);
+  if (found === undefined) return undefined;
+  const bucketEntry = await context.records.get(recordKeys.bucket(bucket));
+  if (bucketEntry === undefined) return undefined;
+  const stored = context.buckets.decode(bucketEntry, bucket).record;
+  const { at, order } = found;
+  let { record } = found.stored;
+  const events: RuledEvent[] = [];
+  for (const outcome of outcomes) {
+    const replication = record.replication && stateAfter(record.replication, outcome);
+    if (replication === undefined) continue;
+    record = { ...record, replication };
+    if (isObserved(context, stored)) events.push(eventOf(context, stored, record, outcome));
+  }
+  if (record === found.stored.record) return undefined;
+  const recordKey = at === 'marker' ? recordKeys.marker(bucket, key) : objectRecordKey({ bucket, key, order });
+  return { recordKey, revision: found.stored.revision, record, events };
+}
+
+function eventOf(
+  context: ObjectContext,
+  stored: BucketRecord,
+  record: ObjectRecord,
+  { bucket, key, status }: ReplicationOutcome,
+): RuledEvent {
+  const name = status === 'COMPLETED' ? 'OperationCompletedReplication' : 'OperationFailedReplication';
+  const happened = { bucket, key, stored, versionId: shownVersionId(record), by: undefined };
+  return ruledEvent(context, { ...happened, names: [`s3:Replication:${name}`], record });
 }
 
 /** Returns undefined where nothing changes. */
