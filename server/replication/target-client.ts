@@ -56,17 +56,25 @@ const ofOneObject: ReadonlySet<string> = new Set(['versionId', 'partNumber', 'ta
 export class TargetClient {
   readonly #target: RemoteTarget;
   readonly #agent: Agent | HttpsAgent;
+  #place: TargetPlace | undefined;
   readonly #signal: AbortSignal | undefined;
+  /** A listener of the signal for each request would cost more than this. */
+  readonly #underWay = new Set<ClientRequest>();
 
   constructor(target: RemoteTarget, signal?: AbortSignal) {
     this.#target = target;
     this.#signal = signal;
+    signal?.addEventListener('abort', () => this.#abort(), { once: true });
     const options = { keepAlive: true, timeout: keepMs, maxSockets: 64 };
     this.#agent = target.secure ? new HttpsAgent(options) : new Agent(options);
   }
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  #abort(): void {
+    for (const request of this.#underWay) request.destroy(abortError(this.#signal));
   }
 
   /** Resolves with any answer. Rejects with a `DeliveryError` where there is none, and with the error of a body that cannot be read. */
@@ -120,7 +128,7 @@ export class TargetClient {
       return {
         status: answer.statusCode ?? 0,
         headers: answer.headers,
-        text: await textOf(answer as AsyncIterable<Buffer>),
+        text: await textOfAnswer(answer),
       };
     } catch (error) {
       request.destroy();
@@ -140,7 +148,8 @@ export class TargetClient {
     body,
     signal,
   }: TargetRequest): [ClientRequest, Promise<[IncomingMessage]>] {
-    const { hostname, port, host, rawPath } = placeOf(this.#target, key);
+    const { hostname, port, host, bucketPath } = (this.#place ??= placeOf(this.#target));
+    const rawPath = percentEncodePath(key === undefined ? bucketPath : `${bucketPath.replace(/\/$/, '')}/${key}`);
     const rawQuery = Object.entries(query)
       .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
       .join('&');
@@ -161,12 +170,12 @@ export class TargetClient {
       method,
       path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
       headers: { ...unsigned, ...signed },
-      signal:
-        signal === undefined || this.#signal === undefined
-          ? (signal ?? this.#signal)
-          : AbortSignal.any([signal, this.#signal]),
+      ...(signal !== undefined && { signal }),
     };
+    if (this.#signal?.aborted === true) throw abortError(this.#signal);
     const request = secure ? httpsRequest(options) : httpRequest(options);
+    this.#underWay.add(request);
+    request.once('close', () => this.#underWay.delete(request));
     request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
     return [request, once(request, 'response') as Promise<[IncomingMessage]>];
   }
@@ -216,17 +225,50 @@ class WatchedBody {
   }
 }
 
-function placeOf({ endpoint, secure, targetBucket, path }: RemoteTarget, key: string | undefined) {
+/** The address of the bucket of a target. */
+interface TargetPlace {
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: number;
+  /** Not encoded. */
+  readonly bucketPath: string;
+}
+
+function placeOf({ endpoint, secure, targetBucket, path }: RemoteTarget): TargetPlace {
   const inHost = path === 'off' || (path === 'auto' && /(?:^|\.)amazonaws\.com(?:\.cn)?(?::|$)/.test(endpoint));
   const host = inHost ? `${targetBucket}.${endpoint}` : endpoint;
   const { hostname, port } = new URL(`${secure ? 'https' : 'http'}://${host}`);
-  const place = [...(inHost ? [] : [targetBucket]), ...(key === undefined ? [] : [key])].join('/');
   return {
     host,
     hostname: hostname.replaceAll(/[[\]]/g, ''),
     port: port === '' ? (secure ? 443 : 80) : Number(port),
-    rawPath: percentEncodePath(`/${place}`),
+    bucketPath: inHost ? '/' : `/${targetBucket}`,
   };
+}
+
+function abortError(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('the request was ended');
+}
+
+/** As `textOf`. Most answers are empty, and an iterator costs more than their reading. */
+function textOfAnswer(answer: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    answer.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxAnswerBytes) answer.destroy(tooLong());
+      else chunks.push(chunk);
+    });
+    answer.once('end', () => resolve(chunks.length === 0 ? '' : Buffer.concat(chunks).toString()));
+    answer.once('error', reject);
+    answer.once('close', () => reject(new Error('the connection was closed before the end of the answer')));
+  });
+}
+
+function tooLong(): Error {
+  return new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
 }
 
 async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
@@ -234,7 +276,7 @@ async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
   let size = 0;
   for await (const chunk of answer) {
     size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
+    if (size > maxAnswerBytes) throw tooLong();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -2,13 +2,17 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import { changeBucket } from '../buckets/bucket-configuration.ts';
 import type { ObjectContext } from '../context.ts';
-import { getBucket } from '../records/bucket-record.ts';
+import { noSuchBucket } from '../records/bucket-record.ts';
+import { recordKeys } from '../records/record-format.ts';
 
 export async function getBucketReplication(
   context: ObjectContext,
   bucket: string,
 ): Promise<ReplicationConfiguration | undefined> {
-  return (await getBucket(context.records, bucket)).record.replication;
+  // Each delivery asks.
+  const entry = await context.records.get(recordKeys.bucket(bucket));
+  if (entry === undefined) throw noSuchBucket(bucket);
+  return context.buckets.decode(entry, bucket).record.replication;
 }
 
 /** Without `replication` it removes the configuration. Throws `InvalidRequest` for a bucket without versions. */
