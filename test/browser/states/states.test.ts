@@ -1,10 +1,10 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

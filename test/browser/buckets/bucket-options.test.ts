@@ -1,11 +1,11 @@
 import { CreateBucketCommand, GetBucketEncryptionCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { adminCall } from '../support/server/admin-call.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { adminCall } from '../../support/server/admin-call.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

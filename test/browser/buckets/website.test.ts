@@ -10,11 +10,11 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { makeCa } from '../../platform/tls/issue-certificate.ts';
-import { issue, writePair } from '../support/server/keysvc-process.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
-import { openBrowser } from './open-browser.ts';
+import { makeCa } from '../../../platform/tls/issue-certificate.ts';
+import { issue, writePair } from '../../support/server/keysvc-process.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../../support/server/start-server.ts';
+import { openBrowser } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
 
