@@ -4,6 +4,7 @@ import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
 import type { ConsoleAction } from '../../contract/answers.ts';
 import { useLastSession, useSession } from './api/session.ts';
 import { Failure, Empty } from './components/feedback.tsx';
+import { lazyPage } from './components/lazy-page.tsx';
 import { LoadingRows } from './components/list-page.tsx';
 import { PageGate } from './components/page-gate.tsx';
 import { Shell, workNeeds } from './shell.tsx';
@@ -11,7 +12,6 @@ import { SessionGuard } from './sign-in/session-guard.tsx';
 import { SignedInPage } from './sign-in/signed-in-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { IconMapOff } from '@tabler/icons-react';
-import { lazyPage } from './texts/lazy-page.ts';
 import { t } from './texts/texts.ts';
 
 /* Each page is loaded when it is opened. */

@@ -42,14 +42,14 @@ import type { ConsoleAction, SessionAnswer } from '../../contract/answers.ts';
 import { useSignOut, useRights } from './api/session.ts';
 import { signedInBy } from './text/signed-in-by.ts';
 import { notifyFailure } from './components/feedback.tsx';
+import { lazyPart } from './components/lazy-page.tsx';
 import { LanguageSelect } from './components/language-select.tsx';
-import { lazyPage } from './texts/lazy-page.ts';
 import { t } from './texts/texts.ts';
 
 /** Not needed for the first picture of a page. */
-const WorkTray = lazyPage(async () => (await import('./uploads/work-tray.tsx')).WorkTray);
+const WorkTray = lazyPart(async () => (await import('./uploads/work-tray.tsx')).WorkTray);
 
-const ShortcutsDialog = lazyPage(async () => (await import('./components/shortcuts.tsx')).ShortcutsDialog);
+const ShortcutsDialog = lazyPart(async () => (await import('./components/shortcuts.tsx')).ShortcutsDialog);
 
 /** Goes to the field that filters the page, if it has one. */
 function focusFilter(): void {

@@ -43,4 +43,9 @@ export const shell: Translated<typeof source> = {
   keys: 'Schlüssel',
   useLightColours: 'Helle Farben verwenden',
   useDarkColours: 'Dunkle Farben verwenden',
+  thisPageCannotBeShown: 'Diese Seite kann nicht gezeigt werden',
+  whatHappened: 'Was geschehen ist',
+  aPartOfThePageCannotBeShown: 'Ein Teil der Seite kann nicht gezeigt werden',
+  aFileOfTheConsoleCannotBeLoaded:
+    'Eine Datei der Konsole kann nicht geladen werden. Die Verbindung ist abgebrochen, oder der Server hat jetzt eine andere Version. {reason}',
 };

@@ -39,4 +39,9 @@ export const shell = {
   keys: 'Keys',
   useLightColours: 'Use light colours',
   useDarkColours: 'Use dark colours',
+  thisPageCannotBeShown: 'This page cannot be shown',
+  whatHappened: 'What happened',
+  aPartOfThePageCannotBeShown: 'A part of the page cannot be shown',
+  aFileOfTheConsoleCannotBeLoaded:
+    'A file of the console cannot be loaded. The connection was lost, or the server has another version now. {reason}',
 } as const;

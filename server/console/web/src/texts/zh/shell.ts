@@ -42,4 +42,8 @@ export const shell: Translated<typeof source> = {
   keys: '密钥',
   useLightColours: '使用浅色',
   useDarkColours: '使用深色',
+  thisPageCannotBeShown: '无法显示此页面',
+  whatHappened: '发生了什么',
+  aPartOfThePageCannotBeShown: '无法显示页面的一部分',
+  aFileOfTheConsoleCannotBeLoaded: '无法加载控制台的一个文件。连接已中断，或者服务器已更换版本。{reason}',
 };
