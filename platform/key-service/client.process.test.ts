@@ -220,6 +220,16 @@ describe('with two endpoints the client', () => {
     expect(asked()).toEqual(['first', 'first']);
   });
 
+  it('says of each whether it answers', async () => {
+    answer = send(503, { message: 'sealed' });
+    otherAnswer = send(403, { message: 'not authorized: insufficient permissions' });
+    const client = await both();
+    expect(await client.answers(endpoint, 4_000)).toBe(false);
+    expect(await client.answers(otherEndpoint, 4_000)).toBe(true);
+    expect(await client.answers('https://127.0.0.1:1', 4_000)).toBe(false);
+    expect(asked()).toEqual(['first', 'second']);
+  });
+
   it('says what went wrong where both fail', async () => {
     answer = send(502, { message: 'one' });
     otherAnswer = send(504, { message: 'two' });

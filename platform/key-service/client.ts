@@ -19,7 +19,7 @@ import {
 import type { KeyServiceErrorCode } from '../../protocol/key-service/errors.ts';
 import { type Method, keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import type { Logger } from '../logger.ts';
-import { EndpointRotation } from './endpoint-rotation.ts';
+import { EndpointRotation, normalizeEndpoint } from './endpoint-rotation.ts';
 import { exchange, NoAnswer, KeyServiceError, openStream } from './exchange.ts';
 import { openAgent, type ClientCredentials } from './reloading-agent.ts';
 import { retry } from '../backoff.ts';
@@ -83,6 +83,8 @@ export interface KeyServiceClient {
   version(): Promise<VersionAnswer>;
   /** Resolves when the service and its key store answer. */
   ready(): Promise<void>;
+  /** Reports whether one endpoint answers, and its key store. It asks once, and waits for at most `ms` milliseconds. Never rejects. */
+  answers(endpoint: string, ms: number): Promise<boolean>;
   /** Returns the identity of this client at the service, and its permissions. */
   describeSelf(): Promise<DescribeSelfAnswer>;
   /** Makes any other call of the protocol and returns the text of the response. */
@@ -180,6 +182,16 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
       }
     };
   }
+  async function answers(endpoint: string, ms: number): Promise<boolean> {
+    const url = urlOf(normalizeEndpoint(endpoint), '/v1/ready');
+    try {
+      await exchange({ url, method: 'GET', body: undefined, agent: agent.current(), timeoutMs: ms });
+      return true;
+    } catch (error) {
+      // A service that refuses the call answers.
+      return error instanceof KeyServiceError && error.code !== 'unavailable';
+    }
+  }
   const close = () => {
     closed.abort();
     agent.close();
@@ -204,6 +216,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     callsOf(makeCall(forMs, withinMs), {
       once: () => clientOf(0, withinMs),
       within: (ms) => clientOf(forMs, ms),
+      answers,
       close,
       stream,
     });
@@ -221,7 +234,10 @@ interface Attempt {
 
 type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
 
-function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'within' | 'close' | 'stream'>): KeyServiceClient {
+function callsOf(
+  call: Call,
+  rest: Pick<KeyServiceClient, 'once' | 'within' | 'answers' | 'close' | 'stream'>,
+): KeyServiceClient {
   const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
     call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
 

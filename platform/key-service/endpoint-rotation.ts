@@ -11,7 +11,7 @@ export class EndpointRotation {
   /** Throws if an endpoint is no `https://` address, or if there is none. */
   constructor(endpoints: readonly string[], setAsideMs: number, now: () => number) {
     if (endpoints.length === 0) throw new Error('no key service endpoint is given; one is https://HOST:7373');
-    this.#endpoints = [...new Set(endpoints.map(normalise))];
+    this.#endpoints = [...new Set(endpoints.map(normalizeEndpoint))];
     this.#setAsideMs = setAsideMs;
     this.#now = now;
   }
@@ -33,7 +33,8 @@ export class EndpointRotation {
   }
 }
 
-function normalise(text: string): string {
+/** Returns the origin of an endpoint, with its port. Throws if it is no `https://` address. */
+export function normalizeEndpoint(text: string): string {
   const written = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(written)) throw new Error(`"${text}" is no key service endpoint; one is https://HOST:7373`);
   const url = new URL(written);

@@ -34,6 +34,7 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
   return {
     name: 'KES',
     endpoints: ['https://127.0.0.1:7373'],
+    answers: () => Promise.resolve(true),
     source: {
       defaultKey: 'default-key',
       generate: (keyName) => {

@@ -16,8 +16,9 @@ async function prepared(now = Date.now()) {
     services: {
       keys: {
         name: 'KES',
-        endpoints: ['https://127.0.0.1:7373'],
+        endpoints: ['https://127.0.0.1:7373', 'https://gone:7373'],
         source: test.keys,
+        answers: (endpoint) => Promise.resolve(!endpoint.includes('gone')),
         createKey: (name) => keyService.createKey(name),
         importKey: async (name, bytes) => {
           await keyService.createKey(name);
@@ -109,6 +110,14 @@ describe('keys over the admin API', () => {
       value: { lost: { objects: 1 } },
     });
     expect(keyService.keys.has('k')).toBe(false);
+  });
+
+  it('are at a key service each endpoint of which has its own state', async () => {
+    const { call } = await prepared();
+    expect(await call('GET', '/minio/kms/v1/status')).toMatchObject({
+      status: 200,
+      value: { endpoints: { 'https://127.0.0.1:7373': 'online', 'https://gone:7373': 'offline' } },
+    });
   });
 
   it('are described with their versions, to those who may have their state', async () => {

@@ -21,6 +21,8 @@ export interface KeyAdministration {
   /** Empty for the server's own key. */
   readonly endpoints: readonly string[];
   readonly source: KeySource;
+  /** Reports whether one of the endpoints answers. Never rejects. */
+  answers(endpoint: string): Promise<boolean>;
   createKey(name: string): Promise<void>;
   /** Imports 32 bytes of an AES-256 key. */
   importKey(name: string, bytes: Buffer): Promise<void>;
@@ -46,6 +48,7 @@ export function staticKey(source: KeySource): KeyAdministration {
     name: 'SecretKey',
     endpoints: [],
     source,
+    answers: () => Promise.resolve(false),
     createKey: refuse,
     importKey: refuse,
     rotateKey: refuse,
@@ -114,12 +117,17 @@ export async function keyServiceState(keys: KeyAdministration | undefined): Prom
   }
 }
 
+/** An endpoint is `online` when it answers, and the default key is there. */
 export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<string, unknown>> {
-  const state = await keyServiceState(keys);
+  const [state, ...answers] = await Promise.all([
+    keyServiceState(keys),
+    ...keys.endpoints.map((endpoint) => keys.answers(endpoint)),
+  ]);
+  const stateOf = (at: number): KeyServiceState => (state === 'online' && answers[at] !== true ? 'offline' : state);
   return {
     name: keys.name,
     'default-key-id': keys.source.defaultKey,
-    endpoints: Object.fromEntries(keys.endpoints.map((endpoint) => [endpoint, state])),
+    endpoints: Object.fromEntries(keys.endpoints.map((endpoint, at) => [endpoint, stateOf(at)])),
   };
 }
 

@@ -228,6 +228,7 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     name: 'KES',
     endpoints: settings.endpoints,
     source: keys,
+    answers: (endpoint) => client.answers(endpoint, keyServiceTimeoutMs),
     createKey: (name) => client.createKey(name),
     importKey: (name, bytes) => client.importKey(name, bytes),
     rotateKey: (name) => client.rotateKey(name),
