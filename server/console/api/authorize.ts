@@ -25,8 +25,8 @@ export class Authorizer {
     this.#clock = clock;
   }
 
-  /** Reports whether the user has the right. It records nothing, because pages ask for the state of their buttons. */
-  allows(exchange: Exchange, action: string, resource: string, conditions?: Context): Promise<boolean> {
+  /** Reports whether the user has the right, under one of its names. It records nothing, because pages ask for the state of their buttons. */
+  allows(exchange: Exchange, action: Right['action'], resource: string, conditions?: Context): Promise<boolean> {
     return this.#allows(exchange, { action, resource, conditions });
   }
 

@@ -9,6 +9,7 @@ import {
   type ConsoleAction,
   type Rights,
 } from '../../contract/answers.ts';
+import { keyRights } from '../../../administration/keys.ts';
 import { type Principal, type StoredCredentials, displayNameOf, subjectOf } from '../../../auth/principal.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
@@ -108,10 +109,15 @@ export function secondsUntil(expires: Date, nowMs: number): number {
 /** The actions that the user may do. The web application shows their pages and buttons. */
 async function rightsOf(exchange: Exchange, authorizer: Authorizer): Promise<Rights> {
   const [all, own] = await Promise.all([
-    keep((action) => authorizer.allows(exchange, action, '')),
+    keep((action) => authorizer.allows(exchange, namesOf(action), '')),
     keep((action) => authorizer.allowsOwn(exchange, action)),
   ]);
   return { all, own };
+}
+
+/** A right to keys has two names, and a policy may have either. */
+function namesOf(action: ConsoleAction): string | readonly string[] {
+  return Object.values(keyRights).find((names) => names.some((name) => name === action)) ?? action;
 }
 
 async function keep(allowed: (action: ConsoleAction) => Promise<boolean>): Promise<ConsoleAction[]> {
