@@ -13,6 +13,7 @@ import type { HealthFacts } from '../observability/health/health-checks.ts';
 import type { MetricsHistory } from '../observability/metrics/metrics-history.ts';
 import type { UsageHistory } from '../observability/usage/usage-history.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
+import type { TaskProgress } from '../maintenance/task-progress.ts';
 import type { PausableTask, TaskPauses } from '../maintenance/task-pauses.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
@@ -120,6 +121,8 @@ export interface OperationsServices {
   /** `SVC_AUDIT_FILE`; absent without one. */
   readonly auditFile?: string;
   readonly tasks: () => Promise<readonly BackgroundTask[]>;
+  /** How far the tasks are that report it, by task. */
+  readonly progress: () => Promise<Readonly<Record<string, TaskProgress>>>;
   readonly pauses: TaskPauses;
   /** The tasks that may be paused. */
   readonly pausable: readonly PausableTask[];

@@ -4,10 +4,19 @@ import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
 /**
- * Background tasks that an administrator may pause. Others keep the store from growing without end, or finish what an administrator asked
- * for.
+ * Background tasks that an administrator may pause: those that read or write much, and whose work can wait for a day. A round that is
+ * broken off goes on where it was.
  */
-export const pausableTasks = ['scrub', 'lifecycle', 'usage', 'orphans'] as const;
+export const pausableTasks = [
+  'scrub',
+  'lifecycle',
+  'usage',
+  'orphans',
+  'segments',
+  'pack',
+  'batch',
+  'inventory',
+] as const;
 
 export type PausableTask = (typeof pausableTasks)[number];
 

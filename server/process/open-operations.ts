@@ -7,6 +7,7 @@ import { keyServiceState } from '../administration/keys.ts';
 import { directoryState } from '../admin/info.ts';
 import type { OperationsServices } from '../console/services.ts';
 import { readBackgroundTasks } from '../maintenance/background-tasks.ts';
+import { readTaskProgress } from '../maintenance/task-progress.ts';
 import { pausableTasks, taskPauses } from '../maintenance/task-pauses.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
 import type { HealthFacts } from '../observability/health/health-checks.ts';
@@ -72,6 +73,7 @@ export function openOperations(
     facts: () => healthFacts(options, services, known),
     ...(settings.audit.file === undefined ? {} : { auditFile: settings.audit.file }),
     tasks: () => readBackgroundTasks(records),
+    progress: () => readTaskProgress(records),
     pauses: taskPauses(records, { random: randomBytes }),
     pausable: pausableTasks,
     async stop() {

@@ -110,8 +110,29 @@ export interface WorkAnswer {
     /** May be paused. */
     readonly pausable: boolean;
     readonly pausedUntil?: string;
+    readonly progress?: WorkProgress;
   }[];
 }
+
+/** How far a task is. */
+export type WorkProgress =
+  | {
+      /** It walks buckets, `done` of them to the end for today. */
+      readonly kind: 'walk';
+      readonly buckets: number;
+      readonly done: number;
+      /** `BUCKET/KEY`, in the bucket that it walks now. */
+      readonly at?: string;
+      readonly changed: number;
+      readonly failed: number;
+    }
+  | {
+      /** It works on a queue, which may have `more` than are counted. */
+      readonly kind: 'queue';
+      readonly waiting: number;
+      readonly more: boolean;
+      readonly oldest?: string;
+    };
 
 /** A session of the console. */
 export interface SessionRow {

@@ -6,8 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
 import type { TestLayer } from '../../../../test/support/objects/test-layer.ts';
 import { pausableTasks, taskPauses } from '../../../maintenance/task-pauses.ts';
+import { readTaskProgress } from '../../../maintenance/task-progress.ts';
+import { encodeRecord, recordKeys } from '../../../objects/records/record-format.ts';
+import type { BlobId } from '../../../store/blob-store.ts';
+import { commitOnce } from '../../../store/commits.ts';
 import { readBackgroundTasks, TaskReport } from '../../../maintenance/background-tasks.ts';
-import type { ErrorAnswer } from '../../contract/answers.ts';
+import type { ErrorAnswer, SessionAnswer } from '../../contract/answers.ts';
 import type { AuditAnswer, HealthAnswer, SessionList, WorkAnswer } from '../../contract/operations-answers.ts';
 import type { OperationsServices } from '../../services.ts';
 
@@ -62,6 +66,7 @@ function operationsOf({ records }: TestLayer): OperationsServices {
       }),
     auditFile: join(folder, 'audit.log'),
     tasks: () => readBackgroundTasks(records),
+    progress: () => readTaskProgress(records),
     pauses: taskPauses(records, { random: randomBytes }),
     pausable: pausableTasks,
   };
@@ -174,9 +179,25 @@ describe('the calls about operations', () => {
     expect(await pause('removals', 5)).toBe(400);
     expect(await pause('usage', 100_000)).toBe(400);
   });
+
+  it('say how far a task is', async () => {
+    const { records } = console.stores;
+    await new TaskReport({ records, random: randomBytes }).run('removals', 0, () => Promise.resolve());
+    const put = [{ key: recordKeys.removal('a-blob' as BlobId), value: encodeRecord({ queued: 1_000 }) }];
+    await commitOnce(records, { put }, randomBytes);
+    const removals = (await get<WorkAnswer>('/work')).tasks.find(({ task }) => task === 'removals');
+    const oldest = '1970-01-01T00:00:01.000Z';
+    expect(removals?.progress).toEqual({ kind: 'queue', waiting: 1, more: false, oldest });
+  });
 });
 
 describe('calls of the admin API by a session', () => {
+  it('are offered for a right to keys under either of its names', async () => {
+    const ann = await userWith('kms:ListKeys', 'admin:KMSCreateKey');
+    const { may } = await json<SessionAnswer>(await ann.send('GET', '/api/session'));
+    expect(may.all).toEqual(['admin:KMSListKeys', 'admin:KMSCreateKey']);
+  });
+
   it('answer as the admin API does', async () => {
     const answer = await root.send('GET', '/api/admin/info');
     expect(await json(answer)).toMatchObject({ mode: 'online', deploymentID: 'D' });

@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { z } from 'zod';
 import type { AuditEntry } from '../../../observability/audit/audit-entry.ts';
 import { searchAuditFile } from '../../../observability/audit/search-audit-file.ts';
+import type { TaskProgress } from '../../../maintenance/task-progress.ts';
 import { checkHealth } from '../../../observability/health/health-checks.ts';
 import type {
   AuditAnswer,
@@ -11,6 +12,7 @@ import type {
   MetricsAnswer,
   UsageHistoryAnswer,
   WorkAnswer,
+  WorkProgress,
 } from '../../contract/operations-answers.ts';
 import type { ConsoleServices, OperationsServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
@@ -137,8 +139,8 @@ function auditRow(entry: AuditEntry): AuditRow {
   };
 }
 
-async function workAnswer({ tasks, pauses, pausable }: OperationsServices): Promise<WorkAnswer> {
-  const [found, paused] = await Promise.all([tasks(), pauses.all()]);
+async function workAnswer({ tasks, progress, pauses, pausable }: OperationsServices): Promise<WorkAnswer> {
+  const [found, progresses, paused] = await Promise.all([tasks(), progress(), pauses.all()]);
   const rows = found.map(({ task, lastSuccess, failure }) => {
     const name = pausable.find((one) => one === task);
     const until = name === undefined ? undefined : paused[name];
@@ -150,9 +152,16 @@ async function workAnswer({ tasks, pauses, pausable }: OperationsServices): Prom
         : { failure: { ...failure, since: time(failure.since), retryAt: time(failure.retryAt) } }),
       pausable: name !== undefined,
       ...(until === undefined ? {} : { pausedUntil: time(until) }),
+      ...progressOf(progresses[task]),
     };
   });
   return { tasks: rows };
+}
+
+function progressOf(found: TaskProgress | undefined): { readonly progress?: WorkProgress } {
+  if (found?.kind !== 'queue') return found === undefined ? {} : { progress: found };
+  const { oldest, ...queue } = found;
+  return { progress: { ...queue, ...(oldest === undefined ? {} : { oldest: time(oldest) }) } };
 }
 
 function time(ms: number): string {

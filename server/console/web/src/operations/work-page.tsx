@@ -1,7 +1,7 @@
 import { Badge, Button, Stack, Text } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { WorkAnswer } from '../../../contract/operations-answers.ts';
+import type { WorkAnswer, WorkProgress } from '../../../contract/operations-answers.ts';
 import { admin } from '../api/admin.ts';
 import { call } from '../api/call.ts';
 import { useApiMutation } from '../api/queries.ts';
@@ -104,10 +104,15 @@ function Tasks() {
   );
 }
 
-function TaskName({ task: { task, failure, pausedUntil } }: { readonly task: Task }) {
+function TaskName({ task: { task, failure, pausedUntil, progress } }: { readonly task: Task }) {
   return (
     <Stack gap={0}>
       <Text size="sm">{names[task] ?? task}</Text>
+      {progress !== undefined && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {progressText(progress)}
+        </Text>
+      )}
       {failure !== undefined && (
         <Text size="xs" c="red" style={{ overflowWrap: 'anywhere' }}>
           {say(t.work.attemptsSince, {
@@ -124,6 +129,20 @@ function TaskName({ task: { task, failure, pausedUntil } }: { readonly task: Tas
       )}
     </Stack>
   );
+}
+
+function progressText(progress: WorkProgress): string {
+  if (progress.kind === 'queue') {
+    const { waiting, more, oldest } = progress;
+    if (oldest === undefined) return t.work.nothingWaits;
+    return say(more ? t.work.moreThanWaitSince : t.work.waitSince, { waiting, oldest: formatTime(oldest) });
+  }
+  const { buckets, done, at, changed, failed } = progress;
+  if (buckets === 0) return t.work.noBucketHasRulesYet;
+  return [
+    say(t.work.bucketsAreDoneToday, { done, buckets, changed, failed }),
+    ...(at === undefined ? [] : [say(t.work.nowAt, { at })]),
+  ].join(' ');
 }
 
 function TaskState({ task: { failure, pausedUntil } }: { readonly task: Task }) {

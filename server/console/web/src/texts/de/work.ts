@@ -102,4 +102,11 @@ export const work: Translated<typeof source> = {
   moveBodiesToTiersAndBack: 'Inhalte in Stufen verschieben und zurückholen',
   whetherItIsReadOnlyCannotBeShown: 'Ob der Speicher nur lesbar ist, kann nicht angezeigt werden',
   removeBodiesFromTiers: 'Inhalte aus Stufen entfernen',
+  nothingWaits: 'Nichts wartet.',
+  waitSince: '{waiting} warten, am längsten seit {oldest}.',
+  moreThanWaitSince: 'Mehr als {waiting} warten, am längsten seit {oldest}.',
+  noBucketHasRulesYet: 'Noch kein Bucket mit Regeln wurde durchgesehen.',
+  bucketsAreDoneToday:
+    '{done} von {buckets} Buckets sind heute fertig: {changed} entfernt oder verschoben, {failed} fehlgeschlagen.',
+  nowAt: 'Jetzt bei {at}.',
 };

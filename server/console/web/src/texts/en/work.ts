@@ -98,4 +98,10 @@ export const work = {
   moveBodiesToTiersAndBack: 'Move bodies to tiers, and back',
   whetherItIsReadOnlyCannotBeShown: 'Whether the store is read-only cannot be shown',
   removeBodiesFromTiers: 'Remove bodies from tiers',
+  nothingWaits: 'Nothing waits.',
+  waitSince: '{waiting} wait, the oldest since {oldest}.',
+  moreThanWaitSince: 'More than {waiting} wait, the oldest since {oldest}.',
+  noBucketHasRulesYet: 'No bucket with rules was looked through yet.',
+  bucketsAreDoneToday: '{done} of {buckets} buckets are done today: {changed} removed or moved, {failed} failed.',
+  nowAt: 'Now at {at}.',
 } as const;

@@ -88,4 +88,10 @@ export const work: Translated<typeof source> = {
   moveBodiesToTiersAndBack: '将内容移到存储层或移回',
   whetherItIsReadOnlyCannotBeShown: '无法显示存储是否只读',
   removeBodiesFromTiers: '从存储层移除内容',
+  nothingWaits: '没有等待的内容。',
+  waitSince: '{waiting} 个在等待，最早的始于 {oldest}。',
+  moreThanWaitSince: '超过 {waiting} 个在等待，最早的始于 {oldest}。',
+  noBucketHasRulesYet: '尚未检查任何有规则的存储桶。',
+  bucketsAreDoneToday: '今天已完成 {done}/{buckets} 个存储桶：{changed} 个已删除或移动，{failed} 个失败。',
+  nowAt: '当前位置：{at}。',
 };
