@@ -122,7 +122,7 @@ root: disabled
 tls: { key: ${keysFiles.keyFile}, cert: ${keysFiles.certFile}, ca: ${caFile} }
 policy:
   app:
-    allow: [/v1/key/create/*, /v1/key/generate/*, /v1/key/decrypt/*, /v1/key/list, /v1/status]
+    allow: [/v1/key/create/*, /v1/key/generate/*, /v1/key/decrypt/*, /v1/key/describe/*, /v1/key/rotate/*, /v1/key/list, /v1/status, /v1/ready]
     identities: [${identityOfCertificate(app.certPem)}]
 keys: [{ name: main-key }]
 keystore: { fs: { path: ${join(folder, 'key-files')} } }
