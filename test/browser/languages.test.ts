@@ -1,8 +1,5 @@
-import type { AxeResults } from 'axe-core';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { first as german } from '../../server/console/web/src/texts/de/first.ts';
@@ -13,20 +10,17 @@ import { first as chinese } from '../../server/console/web/src/texts/zh/first.ts
 import { pages as chinesePages } from '../../server/console/web/src/texts/zh/pages.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { axeFindings } from './axe.ts';
 import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
 let server: RunningServer;
 let browser: Browser;
 let visitor: Visitor | undefined;
-let source: string;
 
 beforeAll(async () => {
   if (!consoleIsBuilt()) await buildConsole();
-  source = await readFile(axe, 'utf8');
   server = await startServer({});
   await untilReady(server);
   const s3 = s3Client(server);
@@ -97,12 +91,6 @@ const shown = `[
   ]),
 ]`;
 
-async function findings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(source);
-  const results = await page.evaluate<AxeResults>('axe.run()');
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`));
-}
-
 const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 describe.each([
@@ -115,7 +103,7 @@ describe.each([
     await page.goto(`${server.console}/sign-in`);
     await page.getByLabel(texts.labels.accessKey).fill(server.accessKey);
     await page.getByLabel(texts.labels.secretKey, { exact: true }).fill(server.secretKey);
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: texts.signIn.signIn, exact: true }).click();
     await page.getByRole('link', { name: texts.shell.account }).waitFor();
     for (const path of paths) {
@@ -126,7 +114,7 @@ describe.each([
         (text) => inEnglish.has(text) && !translated.has(text),
       );
       expect.soft(left, `${path}: English`).toEqual([]);
-      expect.soft(await findings(page), `${path}: axe`).toEqual([]);
+      expect.soft(await axeFindings(page), `${path}: axe`).toEqual([]);
       await page.setViewportSize({ width: 390, height: 800 });
       // The page follows the width in steps.
       await expect
