@@ -182,7 +182,7 @@ export const dataUserJobs: readonly Job[] = [
   },
   {
     title: 'Go to a key that is known',
-    prepare: (context) => bucket(context, 'deep/er/a.txt'),
+    prepare: (context) => bucket(context, 'deep/er/a.txt', 'deep/a.txt'),
     async work(hands, context) {
       await hands.press(link(context, context.id));
       await link(context, 'deep/').waitFor();
@@ -191,7 +191,13 @@ export const dataUserJobs: readonly Job[] = [
       await hands.enter();
       await context.page.getByRole('complementary', { name: 'Details of a.txt' }).waitFor();
     },
-    check: ({ s3, id }) => s3.send(new HeadObjectCommand({ Bucket: id, Key: 'deep/er/a.txt' })),
+    // The details are those that an S3 client reads under this key. The other object of this name has another ETag.
+    async check({ page, s3, id }) {
+      const { ETag, ContentLength } = await s3.send(new HeadObjectCommand({ Bucket: id, Key: 'deep/er/a.txt' }));
+      const shown = await page.getByRole('complementary', { name: 'Details of a.txt' }).innerText();
+      expect(shown).toContain(ETag?.replaceAll('"', ''));
+      expect(shown).toContain(`${ContentLength} B`);
+    },
   },
   {
     title: 'Tag an object',
