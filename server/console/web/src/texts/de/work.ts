@@ -107,6 +107,6 @@ export const work: Translated<typeof source> = {
   moreThanWaitSince: 'Mehr als {waiting} warten, am längsten seit {oldest}.',
   noBucketHasRulesYet: 'Noch kein Bucket mit Regeln wurde durchgesehen.',
   bucketsAreDoneToday:
-    '{done} von {buckets} Buckets sind heute fertig: {changed} entfernt oder verschoben, {failed} fehlgeschlagen.',
+    'Heute fertige Buckets: {done} von {buckets}. Entfernt oder verschoben: {changed}. Fehlgeschlagen: {failed}.',
   nowAt: 'Jetzt bei {at}.',
 };

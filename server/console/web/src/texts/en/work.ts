@@ -102,6 +102,6 @@ export const work = {
   waitSince: '{waiting} wait, the oldest since {oldest}.',
   moreThanWaitSince: 'More than {waiting} wait, the oldest since {oldest}.',
   noBucketHasRulesYet: 'No bucket with rules was looked through yet.',
-  bucketsAreDoneToday: '{done} of {buckets} buckets are done today: {changed} removed or moved, {failed} failed.',
+  bucketsAreDoneToday: 'Buckets done today: {done} of {buckets}. Removed or moved: {changed}. Failed: {failed}.',
   nowAt: 'Now at {at}.',
 } as const;
