@@ -30,6 +30,7 @@ const provider = await OpenIdProviderDouble.start({
 });
 const files = await mkdtemp(join(tmpdir(), 'coffer-pictures-'));
 const server = await startServer({
+  console: true,
   env: {
     SVC_AUDIT_FILE: join(files, 'audit.log'),
     SVC_KMS_SECRET_KEY: `default-key:${Buffer.alloc(32, 7).toString('base64')}`,
