@@ -205,7 +205,12 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
             {t.objects.deleteMarker}
           </Badge>
         )}
-        {row.version.isLatest && <Badge size="sm">{t.objects.current}</Badge>}
+        {row.version.isLatest && (
+          // A delete marker leaves a narrow row no room for both.
+          <Badge size="sm" className={marker ? 'wide-only' : undefined}>
+            {t.objects.current}
+          </Badge>
+        )}
       </Link>
     );
   }

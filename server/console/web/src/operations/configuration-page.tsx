@@ -70,12 +70,12 @@ function Subsystems() {
               .map(({ key, description }) => (
                 <Accordion.Item key={key} value={key}>
                   <Accordion.Control>
-                    <Group gap="sm" align="baseline">
+                    <Stack gap={2}>
                       <Text fw={550} size="sm">
                         {key}
                       </Text>
                       <Text size="xs">{description}</Text>
-                    </Group>
+                    </Stack>
                   </Accordion.Control>
                   <Accordion.Panel>
                     {/* React renders closed panels too, which would be loading for ever. */}
