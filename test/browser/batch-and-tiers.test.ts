@@ -12,7 +12,7 @@ import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await signIn(page, server);
+  await openAsRoot(page, server);
 });
 
 afterEach(async ({ task }) => {

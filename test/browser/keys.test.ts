@@ -15,7 +15,7 @@ import { adminCall } from '../support/server/admin-call.ts';
 import { startKeyService, type KeyService } from '../support/server/keysvc-process.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, newVisitor, openAsRoot, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -82,7 +82,7 @@ const dialog = () => page.getByRole('dialog');
 const row = (text: string) => page.getByRole('row').filter({ hasText: text });
 
 async function openKeys(): Promise<void> {
-  await signIn(page, server);
+  await openAsRoot(page, server);
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await row('photos-key').waitFor();
 }

@@ -24,7 +24,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -53,11 +53,7 @@ afterAll(async () => {
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await page.goto(server.console);
-  await page.getByLabel('Access key').fill(server.accessKey);
-  await page.getByLabel('Secret key').fill(server.secretKey);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('button', { name: 'Create bucket' }).first().waitFor();
+  await openAsRoot(page, server);
 });
 
 afterEach(async ({ task }) => {

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Cookie, type Page } from 'playwright-core';
 import type { RunnerTestCase } from 'vitest';
 import type { RunningServer } from '../support/server/start-server.ts';
 
@@ -35,6 +35,28 @@ export async function signIn(
   await page.getByLabel('Secret key').fill(secretKey);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('link', { name: 'Account' }).waitFor();
+}
+
+/** The cookies of root's session at each server. */
+const sessions = new Map<string, readonly Cookie[]>();
+
+/**
+ * Opens the page of the buckets with root's session, which the tests of a file share: for those that are not about sessions. Signing in
+ * costs a second document.
+ */
+export async function openAsRoot(
+  page: Page,
+  server: Pick<RunningServer, 'console' | 'accessKey' | 'secretKey'>,
+): Promise<void> {
+  const known = sessions.get(server.console);
+  if (known === undefined) {
+    await signIn(page, server);
+    sessions.set(server.console, await page.context().cookies());
+  } else {
+    await page.context().addCookies([...known]);
+    await page.goto(`${server.console}/buckets`);
+  }
+  await page.getByRole('button', { name: 'Create bucket' }).first().waitFor();
 }
 
 const folder = mkdtemp(join(tmpdir(), 'coffer-browser-'));
