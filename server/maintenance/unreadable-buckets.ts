@@ -1,11 +1,12 @@
-import { isUnreadable, type StoredDataError } from '../objects/stored-data-error.ts';
+import { isUnreadable } from '../objects/damage.ts';
+import type { StoreError } from '../store/store-error.ts';
 
 /**
  * Lets a task go on with other buckets where a damaged record stops it in one: else this one record would stop the task everywhere for
  * good. The task fails at the end of its round, so that its state names the record.
  */
 export class UnreadableBuckets {
-  #first: StoredDataError | undefined;
+  #first: StoreError | undefined;
 
   /** Rejects with all other errors of the work. */
   async goOnAfter(work: () => Promise<void>): Promise<void> {

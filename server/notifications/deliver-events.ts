@@ -4,7 +4,7 @@ import type { NotifySettings } from '../../platform/settings/notify-settings.ts'
 import type { DigestKeys } from '../encryption/digest-keys.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
-import { isUnreadable } from '../objects/stored-data-error.ts';
+import { isUnreadable } from '../objects/damage.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';

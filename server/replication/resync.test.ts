@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { StoredDataError } from '../objects/stored-data-error.ts';
 import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { TargetStats } from './replication-stats.ts';
 import { unlimited } from '../maintenance/pace.ts';
 import { walkForResync } from './resync.ts';
+import { StoreError } from '../store/store-error.ts';
 
 const id = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
 
@@ -40,7 +40,7 @@ it('a resync that meets a damaged record ends as failed, so that the delivery of
   await walkForResync({
     records,
     objects: {
-      listObjectVersions: () => Promise.reject(new StoredDataError('unreadable-record', 'a record is damaged')),
+      listObjectVersions: () => Promise.reject(new StoreError('unreadable-record', 'a record is damaged')),
       queueResync: () => Promise.resolve(true),
     },
     stored: remoteTarget(id, { resync: { id: 'resync', before: 1 } }),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
-import { isUnreadable } from '../objects/stored-data-error.ts';
+import { isUnreadable } from '../objects/damage.ts';
 import type { Pace } from '../maintenance/pace.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';

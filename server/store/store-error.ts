@@ -37,6 +37,12 @@ type StoreErrorCode =
   | 'blob-altered'
   /** The ciphertext was changed, truncated or reordered, or belongs to another key. */
   | 'ciphertext-damaged'
+  /** A record is damaged, or a newer server wrote it. The client gets an internal error, and the log gets this one. */
+  | 'unreadable-record'
+  /** The bytes of a body are not those that were written. */
+  | 'damaged-body'
+  /** Records that were read do not fit together, since one of them changed meanwhile. The operation reads again. */
+  | 'changed'
   | SealedRecordsErrorCode;
 
 /** An error of a store for which its caller has a rule. `StoreUnavailable` is for a store that cannot serve now. */

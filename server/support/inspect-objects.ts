@@ -3,7 +3,7 @@ import type { ZipEntry } from '../administration/zip.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
 import { findVersion } from '../objects/operations/versions.ts';
 import type { ObjectRecord } from '../objects/records/object-record.ts';
-import { isUnreadable } from '../objects/stored-data-error.ts';
+import { isUnreadable } from '../objects/damage.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { matches, parsePattern } from '../../protocol/policy/glob.ts';

@@ -5,7 +5,7 @@ import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { type Pace, pace } from '../pace.ts';
-import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
 import { type BatchJob, type BatchReplication, batchSecretKey, isWaiting, readJobs, RunningJob } from './batch-jobs.ts';

@@ -12,7 +12,7 @@ import {
   type NoncurrentFacts,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
-import { isDamage, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isDamage } from '../../objects/damage.ts';
 import type {
   ExpireObject,
   ExpiringVersion,
@@ -20,6 +20,7 @@ import type {
   ObjectLayer,
   TransitionObject,
 } from '../../objects/object-layer.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 /** The results of a walk. */
 export interface LifecycleCounts {
@@ -246,7 +247,7 @@ class BucketWalk {
         if (await objects.transitionObject(move)) counts.transitioned += 1;
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof S3Error || error instanceof StoredDataError || isDamage(error))) throw error;
+        if (!(error instanceof S3Error || isStoreError(error, 'changed') || isDamage(error))) throw error;
         if (error instanceof S3Error && error.code === 'ServiceUnavailable') awayTiers.add(move.tier);
         counts.failed += 1;
         onFailure(error, move.key);

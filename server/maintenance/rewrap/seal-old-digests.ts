@@ -32,7 +32,8 @@ import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, namedPlace, type Place } from '../verify/object-records.ts';
 import { type PassPosition, versionPass } from './version-pass.ts';
 import { type Pace, pace } from '../pace.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */
 interface OldDigestsState extends PassPosition {
@@ -285,10 +286,7 @@ function sealedDigests(
   const { etag, checksum } = stored;
   if (seal === undefined) {
     if (scheme === 'SSE-C') return { etag };
-    throw new StoredDataError(
-      'unreadable-record',
-      'its digests cannot be sealed: the server has no key service any more',
-    );
+    throw new StoreError('unreadable-record', 'its digests cannot be sealed: the server has no key service any more');
   }
   return {
     etag: scheme === 'SSE-S3' && typeof etag === 'string' ? sealEtag(seal, owner, etag) : etag,

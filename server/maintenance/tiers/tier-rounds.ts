@@ -1,7 +1,7 @@
 import { mapLimit } from '../../../platform/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
-import { isDamage } from '../../objects/stored-data-error.ts';
+import { isDamage } from '../../objects/damage.ts';
 import { queuedVersion } from '../../objects/tiers/tiers.ts';
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';

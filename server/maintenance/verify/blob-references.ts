@@ -7,7 +7,7 @@ import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from
 import { type ObjectPlan, planObject } from './plan-object.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
-import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 
 const ID_BYTES = 16;
 

@@ -13,7 +13,7 @@ import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
 import type { Finding } from './finding.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
-import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 import { isStoreError } from '../../store/store-error.ts';
 
 /** The context of a verification. */

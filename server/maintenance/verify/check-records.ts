@@ -8,7 +8,8 @@ import { type Finding, shownKey } from './finding.ts';
 import { entries, placeText } from './object-records.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
 export async function* checkRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
@@ -18,8 +19,7 @@ export async function* checkRecords({ records, signal }: VerifyContext): AsyncGe
       const record = shownKey(key);
       try {
         const decoded = (kind === 'b' ? decodeBucket(value, record) : decodeRecord(value, record)) as object;
-        if (!isOfKind(kind, decoded))
-          throw new StoredDataError('unreadable-record', `the record ${record} is not complete`);
+        if (!isOfKind(kind, decoded)) throw new StoreError('unreadable-record', `the record ${record} is not complete`);
       } catch (error) {
         if (!isUnreadable(error)) throw error;
         // A record that was removed meanwhile could not be read either: then there is nothing to report.

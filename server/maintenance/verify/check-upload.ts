@@ -6,7 +6,8 @@ import { type VerifyContext, checkBlobStream, objectKeyOf } from './check-object
 import { type Finding, shownKey } from './finding.ts';
 import { entries, type Place } from './object-records.ts';
 import { isHex, isProtection } from './plan-object.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 interface Upload extends Place {
   readonly uploadId: string;
@@ -42,10 +43,7 @@ async function checkPart(check: VerifyContext, upload: Upload, record: UploadRec
   try {
     part = decodeRecord(entry.value, `a part of upload ${upload.uploadId}`) as PartRecord;
     if (!isHex(part.blob) || !Number.isSafeInteger(part.size) || !isProtection(part.protection)) {
-      throw new StoredDataError(
-        'unreadable-record',
-        `the record of a part of upload ${upload.uploadId} is not complete`,
-      );
+      throw new StoreError('unreadable-record', `the record of a part of upload ${upload.uploadId} is not complete`);
     }
   } catch (error) {
     if (!isUnreadable(error)) throw error;

@@ -9,7 +9,8 @@ import type { StoredStream } from './check-stream.ts';
 import { copyOf } from '../../objects/tiers/restored-copy.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The state of an object by its records alone, and the streams that remain to be checked. */
 export interface ObjectPlan {
@@ -97,12 +98,12 @@ function withCopies(record: ObjectRecord, streams: readonly BlobStream[]): reado
   return [...streams, ...copies];
 }
 
-/** Decodes the record of a version. Throws `StoredDataError` also where it is not complete. */
+/** Decodes the record of a version. Throws `StoreError` also where it is not complete. */
 function decodeWhole({ value }: Entry, place: Place): ObjectRecord {
   const { bucket, key, order } = place;
   const record = decodeObject(value, bucket, key);
   if (hasShape(record) && (record.deleteMarker !== true || order !== undefined)) return record;
-  throw new StoredDataError('unreadable-record', `the record of object ${placeText(place)} is not complete`);
+  throw new StoreError('unreadable-record', `the record of object ${placeText(place)} is not complete`);
 }
 
 /** Finds contradictions between the records of a key that say which version is current. */

@@ -13,7 +13,7 @@ import {
 } from '../checksums/block-sums.ts';
 import { decodeBlockSums, encodeBlockSums } from '../records/body-records.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { isUnreadable } from '../stored-data-error.ts';
+import { isUnreadable } from '../damage.ts';
 
 /** Block sums that this thread computes at the moment, by blob: concurrent readers of one body share the work. */
 export type PendingBlockSums = Map<BlobId, Promise<BlockSums | undefined>>;

@@ -18,8 +18,7 @@ import { decodeBody } from '../records/record-format.ts';
 import type { VersionOrder } from '../records/record-format.ts';
 import { readManifest } from '../operations/commit-change.ts';
 import { copyOf } from '../tiers/restored-copy.ts';
-import { StoredDataError } from '../stored-data-error.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { isStoreError, StoreError } from '../../store/store-error.ts';
 
 /**
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
@@ -94,8 +93,7 @@ export async function openBody(
     return { read: (range) => readInline(stored, { size, protection: body, objectKey, what }, range) };
   }
   // A delete marker has no body, and no caller opens it.
-  if (body.kind === 'none')
-    throw new StoredDataError('unreadable-record', `${what} is a delete marker, which has no body`);
+  if (body.kind === 'none') throw new StoreError('unreadable-record', `${what} is a delete marker, which has no body`);
   const parts = await readManifest(context, { bucket, key, order }, record);
   const placed = parts?.map((part) => ({ ...part, blob: copyOf(record, part.blob) ?? part.blob }));
   return placed && { read: (range) => readParts(context, placed, { objectKey, what }, range) };
@@ -191,9 +189,9 @@ function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey:
   return objectKey.streamKey(protection.salt);
 }
 
-function damaged(what: string, cause?: Error): StoredDataError {
+function damaged(what: string, cause?: Error): StoreError {
   const found = cause === undefined ? '' : ` (${cause.message})`;
-  return new StoredDataError(
+  return new StoreError(
     'damaged-body',
     `the stored bytes of ${what} are damaged: they are not what was written${found}`,
     { cause },

@@ -21,7 +21,8 @@ import { recordKeys } from '../records/record-format.ts';
 import { quotaRecords } from '../quota/bucket-quota.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
-import { isUnreadable, StoredDataError } from '../stored-data-error.ts';
+import { isUnreadable } from '../damage.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** Throws `BucketAlreadyOwnedByYou`. */
 export async function createBucket(
@@ -111,7 +112,7 @@ export function deleteBucket(context: ObjectContext, bucket: string, by?: EventC
     if (record.deleting !== true) {
       await commitOnce(records, { expect, put: [{ key, value: encodeBucket({ ...record, deleting: true }) }] }, random);
       // The check counts only after the mark.
-      throw new StoredDataError('changed', 'the records changed meanwhile');
+      throw new StoreError('changed', 'the records changed meanwhile');
     }
     const uploads = [];
     for await (const upload of uploadsOfBucket(records, bucket)) {

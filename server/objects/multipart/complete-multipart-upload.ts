@@ -48,8 +48,8 @@ import {
   etagOfParts,
   type OpenedPart,
 } from './choose-parts.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import { queueTransition } from '../tiers/transition-at-once.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /**
  * Writes a manifest of the parts; no byte is copied. Garbage collection removes parts that are not listed. A repeated request gets the
@@ -227,7 +227,7 @@ async function completedBefore(
 ): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId, parts } = request;
   const manifest = await readManifest(context, { bucket, key }, record);
-  if (manifest === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
+  if (manifest === undefined) throw new StoreError('changed', 'the records changed meanwhile');
   const sameNumbers =
     manifest.length === parts.length && manifest.every(({ number }, index) => number === parts[index]?.partNumber);
   const objectKey = ownKey(request, record.sealed);
@@ -264,7 +264,7 @@ async function listedParts(
     return chooseParts(uploadId, parts, uploaded);
   } catch (error) {
     const still = await findUpload(records, bucket, key, uploadId);
-    if (still?.revision !== upload.revision) throw new StoredDataError('changed', 'the upload ended', { cause: error });
+    if (still?.revision !== upload.revision) throw new StoreError('changed', 'the upload ended', { cause: error });
     throw error;
   }
 }

@@ -12,9 +12,10 @@ import { commitOnce } from '../../store/commits.ts';
 import type { Batch, Key } from '../../store/record-store.ts';
 import type { EventHub, RuledEvent } from '../events/object-event.ts';
 import { withEvent } from '../events/outbox.ts';
-import { StoredDataError, isUnreadable } from '../stored-data-error.ts';
+import { isUnreadable } from '../damage.ts';
 import { withRestored } from '../tiers/restored-copy.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
+import { isStoreError, StoreError } from '../../store/store-error.ts';
 
 /** Makes an id of 32 hexadecimal characters that sorts by time: 6 bytes of milliseconds since 1970, then 10 random ones. */
 export function newId(now: number, random: (size: number) => Buffer): string {
@@ -143,7 +144,7 @@ async function attemptOnce<T>(context: ObjectContext, plan: Plan<T>): Promise<At
   try {
     change = await plan(attempt);
   } catch (error) {
-    if (error instanceof StoredDataError && error.code === 'changed') return { kind: 'conflict', key: undefined };
+    if (isStoreError(error, 'changed')) return { kind: 'conflict', key: undefined };
     throw error;
   }
   const { batch, result, event } = change;
@@ -226,7 +227,7 @@ async function blobsOfManifest(
   } catch (error) {
     if (record.damage === undefined || !isUnreadable(error)) throw error;
   }
-  if (record.damage === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
+  if (record.damage === undefined) throw new StoreError('changed', 'the records changed meanwhile');
   return [];
 }
 

@@ -24,8 +24,8 @@ import { readPartPage } from './part-page.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { quarantineRead } from './quarantine.ts';
 import { checkIdentity, noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import { isDamagedBlob } from '../../store/blob-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 
 interface Current {
   readonly etag: string;
@@ -280,8 +280,7 @@ export async function getIntactObject(
   const { info, read } = await getObject(context, bucket, key, options);
   refuseDamaged(info);
   const note = (error: unknown) => {
-    if ((error instanceof StoredDataError && error.code === 'damaged-body') || isDamagedBlob(error))
-      void mark(context, info, error);
+    if (isStoreError(error, 'damaged-body') || isDamagedBlob(error)) void mark(context, info, error);
   };
   return {
     info,

@@ -11,7 +11,7 @@ import { readManifest, type VersionPlace } from './commit-change.ts';
  * client that reads part by part knows only their count. Returns undefined when the object was replaced since its record was read.
  *
  * @param objectKey the key of an SSE-C object, which seals the checksums of its parts
- * @throws StoreError, StoredDataError
+ * @throws StoreError
  */
 export async function readPartPage(
   context: ObjectContext,

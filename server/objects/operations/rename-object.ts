@@ -10,7 +10,6 @@ import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
 import { guardBucket, isObserved } from '../records/bucket-record.ts';
 import type { ObjectRecord, SealedKeys } from '../records/object-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import {
   type BatchChanges,
   blobsOfObject,
@@ -32,6 +31,7 @@ import {
   storedObject,
   replaceVersion,
 } from './versions.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /**
  * Moves an object to another key, in one commit: no reader sees both keys, or none. The body stays where it is. An encrypted object keeps
@@ -84,7 +84,7 @@ async function plan(context: ObjectContext, request: RenameObject, attempt: numb
   await request.allowTags(record.tags ?? {});
   const sealed = record.sealed && (await sealedFor(context, record.id, record.sealed, request));
   const { kind } = record.body;
-  if (kind === 'none') throw new StoredDataError('unreadable-record', `object ${bucket}/${from} has no body`);
+  if (kind === 'none') throw new StoreError('unreadable-record', `object ${bucket}/${from} has no body`);
   const replaced = await replaceVersion(context, target, kind);
   const moved = await moveObject(context, { bucket, key: from }, { bucket, key: to }, source, undefined, {
     ...record,

@@ -12,9 +12,9 @@ import {
   type StoredObject,
 } from '../records/object-record.ts';
 import { recordKeys, versionOrder, type VersionOrder } from '../records/record-format.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import { type BatchChanges, objectRecordKey, removeObject, type VersionPlace } from './commit-change.ts';
 import { checkRemovable } from '../attributes/object-lock.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The version id of the null version, as clients see it. */
 export const NULL_VERSION = 'null';
@@ -244,7 +244,7 @@ export async function moveObject(
     // A damaged version moves without the records that it has lost.
     if (entry === undefined && record.damage !== undefined) continue;
     // Records without this id are of a newer object: the commit would fail.
-    if (entry === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
+    if (entry === undefined) throw new StoreError('changed', 'the records changed meanwhile');
     put.push({ key: table.of(to.bucket, to.key, to.order), value: entry.value });
     if (!table.kept) removed.push(source);
   }

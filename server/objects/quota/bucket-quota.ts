@@ -9,7 +9,7 @@ import { encodeBucket, getBucket, guardBucket } from '../records/bucket-record.t
 import { objectSize } from '../records/object-record.ts';
 import { encodeRecord, recordKeys } from '../records/record-format.ts';
 import { partsOf } from '../records/upload-record.ts';
-import { isUnreadable } from '../stored-data-error.ts';
+import { isUnreadable } from '../damage.ts';
 import { compareKeys, type QuotaCount, readCount, usedBytes } from './count-bytes.ts';
 
 export async function getBucketQuota(context: ObjectContext, bucket: string): Promise<BucketQuota | undefined> {

@@ -4,7 +4,7 @@ import { prefixOf } from '../../store/keys.ts';
 import type { Batch, RecordStore, Revision } from '../../store/record-store.ts';
 import type { StoredBucket } from '../records/bucket-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** A batch without its id, as operations plan it. */
 type PlannedBatch = Omit<Batch, 'id'>;
@@ -30,7 +30,7 @@ const MAX_READING_MS = 5_000;
 /**
  * Adds to a batch that changes a key what counts its bytes against the quota of the bucket. `delta` is what the batch adds to the sizes
  * of all versions and uploaded parts of the key. The batch must expect the bucket as it was read. Throws
- * `XMinioAdminBucketQuotaExceeded`, and `StoredDataError` (`changed`) while the first count of the bucket reads this key.
+ * `XMinioAdminBucketQuotaExceeded`, and `StoreError` (`changed`) while the first count of the bucket reads this key.
  */
 export async function countBytes(
   context: Context,
@@ -106,7 +106,7 @@ async function countingOf(context: Context, bucket: string, counter: string, key
   if (done !== '' && compareKeys(key, done) <= 0) return { expect, put: [], isCounted: true };
   if (until !== null && compareKeys(key, until) > 0) return { expect, put: [], isCounted: false };
   if (Math.abs(context.clock() - since) <= MAX_READING_MS) {
-    throw new StoredDataError('changed', 'the count of the bucket reads this key now');
+    throw new StoreError('changed', 'the count of the bucket reads this key now');
   }
   const state: QuotaCount = { done, until: done, since };
   return { expect, put: [{ key: recordKey, value: encodeRecord(state) }], isCounted: false };

@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { BlobId } from '../../store/blob-store.ts';
 import { type BlockSums, isBlockSize } from '../checksums/block-sums.ts';
 import type { Checksum } from '../object-layer.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import type { Protection } from './object-record.ts';
 import type { SealedChecksum } from './stored-digests.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The parts of an object in their order; each is a blob of its own. */
 export interface ManifestPart {
@@ -22,16 +22,16 @@ export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
 }
 
 /**
- * `crc` is the checksum in the object's record; older records have none. Throws `StoredDataError`: a manifest with a changed byte may
+ * `crc` is the checksum in the object's record; older records have none. Throws `StoreError`: a manifest with a changed byte may
  * be valid JSON with other parts.
  */
 export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
   if (crc !== undefined && crc32(bytes) !== crc)
-    throw new StoredDataError('unreadable-record', 'the list of its parts does not have its checksum');
+    throw new StoreError('unreadable-record', 'the list of its parts does not have its checksum');
   try {
     return JSON.parse(bytes.toString()) as ManifestPart[];
   } catch (error) {
-    throw new StoredDataError('unreadable-record', 'the list of its parts is damaged', { cause: error });
+    throw new StoreError('unreadable-record', 'the list of its parts is damaged', { cause: error });
   }
 }
 
@@ -51,10 +51,10 @@ export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
   return record;
 }
 
-/** Throws `StoredDataError`. */
+/** Throws `StoreError`. */
 export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
   if (value[0] !== BLOCK_SUMS_FORMAT) {
-    throw new StoredDataError(
+    throw new StoreError(
       'unreadable-record',
       `the block sums of blob ${blob} have format ${value[0]}, this server knows ${BLOCK_SUMS_FORMAT}: start the newer server that wrote them`,
     );
@@ -62,7 +62,7 @@ export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
   const block = 2 ** (value[1] ?? 0);
   const sums = value.subarray(SUMS);
   if (value.length < SUMS || !isBlockSize(block) || crc32(sums) !== value.readUInt32BE(CRC)) {
-    throw new StoredDataError('unreadable-record', `the block sums of blob ${blob} are damaged`);
+    throw new StoreError('unreadable-record', `the block sums of blob ${blob} are damaged`);
   }
   return { block, sums };
 }

@@ -6,7 +6,7 @@ import { packedId } from '../../store/packed-id.ts';
 import { decodeListed } from './listed-objects.ts';
 import { encodeRecord } from './record-format.ts';
 import { SealedEtags } from './sealed-etags.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 const plain: ObjectRecord = {
   id: '0'.repeat(32),
@@ -201,10 +201,8 @@ describe('the record of an object', () => {
   it('is refused where it ends inside its head', () => {
     const value = encodeObject(plain);
     for (const length of [1, 2, 3, 8, 15, 16, 47]) {
-      expect(() => decodeListed(value.subarray(0, length), 'bucket', 'key', new SealedEtags())).toThrow(
-        StoredDataError,
-      );
-      expect(() => decodeObject(value.subarray(0, length), 'bucket', 'key')).toThrow(StoredDataError);
+      expect(() => decodeListed(value.subarray(0, length), 'bucket', 'key', new SealedEtags())).toThrow(StoreError);
+      expect(() => decodeObject(value.subarray(0, length), 'bucket', 'key')).toThrow(StoreError);
     }
   });
 

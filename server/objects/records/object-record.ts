@@ -9,13 +9,13 @@ import type {
   ReplicationState,
 } from '../object-layer.ts';
 import type { StoredEtag, Digests, StoredChecksum, StoredDigests } from './stored-digests.ts';
-import { StoredDataError } from '../stored-data-error.ts';
 import type { Revision } from '../../store/record-store.ts';
 import type { Acl } from '../../../protocol/s3/acl.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Sums } from '../checksums/block-sums.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /**
  * The head of an object's record has all that a listing shows, in fixed places before the JSON, so that a listing of a thousand objects
@@ -123,7 +123,7 @@ function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
   return bytes;
 }
 
-/** `end` is the start of the JSON; a sealed ETag is a view of the record. Throws `StoredDataError`; `what` names the record. */
+/** `end` is the start of the JSON; a sealed ETag is a view of the record. Throws `StoreError`; `what` names the record. */
 export function decodeHead(
   value: Buffer,
   what: string,
@@ -135,9 +135,9 @@ export function decodeHead(
   const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
   const end = (fields & VERSION_ID) === 0 ? etagEnd : etagEnd + VERSION_ID_SIZE;
   if (value.length < end)
-    throw new StoredDataError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
+    throw new StoreError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
   if ((fields & RESERVED) !== 0) {
-    throw new StoredDataError(
+    throw new StoreError(
       'unreadable-record',
       `the record of ${what} has a field that this server cannot read: start the newer server that wrote it`,
     );
@@ -159,10 +159,10 @@ export function decodeHead(
   };
 }
 
-/** Returns the size alone, of a record that has a head. Throws `StoredDataError`. */
+/** Returns the size alone, of a record that has a head. Throws `StoreError`. */
 function headSize(value: Buffer): number {
   if (value.length < ETAG)
-    throw new StoredDataError('unreadable-record', 'the record of an object is damaged: it ends inside its head');
+    throw new StoreError('unreadable-record', 'the record of an object is damaged: it ends inside its head');
   return value.readUIntBE(SIZE - shiftOf(value), 6);
 }
 
@@ -324,7 +324,7 @@ function isInSegment(body: Body): boolean {
   return body.kind === 'blob' && isPacked(body.blob);
 }
 
-/** Decodes formats 1, which is all JSON, 2 and 3. Throws `StoredDataError`. */
+/** Decodes formats 1, which is all JSON, 2 and 3. Throws `StoreError`. */
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
   const what = `object ${bucket}/${key}`;
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
@@ -335,7 +335,7 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
     record.body = { ...record.body, kind: 'blob' in record.body ? 'blob' : 'parts' } as Body;
   }
   if (!bodyKinds.has(record.body.kind)) {
-    throw new StoredDataError(
+    throw new StoreError(
       'unreadable-record',
       `the body of ${what} is of kind ${JSON.stringify(record.body.kind)}, which this server cannot read: start the newer server that wrote it`,
     );
@@ -354,7 +354,7 @@ export function arePlain<T extends StoredDigests>(stored: T): stored is T & Dige
   return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
 }
 
-/** Returns the size alone, which a count of all objects needs. Throws `StoredDataError`. */
+/** Returns the size alone, which a count of all objects needs. Throws `StoreError`. */
 export function objectSize(value: Buffer): number {
   return hasHead(value) ? headSize(value) : (decodeRecord(value, 'an object', HEAD_FORMAT) as ObjectRecord).size;
 }

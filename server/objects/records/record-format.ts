@@ -1,10 +1,10 @@
-import { StoredDataError } from '../stored-data-error.ts';
 import type { BlobId, SegmentId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
 import { tierOf } from '../../store/tiered-id.ts';
 import { key, KEY_LIMIT } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
 const FORMAT = 1;
@@ -31,13 +31,13 @@ export function parseRecord(value: Buffer, start: number, what: string): unknown
   try {
     return JSON.parse(value.toString('utf8', start));
   } catch (error) {
-    throw new StoredDataError('unreadable-record', `the record of ${what} is damaged`, { cause: error });
+    throw new StoreError('unreadable-record', `the record of ${what} is damaged`, { cause: error });
   }
 }
 
 function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
   if (value[0] === FORMAT) return;
-  throw new StoredDataError(
+  throw new StoreError(
     'unreadable-record',
     `the record of ${what} has format ${value[0]}, this server knows ${newest}: start the newer server that wrote it`,
   );
@@ -165,7 +165,7 @@ export function encodeBody(id: string, bytes: Buffer): Buffer {
 /** Returns undefined when the record belongs to another object. */
 export function decodeBody(value: Buffer, id: string): Buffer | undefined {
   if (value[0] !== BODY_FORMAT) {
-    throw new StoredDataError(
+    throw new StoreError(
       'unreadable-record',
       `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
     );

@@ -8,11 +8,11 @@ import { claimBlob, commitChange, objectRecordKey, queueRemoval } from '../opera
 import { findVersion, NULL_VERSION } from '../operations/versions.ts';
 import { encodeObject } from '../records/object-record.ts';
 import { storedCheck } from '../checksums/stored-check.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /**
  * Moves a body to a segment, byte by byte as it is. It is in another segment, or a file of its own. Returns false where its object has
- * another body by now, or is gone. Throws `StoredDataError` for a body without its checksum, which stays where it is.
+ * another body by now, or is gone. Throws `StoreError` for a body without its checksum, which stays where it is.
  */
 export async function moveBody(context: ObjectContext, blob: BlobId, owner: BlobOwner): Promise<boolean> {
   const { segments } = context.blobs;
@@ -29,7 +29,7 @@ export async function moveBody(context: ObjectContext, blob: BlobId, owner: Blob
   }
   const { id } = await segments.write(bytes(), { length });
   if (check?.holds() === false) {
-    throw new StoredDataError('damaged-body', `blob ${blob} does not have its checksum: it is not moved`);
+    throw new StoreError('damaged-body', `blob ${blob} does not have its checksum: it is not moved`);
   }
   return commitChange(context, async () => {
     const found = await findBody(context, blob, owner);

@@ -19,7 +19,7 @@ import {
   queueRemoval,
   type VersionPlace,
 } from '../operations/commit-change.ts';
-import { isDamage } from '../stored-data-error.ts';
+import { isDamage } from '../damage.ts';
 import { refuseDamaged } from '../operations/get-object.ts';
 import { checkIdentity, findVersion, readVersionRecord, shownVersionId } from '../operations/versions.ts';
 import { getBucket, isObserved } from '../records/bucket-record.ts';

@@ -10,7 +10,7 @@ import { readManifest, type VersionPlace } from '../operations/commit-change.ts'
 import { encodeBlockSums, type ManifestPart } from '../records/body-records.ts';
 import type { ObjectRecord, Protection } from '../records/object-record.ts';
 import { decodeBody, recordKeys } from '../records/record-format.ts';
-import { StoredDataError } from '../stored-data-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The stored bytes of a body, or of a part of it. They move between stores as they are, so that an encrypted body needs no key. */
 export interface StoredStream {
@@ -59,7 +59,7 @@ export async function storedStreams(
 
 /** Returns the protection that a small plain body has as a blob. */
 function blockSumsOfSmall(body: Sums, bytes: Buffer, what: string): Protection {
-  if (!holds(body, bytes)) throw new StoredDataError('damaged-body', `the stored bytes of ${what} are damaged`);
+  if (!holds(body, bytes)) throw new StoreError('damaged-body', `the stored bytes of ${what} are damaged`);
   const sums = new BlockSumsHasher();
   sums.update(bytes);
   return storedBlockSums(sums.digest(), false);
@@ -85,7 +85,7 @@ async function* storedBytes(
     check?.update(chunk);
     yield chunk;
   }
-  if (check?.holds() === false) throw new StoredDataError('damaged-body', `the stored bytes of ${what} are damaged`);
+  if (check?.holds() === false) throw new StoreError('damaged-body', `the stored bytes of ${what} are damaged`);
 }
 
 /** Writes the stored bytes of a stream to another blob. Returns the record of the block sums of the copy, if it needs one. */
@@ -108,6 +108,6 @@ async function copiedBlockSums(
 ): Promise<readonly { readonly key: Buffer; readonly value: Buffer }[]> {
   if (blob === undefined || 'salt' in protection || 'sums' in protection) return [];
   const sums = await blockSumsOf(context, { blob, size, protection });
-  if (sums === undefined) throw new StoredDataError('damaged-body', `blob ${blob} does not have its checksum`);
+  if (sums === undefined) throw new StoreError('damaged-body', `blob ${blob} does not have its checksum`);
   return [{ key: recordKeys.blockSums(copy), value: encodeBlockSums(sums) }];
 }

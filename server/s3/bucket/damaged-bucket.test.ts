@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
-import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 import { commitOnce } from '../../store/commits.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 const namesIn = (xml: string) => [...xml.matchAll(/<Name>([^<]*)<\/Name>/g)].map(([, name]) => name);
 
@@ -19,7 +20,7 @@ it('a damaged record of one bucket does not hide the others from the list', asyn
 it('a caller whose right to a damaged bucket cannot be decided gets the list without it', async () => {
   const { layer, call } = await testCalls({
     authorize: ({ action, resource }) => {
-      if (resource === 'aaa') throw new StoredDataError('unreadable-record', 'the record of bucket aaa is damaged');
+      if (resource === 'aaa') throw new StoreError('unreadable-record', 'the record of bucket aaa is damaged');
       return action !== 's3:ListAllMyBuckets';
     },
   });

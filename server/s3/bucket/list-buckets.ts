@@ -1,6 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 import type { Bucket } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';

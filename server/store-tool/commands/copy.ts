@@ -12,7 +12,7 @@ import { isReadOnly } from '../../store/commits.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 import { conclude, reported } from './verify.ts';
-import { isUnreadable } from '../../objects/stored-data-error.ts';
+import { isUnreadable } from '../../objects/damage.ts';
 
 export interface CopyArguments {
   readonly json?: boolean;
