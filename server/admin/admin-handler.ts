@@ -3,7 +3,7 @@ import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/r
 import { callerSecret, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
-import { type AdminError, asAdminError } from '../administration/admin-error.ts';
+import { asAdminError } from '../administration/admin-error.ts';
 import { accessKeyRoutes, revokeTokensRoutes } from './access-keys/access-keys.ts';
 import { accountRoutes, userRoutes } from './users.ts';
 import { attachmentRoutes, claimRoutes } from './policy-attachments.ts';
@@ -40,6 +40,7 @@ import { inspectionRoutes } from './support/inspection.ts';
 import { metricRoutes } from './support/live-metrics.ts';
 import { speedTestRoutes } from './support/speed-tests.ts';
 import { usageRoutes } from './usage.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
 const mostAtOnce = 64 * 1024;
@@ -228,7 +229,7 @@ function decoded(part: string | undefined): string {
   }
 }
 
-function refusal(error: AdminError, request: IncomingRequest, { server }: AdminServices): Answer {
+function refusal(error: RequestError, request: IncomingRequest, { server }: AdminServices): Answer {
   return errorAnswer(error.status, {
     Code: error.code,
     Message: error.message,

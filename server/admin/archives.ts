@@ -1,5 +1,4 @@
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route, nothing } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { bucketArchiveLimits, exportBuckets, importBuckets } from '../administration/bucket-archive.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { invalidArchive, readZip } from '../administration/zip.ts';
@@ -7,6 +6,7 @@ import { exportIdentities } from '../administration/export-identities.ts';
 import { importIdentities } from '../administration/import-identities.ts';
 import { type ImportReport, readIdentityArchive } from '../administration/identity-archive.ts';
 import { isUnrestrictedRoot, mayOneOf } from '../administration/caller.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** Bytes of the compressed archive. */
 const maxArchiveBytes = 16 * 1024 * 1024;
@@ -47,7 +47,7 @@ async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
 
 function bucketsOf({ buckets }: AdminServices): NonNullable<AdminServices['buckets']> {
   if (buckets !== undefined) return buckets;
-  throw new AdminError('XCofferRefused', 'This server moves no buckets.');
+  throw adminError('XCofferRefused', 'This server moves no buckets.');
 }
 
 /** Bytes of the compressed archive. */
@@ -91,5 +91,5 @@ async function importedOrRefused(call: AdminCall): Promise<AdminAnswer> {
   const { reasons } = await importIdentityArchive(call);
   if (reasons.length === 0) return nothing;
   const more = reasons.length > 5 ? ` And ${reasons.length - 5} more.` : '';
-  throw new AdminError('XCofferInvalidRequest', `Some could not be imported. ${reasons.slice(0, 5).join(' ')}${more}`);
+  throw adminError('XCofferInvalidRequest', `Some could not be imported. ${reasons.slice(0, 5).join(' ')}${more}`);
 }

@@ -1,4 +1,3 @@
-import { AdminError } from '../administration/admin-error.ts';
 import { keyRights, keyStatus, requireKeys } from '../administration/keys.ts';
 import { ownerOf } from '../auth/identities/subject.ts';
 import { maxDefinition, parseBatchDefinition } from '../maintenance/batch/batch-definition.ts';
@@ -7,6 +6,7 @@ import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/b
 import type { ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 import { type AdminAnswer, type AdminCall, adminPath, cofferPath, json, nothing, nowOf, type Route } from './call.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** The calls of `mc batch`. */
 export const batchRoutes: readonly Route[] = [
@@ -40,7 +40,7 @@ async function checkRights(call: AdminCall, definition: string): Promise<void> {
   const to = job.keyName ?? source.defaultKey;
   for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
   const problem = (await keyStatus(source, to))['encryption-error'];
-  if (problem !== undefined) throw new AdminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${problem}`);
+  if (problem !== undefined) throw adminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${problem}`);
 }
 
 /**
@@ -94,7 +94,7 @@ async function describe(call: AdminCall): Promise<AdminAnswer> {
 async function named(call: AdminCall, isWanted: (job: BatchJob) => boolean): Promise<BatchJob> {
   const id = call.required('jobId');
   const found = (await jobsOf(call).list()).find((job) => job.id === id && isWanted(job));
-  if (found === undefined) throw new AdminError('XMinioAdminNoSuchJob', `There is no job ${id}.`);
+  if (found === undefined) throw adminError('XMinioAdminNoSuchJob', `There is no job ${id}.`);
   return found;
 }
 
@@ -112,7 +112,7 @@ function shown({ id, type, user, started, updated }: BatchJob) {
 
 export function jobsOf({ services }: AdminCall): BatchJobs {
   if (services.batchJobs !== undefined) return services.batchJobs;
-  throw new AdminError('XCofferRefused', 'This server runs no batch jobs.');
+  throw adminError('XCofferRefused', 'This server runs no batch jobs.');
 }
 
 async function explained(work: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
@@ -121,10 +121,10 @@ async function explained(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
   } catch (error) {
     if (!(error instanceof MaintenanceError)) throw error;
     const options = { cause: error };
-    if (error.code === 'no-such-job') throw new AdminError('XMinioAdminNoSuchJob', error.message, options);
-    if (error.code === 'no-such-bucket') throw new AdminError('NoSuchSourceBucket', error.message, options);
-    if (error.code === 'no-such-target') throw new AdminError('NoSuchTargetBucket', error.message, options);
-    if (error.code === 'busy') throw new AdminError('SlowDown', error.message, options);
-    throw new AdminError('XMinioAdminInvalidArgument', error.message, options);
+    if (error.code === 'no-such-job') throw adminError('XMinioAdminNoSuchJob', error.message, options);
+    if (error.code === 'no-such-bucket') throw adminError('NoSuchSourceBucket', error.message, options);
+    if (error.code === 'no-such-target') throw adminError('NoSuchTargetBucket', error.message, options);
+    if (error.code === 'busy') throw adminError('SlowDown', error.message, options);
+    throw adminError('XMinioAdminInvalidArgument', error.message, options);
   }
 }

@@ -3,13 +3,13 @@ import { type IncomingRequest, readWholeBody } from '../http/contract/request.ts
 import type { AuthenticatedPrincipal } from '../auth/principal.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { z } from 'zod';
-import { AdminError } from '../administration/admin-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decryptPayload } from '../../protocol/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import { semaphore } from '../../platform/concurrency.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** A call of the admin API. Each subject has a file with its routes. */
 export interface Route {
@@ -117,7 +117,7 @@ export async function sealedJsonBody<T>(call: AdminCall, schema: z.ZodType<T>): 
 function parsed<T>(body: Buffer, schema: z.ZodType<T>): T {
   const checked = schema.safeParse(jsonOf(body));
   if (checked.success) return checked.data;
-  throw new AdminError(
+  throw adminError(
     'XMinioAdminConfigBadJSON',
     `The body is not what this call takes: ${z.prettifyError(checked.error)}`,
   );
@@ -128,7 +128,7 @@ function jsonOf(body: Buffer): unknown {
     return JSON.parse(body.toString());
   } catch {
     // The text and the parser's message may contain secrets.
-    throw new AdminError('XMinioAdminConfigBadJSON', 'The body is no JSON.');
+    throw adminError('XMinioAdminConfigBadJSON', 'The body is no JSON.');
   }
 }
 
@@ -146,7 +146,7 @@ export function createCall(
 ): AdminCall {
   const query = new URLSearchParams(request.rawQuery);
   const read = async (maxBytes = maxBodyBytes) => {
-    const tooLarge = () => new AdminError('XCofferInvalidRequest', `The body is longer than ${maxBytes} bytes.`);
+    const tooLarge = () => adminError('XCofferInvalidRequest', `The body is longer than ${maxBytes} bytes.`);
     if ((size ?? 0) > maxBytes) throw tooLarge();
     return readWholeBody(body, { maxBytes, tooLarge });
   };
@@ -159,7 +159,7 @@ export function createCall(
     required(name) {
       const value = query.get(name);
       if (value !== null && value !== '') return value;
-      throw new AdminError('XCofferInvalidRequest', `The parameter ${name} is missing.`);
+      throw adminError('XCofferInvalidRequest', `The parameter ${name} is missing.`);
     },
     body: read,
     async sealedBody(limit) {
@@ -171,7 +171,7 @@ export function createCall(
       } catch (error) {
         if (!(error instanceof FormatError)) throw error;
         const message = `The body cannot be decrypted with the secret key of ${principal.accessKey}: ${error.message}.`;
-        throw new AdminError('XCofferInvalidRequest', message, { cause: error });
+        throw adminError('XCofferInvalidRequest', message, { cause: error });
       }
     },
     require: (action, resource = '') => authorizeCall({ services, request, principal }, { action, resource }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Identities } from '../auth/identities/identities.ts';
 import { adminPath, jsonBody, type AdminAnswer, type AdminCall, json, nothing, type Route } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { statusOf } from '../administration/service-accounts.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 export const groupRoutes: readonly Route[] = [
   { method: 'PUT', path: adminPath('update-group-members'), action: 'admin:AddUserToGroup', serve: updateMembers },
@@ -43,7 +43,7 @@ async function describeGroup(call: AdminCall): Promise<AdminAnswer> {
   const name = call.required('group');
   const group = await identities.group(name);
   if (group === undefined) {
-    throw new AdminError('XMinioAdminNoSuchGroup', `There is no group ${JSON.stringify(name.slice(0, 128))}.`);
+    throw adminError('XMinioAdminNoSuchGroup', `There is no group ${JSON.stringify(name.slice(0, 128))}.`);
   }
   const policies = await identities.attached({ kind: 'group', name });
   return json({

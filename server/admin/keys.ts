@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
 import {
   type KeyAdministration,
@@ -14,6 +13,7 @@ import {
   keyStatus,
 } from '../administration/keys.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { adminError, isAdminError } from '../administration/admin-error.ts';
 
 /** Default rate of a rotation, in objects per second. */
 const RATE = 500;
@@ -79,7 +79,7 @@ async function remove(call: AdminCall) {
   const keyName = checkKeyName(keyNameOf(call));
   const force = call.query.get('force');
   if (force !== null && force !== keyName) {
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       `force takes the name of the key itself, ${keyName}: what it encrypts is lost.`,
     );
@@ -96,7 +96,7 @@ async function remove(call: AdminCall) {
       }),
     );
   } catch (error) {
-    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw adminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }
@@ -113,12 +113,12 @@ const rotation = z.object({
 async function rotate(call: AdminCall) {
   const keys = requireKeys(call);
   const read = rotation.safeParse(Object.fromEntries(call.query));
-  if (!read.success) throw new AdminError('XCofferInvalidRequest', z.prettifyError(read.error));
+  if (!read.success) throw adminError('XCofferInvalidRequest', z.prettifyError(read.error));
   const { mode, rate, version: which } = read.data;
   const from = checkKeyName(read.data['key-id']);
   const to = checkKeyName(read.data.to ?? from);
   if (read.data.to !== undefined && which !== undefined) {
-    throw new AdminError('XCofferInvalidRequest', 'version is of the key itself: give it without to.');
+    throw adminError('XCofferInvalidRequest', 'version is of the key itself: give it without to.');
   }
   const rotations = lifecycle(call);
   for (const name of new Set([from, to])) await askKeyService('generate', name, () => keys.source.checkKey(name));
@@ -134,7 +134,7 @@ async function rotate(call: AdminCall) {
       objectsPerSecond: rate,
     });
   } catch (error) {
-    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw adminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }
@@ -150,17 +150,15 @@ async function newVersion(keys: KeyAdministration, name: string): Promise<string
   try {
     return await askKeyService('rotate', name, () => keys.rotateKey(name));
   } catch (error) {
-    const code = error instanceof AdminError ? error.code : undefined;
-    if (code === undefined || !(code in instead) || keys.endpoints.length === 0) throw error;
-    throw new AdminError(code, `${(error as AdminError).message} ${instead[code as keyof typeof instead]}`, {
-      cause: error,
-    });
+    if (!isAdminError(error) || !(error.code in instead) || keys.endpoints.length === 0) throw error;
+    const code = error.code as keyof typeof instead;
+    throw adminError(code, `${error.message} ${instead[code]}`, { cause: error });
   }
 }
 
 function lifecycle({ services }: AdminCall): KeyLifecycle {
   if (services.keyLifecycle !== undefined) return services.keyLifecycle;
-  throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
+  throw adminError('XCofferRefused', 'This server does not maintain its stores.');
 }
 
 /** Calls of the key service have an older path below `admin/v3`. Both are served. */
@@ -210,7 +208,7 @@ export const keyRoutes: readonly Route[] = [
       const pattern = call.query.get('pattern') ?? '';
       const prefix = pattern.replace(/\*$/, '');
       if (!/^[A-Za-z0-9_-]{0,80}$/.test(prefix)) {
-        throw new AdminError('XCofferInvalidRequest', 'pattern takes the beginning of names and a * at its end.');
+        throw adminError('XCofferInvalidRequest', 'pattern takes the beginning of names and a * at its end.');
       }
       const whole = pattern !== '' && pattern === prefix;
       const names = await askKeyService('list', pattern, () => requireKeys(call).listKeys(prefix));
@@ -232,7 +230,7 @@ async function createOrImport(
   const { keyLifecycle } = call.services;
   const waitMs = (await keyLifecycle?.untilMayReturn(name)) ?? 0;
   if (waitMs > 0) {
-    throw new AdminError(
+    throw adminError(
       'XCofferRefused',
       `A key named ${name} was removed a moment ago, and servers may still hold data keys of it: try again in ${Math.ceil(waitMs / 1_000)} seconds, or take another name.`,
     );
@@ -248,8 +246,5 @@ async function importedBytes(call: AdminCall): Promise<Buffer> {
   const body = await jsonBody(call, importBody);
   const bytes = Buffer.from('bytes' in body ? body.bytes : body.key, 'base64');
   if (bytes.length === 32) return bytes;
-  throw new AdminError(
-    'XCofferInvalidRequest',
-    `A key has 32 bytes, not ${bytes.length}: send them as base64 in "bytes".`,
-  );
+  throw adminError('XCofferInvalidRequest', `A key has 32 bytes, not ${bytes.length}: send them as base64 in "bytes".`);
 }

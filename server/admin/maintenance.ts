@@ -1,8 +1,8 @@
 import { type Maintenance } from '../maintenance/maintenance.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { cofferPath, type AdminAnswer, json, nothing, type Route } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** Damaged objects per page. */
 const PAGE = 1_000;
@@ -56,7 +56,7 @@ export const maintenanceRoutes: readonly Route[] = [
     serve: ({ services, query }) =>
       withMaintenance(services, async (maintenance) => {
         const mode = query.get('mode');
-        if (mode !== 'on' && mode !== 'off') throw new AdminError('XCofferInvalidRequest', 'mode must be on or off.');
+        if (mode !== 'on' && mode !== 'off') throw adminError('XCofferInvalidRequest', 'mode must be on or off.');
         await maintenance.setReadOnly(mode === 'on');
         return { readOnly: mode === 'on' };
       }),
@@ -67,13 +67,13 @@ async function withMaintenance(
   { maintenance }: AdminServices,
   call: (maintenance: Maintenance) => Promise<unknown>,
 ): Promise<AdminAnswer> {
-  if (maintenance === undefined) throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
+  if (maintenance === undefined) throw adminError('XCofferRefused', 'This server does not maintain its stores.');
   try {
     const value = await call(maintenance);
     return value === undefined ? nothing : json(value);
   } catch (error) {
     if (error instanceof MaintenanceError) {
-      throw new AdminError('XCofferRefused', error.message, { cause: error });
+      throw adminError('XCofferRefused', error.message, { cause: error });
     }
     throw error;
   }

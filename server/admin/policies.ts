@@ -10,11 +10,11 @@ import {
   cofferPath,
   jsonBody,
 } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { allowsInBucket, existingPolicy } from '../administration/policies.ts';
 import { z } from 'zod';
 import { renderExplanation } from '../../protocol/policy/explanation.ts';
 import { principalNamed } from '../administration/caller.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** Bytes. A record has the policy with ten earlier versions. */
 const maxPolicyBytes = 64 * 1024;
@@ -37,7 +37,7 @@ async function policyInfo(call: AdminCall): Promise<AdminAnswer> {
   const name = call.required('name');
   const version = call.query.get('v') ?? '1';
   if (version !== '1' && version !== '2') {
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       `The parameter v is 1 or 2, not ${JSON.stringify(version.slice(0, 20))}.`,
     );

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { AttachmentTarget } from '../auth/identities/subject.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import {
   type AdminCall,
   adminPath,
@@ -16,6 +15,7 @@ import {
 import { mayAttach, mayListAttached } from '../administration/caller.ts';
 import { policyEntities } from '../administration/policy-entities.ts';
 import { policyNames } from '../administration/policies.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 const policyList = z.array(z.string()).min(1);
 
@@ -35,7 +35,7 @@ export function userOrGroup({
   readonly group?: string | undefined;
 }): { readonly kind: 'user' | 'group'; readonly name: string } {
   if ((user === '') === (group === '')) {
-    throw new AdminError('XCofferInvalidRequest', 'Name either a user or a group to attach policies to.');
+    throw adminError('XCofferInvalidRequest', 'Name either a user or a group to attach policies to.');
   }
   return user === '' ? { kind: 'group', name: group } : { kind: 'user', name: user };
 }

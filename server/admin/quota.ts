@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { AdminError } from '../administration/admin-error.ts';
 import {
   adminPath,
   type AdminAnswer,
@@ -10,6 +9,8 @@ import {
   nothing,
   type Route,
 } from './call.ts';
+import { adminError } from '../administration/admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** The quota of a bucket: the calls of `mc quota`, and one that also says how much is used. */
 export const quotaRoutes: readonly Route[] = [
@@ -54,9 +55,9 @@ async function showBucketQuota(call: AdminCall): Promise<AdminAnswer> {
 
 function bucketsOf({ services: { buckets } }: AdminCall) {
   if (buckets !== undefined) return buckets;
-  throw new AdminError('XCofferRefused', 'This server does not administer buckets.');
+  throw adminError('XCofferRefused', 'This server does not administer buckets.');
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XCofferInvalidRequest', message);
+function invalid(message: string): RequestError {
+  return adminError('XCofferInvalidRequest', message);
 }

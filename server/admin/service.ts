@@ -1,6 +1,6 @@
 import { adminPath, type AdminAnswer, type AdminCall, json, nothing, type Route } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import type { ServiceAction } from '../administration/services.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 /** The right of each action. */
 const rights: Readonly<Record<ServiceAction, string>> = {
@@ -24,7 +24,7 @@ export const serviceRoutes: readonly Route[] = [
 async function serve({ services, query }: AdminCall): Promise<AdminAnswer> {
   const action = actionOf(query);
   const dryRun = query.get('dry-run') === 'true';
-  if (services.process === undefined) throw new AdminError('XCofferRefused', 'This server has no process to act on.');
+  if (services.process === undefined) throw adminError('XCofferRefused', 'This server has no process to act on.');
   if (!dryRun) await services.process.act(action);
   // Clients before 2024 read no answer.
   if (query.get('type') !== '2') return nothing;
@@ -45,7 +45,7 @@ function actionOf(query: URLSearchParams): ServiceAction {
   const action = asAction(query);
   if (action !== undefined) return action;
   const asked = query.get('action') ?? '';
-  throw new AdminError(
+  throw adminError(
     'XCofferInvalidRequest',
     `The parameter action is one of ${Object.keys(rights).join(', ')}, not ${JSON.stringify(asked.slice(0, 40))}.`,
   );

@@ -6,10 +6,10 @@ import {
   type Usage,
 } from '../observability/usage/usage.ts';
 import { type UsageReader } from '../observability/usage/usage-record.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { adminPath, cofferPath, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 export const usageRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('datausageinfo'), action: 'admin:DataUsageInfo', serve: dataUsageInfo },
@@ -57,7 +57,7 @@ async function countNow({ services }: AdminCall): Promise<AdminAnswer> {
   try {
     return json({ usage: shownUsage(await reader(services).countNow(services.stopping)) });
   } catch (error) {
-    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw adminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }
@@ -82,5 +82,5 @@ function shownSums({ sizes, ...sums }: StoredSums): object {
 
 function reader({ usage }: AdminServices): UsageReader {
   if (usage !== undefined) return usage;
-  throw new AdminError('XCofferRefused', 'This server does not count what it stores.');
+  throw adminError('XCofferRefused', 'This server does not count what it stores.');
 }

@@ -10,7 +10,6 @@ import {
   type Route,
   sealed,
 } from './call.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { bucketAccess, removeUserAndCredentials } from '../administration/users.ts';
 import { existingPolicy, policyNames, effectivePolicy } from '../administration/policies.ts';
 import type { AdminServices } from '../administration/services.ts';
@@ -18,6 +17,7 @@ import { statusOf } from '../administration/service-accounts.ts';
 import { displayNameOf } from '../auth/principal.ts';
 import { namedSizes, type BucketUsage } from '../observability/usage/usage.ts';
 import { callerSubject } from '../administration/caller.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 export const userRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('list-users'), action: 'admin:ListUsers', serve: listUsers },
@@ -47,7 +47,7 @@ async function userInfo(call: AdminCall): Promise<AdminAnswer> {
   const name = call.required('accessKey');
   if (!isSelf(call, name)) await call.require('admin:GetUser');
   const user = await call.services.identities.user(name);
-  if (user === undefined) throw new AdminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(name)}.`);
+  if (user === undefined) throw adminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(name)}.`);
   return json(await described(call.services, user));
 }
 

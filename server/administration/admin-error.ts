@@ -1,6 +1,7 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { IdentityError, type IdentityErrorCode } from '../auth/identity-error.ts';
+import { RequestError } from '../auth/request-error.ts';
 
 /** Error codes of the admin API with their status; other errors are `S3Error`s. */
 const adminErrorCodes = {
@@ -40,19 +41,13 @@ const adminErrorCodes = {
 
 type AdminErrorCode = keyof typeof adminErrorCodes;
 
-/** An error of the rules of administration. `message` says what the administrator can do. */
-export class AdminError extends Error {
-  override readonly name = 'AdminError';
-  readonly code: AdminErrorCode;
+/** Makes an error of the rules of administration. `message` says what the administrator can do. */
+export function adminError(code: AdminErrorCode, message: string, options?: ErrorOptions): RequestError {
+  return new RequestError('admin', code, adminErrorCodes[code], message, options);
+}
 
-  constructor(code: AdminErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-
-  get status(): number {
-    return adminErrorCodes[this.code];
-  }
+export function isAdminError(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.api === 'admin';
 }
 
 const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
@@ -80,13 +75,13 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   busy: 'SlowDown',
 };
 
-/** Returns the `AdminError` for an error of identities, configurations or policies; undefined for others. */
-export function asAdminError(error: unknown): AdminError | undefined {
-  if (error instanceof AdminError) return error;
-  if (error instanceof IdentityError) return new AdminError(identityCodes[error.code], error.message, { cause: error });
-  if (error instanceof FormatError) return new AdminError('XMinioConfigError', error.message, { cause: error });
+/** Returns the error of the admin API for an error of identities, configurations or policies; undefined for others. */
+export function asAdminError(error: unknown): RequestError | undefined {
+  if (isAdminError(error)) return error;
+  if (error instanceof IdentityError) return adminError(identityCodes[error.code], error.message, { cause: error });
+  if (error instanceof FormatError) return adminError('XMinioConfigError', error.message, { cause: error });
   if (error instanceof S3Error && error.code === 'MalformedPolicy') {
-    return new AdminError('XMinioMalformedIAMPolicy', error.message, { cause: error });
+    return adminError('XMinioMalformedIAMPolicy', error.message, { cause: error });
   }
   return undefined;
 }

@@ -2,8 +2,8 @@ import { type AuthenticatedPrincipal, subjectOf, type Principal } from '../auth/
 import type { Identities } from '../auth/identities/identities.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { ownerOf, type Subject, parentName } from '../auth/identities/subject.ts';
-import { AdminError } from './admin-error.ts';
 import type { AdminServices } from './services.ts';
+import { adminError } from './admin-error.ts';
 
 /** The caller of an administrative operation: a call of the admin API, or a user of the console. */
 export interface Caller {
@@ -96,10 +96,10 @@ export async function principalNamed(
   if (credentials !== undefined) return credentials.principal;
   const shown = JSON.stringify(name.slice(0, 128));
   if ((await identities.user(name))?.status === 'disabled' || (await identities.serviceAccount(name)) !== undefined) {
-    throw new AdminError(
+    throw adminError(
       'XCofferRefused',
       `${shown} is disabled or expired, or its owner is: all its requests are refused, whatever the policies say.`,
     );
   }
-  throw new AdminError('XMinioAdminNoSuchUser', `There is no user and no access key ${shown}.`);
+  throw adminError('XMinioAdminNoSuchUser', `There is no user and no access key ${shown}.`);
 }

@@ -7,11 +7,12 @@ import { IdentityError } from '../auth/identity-error.ts';
 import { isExternalUserHash } from '../auth/identities/names.ts';
 import { type Archive, ImportReport } from './identity-archive.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
-import { AdminError } from './admin-error.ts';
 import { type Caller, isUnrestrictedRoot, mayAttach, mayOneOf } from './caller.ts';
 import { expirationOf, policyOfNewKey, givenPolicy, statusOf } from './service-accounts.ts';
 import { optionalField } from './optional-field.ts';
 import { policyNames, samePolicy } from './policies.ts';
+import { adminError, isAdminError } from './admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
 
@@ -153,8 +154,8 @@ async function rightsOf(caller: Caller): Promise<Require> {
   };
 }
 
-function missingSecretKey(name: string): AdminError {
-  return new AdminError(
+function missingSecretKey(name: string): RequestError {
+  return adminError(
     'XCofferInvalidRequest',
     `The archive holds no secret key of ${name}, and there is none of that name here: the export withheld it from a caller without the right.`,
   );
@@ -174,7 +175,7 @@ async function attempt(
   } catch (error) {
     if (error instanceof IdentityError && error.code.startsWith('no-such-'))
       report.skipped(kind, name, policies, error);
-    else if (error instanceof IdentityError || error instanceof AdminError || error instanceof S3Error) {
+    else if (error instanceof IdentityError || isAdminError(error) || error instanceof S3Error) {
       report.failed(kind, name, policies, error);
     } else throw error;
   }

@@ -1,6 +1,6 @@
 import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
-import { AdminError } from './admin-error.ts';
+import { adminError } from './admin-error.ts';
 
 /** The description of a key by the key service. Other servers of its protocol tell less. */
 export interface KeyDescription {
@@ -39,7 +39,7 @@ export interface KeyAdministration {
 export function staticKey(source: KeySource): KeyAdministration {
   const refuse = () =>
     Promise.reject(
-      new AdminError(
+      adminError(
         'KMSNotSupported',
         `SVC_KMS_SECRET_KEY gives the key ${source.defaultKey} alone: several keys need a key service (SVC_KMS_KEYSVC_ENDPOINT)`,
       ),
@@ -93,14 +93,14 @@ export async function listableKeys(
   return shown;
 }
 
-/** Returns the key management; throws an `AdminError` if there is none. */
+/** Returns the key management; throws a `RequestError` if there is none. */
 export function requireKeys({
   services,
 }: {
   readonly services: { readonly keys?: KeyAdministration };
 }): KeyAdministration {
   if (services.keys !== undefined) return services.keys;
-  throw new AdminError(
+  throw adminError(
     'KMSNotConfigured',
     'No key service is configured; set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY.',
   );
@@ -148,11 +148,11 @@ export async function keyStatus(source: KeySource, name: string): Promise<Record
   }
 }
 
-/** Throws an `AdminError` for an invalid name. */
+/** Throws a `RequestError` for an invalid name. */
 export function checkKeyName(name: string): string {
   const problem = keyNameProblem(name);
   if (problem === undefined) return name;
-  throw new AdminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
+  throw adminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
 }
 
 /** Calls the key service and translates its errors for administrators. */
@@ -171,19 +171,19 @@ function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
   const options = { cause: error };
   switch (code) {
     case 'key-exists':
-      return new AdminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
+      return adminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
     case 'key-not-found':
-      return new AdminError('XMinioKMSKeyNotFound', `There is no key ${name} at the key service.`, options);
+      return adminError('XMinioKMSKeyNotFound', `There is no key ${name} at the key service.`, options);
     case 'not-permitted':
-      return new AdminError(
+      return adminError(
         'KMSNotPermitted',
         `The key service does not let this server ${what} the key ${name}; allow /v1/key/${what}/${name} in its policy.`,
         options,
       );
     case 'not-supported':
-      return new AdminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
+      return adminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
     case 'unavailable':
-      return new AdminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
+      return adminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
     default:
       return error;
   }

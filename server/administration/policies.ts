@@ -1,9 +1,9 @@
 import type { IdentityReader, NamedDocument } from '../auth/identities/identities.ts';
-import { AdminError } from './admin-error.ts';
 import { evaluate, type NamedPolicy } from '../../protocol/policy/evaluate.ts';
 import { type PolicyDocument, policyJson } from '../../protocol/policy/document.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { Subject } from '../auth/identities/subject.ts';
+import { adminError } from './admin-error.ts';
 
 /** Splits `a,b`; it keeps the order and drops spaces and duplicates. */
 export function policyNames(text: string): readonly string[] {
@@ -15,7 +15,7 @@ export function policyNames(text: string): readonly string[] {
 export async function existingPolicy(identities: Pick<IdentityReader, 'policy'>, name: string): Promise<NamedDocument> {
   const policy = await identities.policy(name);
   if (policy !== undefined) return policy;
-  throw new AdminError('XMinioAdminNoSuchPolicy', `There is no policy ${JSON.stringify(name.slice(0, 128))}.`);
+  throw adminError('XMinioAdminNoSuchPolicy', `There is no policy ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
 /** Reports whether a policy alone allows listing a bucket, or reading or writing any object in it. */

@@ -1,17 +1,17 @@
 import type { Status } from '../auth/identities/records.ts';
-import { AdminError } from './admin-error.ts';
 import { z } from 'zod';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { NewServiceAccount } from '../auth/identities/identities.ts';
 import { parentName } from '../auth/identities/subject.ts';
 import { type Caller, boundaryOf, callerSubject, isOwn } from './caller.ts';
 import { serializePolicy } from '../../protocol/policy/document.ts';
+import { adminError } from './admin-error.ts';
 
 /** Parses a status: `enabled` and `disabled`, for access keys also `on` and `off`, depending on the client. */
 export function statusOf(text: string): Status {
   if (text === 'enabled' || text === 'on') return 'enabled';
   if (text === 'disabled' || text === 'off') return 'disabled';
-  throw new AdminError(
+  throw adminError(
     'XMinioAdminInvalidArgument',
     `A status is enabled or disabled, not ${JSON.stringify(text.slice(0, 40))}.`,
   );
@@ -27,7 +27,7 @@ export function expirationOf(text: string | null | undefined): Date | null | und
   if (text === undefined || text === null || text === '') return undefined;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
-    throw new AdminError(
+    throw adminError(
       'XMinioAdminInvalidArgument',
       `The expiration is a time such as 2030-01-31T00:00:00Z, not ${JSON.stringify(text.slice(0, 40))}.`,
     );
@@ -108,10 +108,7 @@ export async function targetSubject(call: Caller, targetUser: string | undefined
     const key = await identities.serviceAccount(targetUser);
     const hint =
       key === undefined ? '' : ` It is an access key of ${parentName(key.subject, root.user)}: name the owner.`;
-    throw new AdminError(
-      'XMinioAdminNoSuchUser',
-      `There is no user ${JSON.stringify(targetUser.slice(0, 128))}.${hint}`,
-    );
+    throw adminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(targetUser.slice(0, 128))}.${hint}`);
   }
   return { kind: 'user', name: targetUser };
 }
@@ -139,7 +136,7 @@ export function policyOfNewKey(
   const boundary = boundaryOf(caller.principal);
   if (boundary === undefined || !isOwn(caller, subject)) return policy;
   if (policy === undefined) return serializePolicy(boundary);
-  throw new AdminError(
+  throw adminError(
     'XCofferInvalidRequest',
     'These credentials have a permission boundary, and keys made with them get the same one: leave the policy out.',
   );

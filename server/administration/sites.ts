@@ -66,7 +66,7 @@ export interface SiteSpeed {
   readonly error?: string;
 }
 
-/** The replication of sites. `server/sites` does it. Errors are `AdminError`s and `S3Error`s. */
+/** The replication of sites. `server/sites` does it. Errors are `RequestError`s and `S3Error`s. */
 export interface SiteReplication {
   /** Undefined where this server is no site. */
   shown(): Promise<ShownSites | undefined>;

@@ -1,7 +1,7 @@
-import { AdminError } from './admin-error.ts';
 import type { ZipEntry } from './zip.ts';
+import { adminError } from './admin-error.ts';
 
-/** The measurements of a server, and the views of its state. `server/support` implements them. Errors are `AdminError`s. */
+/** The measurements of a server, and the views of its state. `server/support` implements them. Errors are `RequestError`s. */
 export interface Support {
   /** The locks that are held now, the oldest first. */
   locks(): Promise<readonly HeldLock[]>;
@@ -9,7 +9,7 @@ export interface Support {
   objectSpeed(options: ObjectSpeedOptions, signal: AbortSignal): AsyncIterable<ObjectSpeed>;
   /** Writes a file into the data folder, reads it, and removes it. */
   driveSpeed(options: DriveSpeedOptions, signal: AbortSignal): Promise<DriveSpeed>;
-  /** Runs work that must not run beside a measurement, on this server or on another one. Throws `AdminError` `XCofferRefused` while one runs. */
+  /** Runs work that must not run beside a measurement, on this server or on another one. Throws `RequestError` `XCofferRefused` while one runs. */
   exclusively<T>(task: 'speed test', maxMs: number, work: () => Promise<T>): Promise<T>;
   /** Profiles each thread of this process. */
   profile(kinds: readonly ProfileKind[], durationMs: number): Promise<readonly ZipEntry[]>;
@@ -21,10 +21,10 @@ export interface Support {
   host(): Promise<HostState>;
 }
 
-/** Throws `AdminError` `XCofferRefused` on a server without measurements. */
+/** Throws `RequestError` `XCofferRefused` on a server without measurements. */
 export function supportOf({ support }: { readonly support?: Support }): Support {
   if (support !== undefined) return support;
-  throw new AdminError('XCofferRefused', 'This server measures nothing.');
+  throw adminError('XCofferRefused', 'This server measures nothing.');
 }
 
 /** A lock of this deployment. Times are milliseconds since 1970. */

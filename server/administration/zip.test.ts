@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AdminError } from './admin-error.ts';
 import { readZip, writeZip } from './zip.ts';
+import { isAdminError } from './admin-error.ts';
 
 const time = new Date('2026-11-21T20:00:00Z');
 const limits = { entries: 10, size: 100_000 };
@@ -14,7 +14,7 @@ const refusal = async (archive: Buffer) => {
   try {
     await readZip(archive, limits);
   } catch (error) {
-    return error instanceof AdminError ? /: (.*)\.$/s.exec(error.message)?.[1] : `not a refusal: ${String(error)}`;
+    return isAdminError(error) ? /: (.*)\.$/s.exec(error.message)?.[1] : `not a refusal: ${String(error)}`;
   }
   return 'none';
 };

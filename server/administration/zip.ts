@@ -2,7 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { ZipFile as ZipWriter } from 'yazl';
-import { AdminError } from './admin-error.ts';
+import { adminError, isAdminError } from './admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** A file of an archive. */
 export interface ZipEntry {
@@ -25,7 +26,7 @@ interface ZipLimits {
 }
 
 /**
- * Reads the files of an archive and skips folders. Throws an `AdminError` for a file that is no zip, is damaged, or exceeds the limits. A
+ * Reads the files of an archive and skips folders. Throws a `RequestError` for a file that is no zip, is damaged, or exceeds the limits. A
  * declared size is checked against the limit first, and decompression stops at the declared size. Nothing is written to disk, and names
  * with `..` are refused anyway.
  */
@@ -46,7 +47,7 @@ export async function readZip(archive: Buffer, limits: ZipLimits): Promise<ZipEn
     }
     return entries;
   } catch (error) {
-    if (error instanceof AdminError) throw error;
+    if (isAdminError(error)) throw error;
     throw invalidArchive(error instanceof Error ? error.message : 'it cannot be read', error);
   }
 }
@@ -58,6 +59,6 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
   return content;
 }
 
-export function invalidArchive(why: string, cause?: unknown): AdminError {
-  return new AdminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
+export function invalidArchive(why: string, cause?: unknown): RequestError {
+  return adminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
 }

@@ -9,7 +9,7 @@ import { Authorizer } from './api/authorize.ts';
 import { basePathOf, withoutBasePath } from './api/base-path.ts';
 import { bucketRoutes } from './api/bucket-routes.ts';
 import { createRenewal } from './api/sign-in/session-credentials.ts';
-import { ConsoleError, errorHandler } from './api/console-error.ts';
+import { errorHandler, consoleError } from './api/console-error.ts';
 import { contentRoutes } from './api/objects/content-routes.ts';
 import { directorySignInRoutes, signInRoutes } from './api/sign-in/sign-in-routes.ts';
 import { createSweeper } from './api/sign-in/expired-records.ts';
@@ -116,7 +116,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   api.use(operationsRoutes(services, authorizer));
   api.use(adminCallRoutes(services, authorizer));
   api.use((request) => {
-    throw new ConsoleError('NotFound', `The console has no ${request.method} ${request.baseUrl}${request.path}.`);
+    throw consoleError('NotFound', `The console has no ${request.method} ${request.baseUrl}${request.path}.`);
   });
   app.use('/api', api);
   app.use(webFiles(settings.webFolder ?? builtWebFolder, basePathOf(settings)));

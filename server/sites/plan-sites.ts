@@ -1,7 +1,8 @@
-import { AdminError } from '../administration/admin-error.ts';
 import type { NewSite } from '../administration/sites.ts';
 import type { SiteDescription } from './peer-messages.ts';
 import type { Site, SiteGroup } from './site-state.ts';
+import { adminError } from '../administration/admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 interface DescribedSite {
   readonly site: NewSite;
@@ -15,7 +16,7 @@ interface SitePlan {
 }
 
 /**
- * Decides whether servers can become sites of each other, or of the group of this one. Throws an `AdminError` that names the site.
+ * Decides whether servers can become sites of each other, or of the group of this one. Throws a `RequestError` that names the site.
  *
  * @param self the deployment id of the server that was asked
  * @param group the group that this server is in
@@ -84,6 +85,6 @@ function refuseOtherProviders(described: readonly DescribedSite[]): void {
   }
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XMinioAdminInvalidArgument', message);
+function invalid(message: string): RequestError {
+  return adminError('XMinioAdminInvalidArgument', message);
 }

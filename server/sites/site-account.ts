@@ -1,10 +1,10 @@
-import { AdminError } from '../administration/admin-error.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import { siteAccount } from './site-state.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 export type AccountStore = Pick<Identities, 'serviceAccount' | 'createServiceAccount' | 'updateServiceAccount'>;
 
-/** Makes the access key with which the other sites call this one, or gives it this secret. Throws `AdminError` where it is another's. */
+/** Makes the access key with which the other sites call this one, or gives it this secret. Throws `RequestError` where it is another's. */
 export async function ensureSiteAccount(identities: AccountStore, secretKey: string): Promise<void> {
   const known = await identities.serviceAccount(siteAccount);
   if (known === undefined) {
@@ -15,7 +15,7 @@ export async function ensureSiteAccount(identities: AccountStore, secretKey: str
       description: 'Replication of sites. It is removed when this site leaves.',
     });
   } else if (known.subject.kind !== 'root') {
-    throw new AdminError('XCofferRefused', `The access key ${siteAccount} belongs to another owner: remove it first.`);
+    throw adminError('XCofferRefused', `The access key ${siteAccount} belongs to another owner: remove it first.`);
   } else if (known.secretKey !== secretKey || known.status !== 'enabled' || known.policy !== undefined) {
     await identities.updateServiceAccount(siteAccount, { secretKey, status: 'enabled', policy: null });
   }

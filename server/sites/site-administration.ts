@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdminError } from '../administration/admin-error.ts';
 import type { NewSite, SiteChange } from '../administration/sites.ts';
 import { type CallPeer, type PeerCredentials, PeerError } from './peer-client.ts';
 import { description, nothingAnswer, type SiteDescription } from './peer-messages.ts';
@@ -15,6 +14,8 @@ import {
   type SiteState,
   type SiteStates,
 } from './site-state.ts';
+import { adminError } from '../administration/admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 interface SiteAdministrationOptions {
   readonly states: SiteStates;
@@ -31,7 +32,7 @@ interface SiteAdministrationOptions {
 /** Milliseconds that a join waits until the site has left its former group. */
 const leavingMs = 15_000;
 
-/** Adds, changes and removes sites. Errors are `AdminError`s that name the site. */
+/** Adds, changes and removes sites. Errors are `RequestError`s that name the site. */
 export class SiteAdministration {
   readonly #options: SiteAdministrationOptions;
 
@@ -222,7 +223,7 @@ function bandwidthOf(state: SiteState | undefined, { deploymentId }: Pick<Site, 
 
 function asAdminError(error: unknown): unknown {
   if (!(error instanceof PeerError)) return error;
-  return new AdminError('XCofferRefused', `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`, {
+  return adminError('XCofferRefused', `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`, {
     cause: error,
   });
 }
@@ -231,10 +232,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function refused(message: string): AdminError {
-  return new AdminError('XCofferRefused', message);
+function refused(message: string): RequestError {
+  return adminError('XCofferRefused', message);
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XMinioAdminInvalidArgument', message);
+function invalid(message: string): RequestError {
+  return adminError('XMinioAdminInvalidArgument', message);
 }

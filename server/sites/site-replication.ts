@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { AdminError } from '../administration/admin-error.ts';
 import type {
   NewSite,
   PeerCalls,
@@ -18,6 +17,7 @@ import { fromRow, type LedgerEntry, type SiteLedger, toRow } from './site-ledger
 import type { SiteResyncs } from './site-resync.ts';
 import type { SiteSpeeds } from './site-speed.ts';
 import { groupOf, siteAccount, siteGroup, type SiteState } from './site-state.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 interface SiteReplicationOptions {
   readonly administration: SiteAdministration;
@@ -101,10 +101,7 @@ export class Sites implements SiteReplication {
     await this.#checkPeer(deploymentId);
     const running = await this.#options.resyncs.state(deploymentId);
     if (running?.state === 'Ongoing') {
-      throw new AdminError(
-        'XCofferRefused',
-        `The resync ${running.id} to that site has not ended yet: cancel it first.`,
-      );
+      throw adminError('XCofferRefused', `The resync ${running.id} to that site has not ended yet: cancel it first.`);
     }
     return this.#options.resyncs.start(deploymentId);
   }
@@ -112,7 +109,7 @@ export class Sites implements SiteReplication {
   async cancelResync(deploymentId: string) {
     await this.#checkPeer(deploymentId);
     if ((await this.#options.resyncs.state(deploymentId))?.state !== 'Ongoing') {
-      throw new AdminError('XCofferRefused', 'No resync to that site is running.');
+      throw adminError('XCofferRefused', 'No resync to that site is running.');
     }
     return this.#options.resyncs.cancel(deploymentId);
   }
@@ -125,14 +122,14 @@ export class Sites implements SiteReplication {
     const shown = await this.shown();
     const isPeer = shown?.sites.some((site) => site.deploymentId === deploymentId) === true;
     if (isPeer && deploymentId !== this.#options.self) return;
-    throw new AdminError('XMinioAdminInvalidArgument', 'The deployment is no other site of this server.');
+    throw adminError('XMinioAdminInvalidArgument', 'The deployment is no other site of this server.');
   }
 
   /** Returns the values as they are now. Those that were changed since the ledger was written are left out. */
   async #items(keys: readonly Pick<LedgerEntry, 'kind' | 'name'>[]): Promise<unknown> {
     const { administration, ledger, live } = this.#options;
     const state = await administration.group();
-    if (state === undefined) throw new AdminError('XCofferRefused', 'This server is no site.');
+    if (state === undefined) throw adminError('XCofferRefused', 'This server is no site.');
     const items = [];
     for (const key of keys) {
       const entry = await ledger.entry(key);
@@ -162,5 +159,5 @@ function checked<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
-  throw new AdminError('XCofferInvalidRequest', `The body is not what this call takes: ${at}.`);
+  throw adminError('XCofferInvalidRequest', `The body is not what this call takes: ${at}.`);
 }

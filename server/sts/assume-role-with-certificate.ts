@@ -4,7 +4,8 @@ import type { IncomingRequest, RecordedBearer } from '../http/contract/request.t
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { assumedRoleUser, credentialsElement, StsError } from './sts-error.ts';
+import { assumedRoleUser, credentialsElement, stsError } from './sts-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 interface CertificateServices extends GrantServices {
   /** Absent if client certificates are not accepted. */
@@ -31,7 +32,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       const end = checkValidity(certificate, now);
       const name = commonName(certificate);
       if ((await services.identities.policy(name)) === undefined) {
-        throw new StsError(
+        throw stsError(
           'InvalidParameterValue',
           `There is no policy ${JSON.stringify(name)}, which the common name of the client certificate names.`,
         );
@@ -65,13 +66,10 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
 
 function presented(request: IncomingRequest, settings: ClientCertificateSettings | undefined): X509Certificate {
   if (settings === undefined) {
-    throw new StsError('InvalidParameterValue', 'Client certificates are not taken here; set SVC_IDENTITY_TLS_ENABLE.');
+    throw stsError('InvalidParameterValue', 'Client certificates are not taken here; set SVC_IDENTITY_TLS_ENABLE.');
   }
   if (!request.secure) {
-    throw new StsError(
-      'InsecureConnection',
-      'A client certificate needs a TLS connection from the client to this server.',
-    );
+    throw stsError('InsecureConnection', 'A client certificate needs a TLS connection from the client to this server.');
   }
   const found = request.clientCertificate?.();
   if (found === undefined) throw invalid('the client sent none');
@@ -112,6 +110,6 @@ function bearerOf(certificate: X509Certificate): RecordedBearer {
   };
 }
 
-function invalid(why: string): StsError {
-  return new StsError('InvalidClientCertificate', `The client certificate is not accepted: ${why}.`);
+function invalid(why: string): RequestError {
+  return stsError('InvalidClientCertificate', `The client certificate is not accepted: ${why}.`);
 }

@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { createProviderFetch, type ProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
 import { maxDuration, minDuration, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
-import { StsError, assumedRoleUser, credentialsElement, asThrottling } from './sts-error.ts';
+import { assumedRoleUser, credentialsElement, asThrottling, stsError, isStsError } from './sts-error.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 import { variableClaims } from '../auth/condition-keys.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** The answer of a plugin. */
 interface PluginVerdict {
@@ -18,7 +19,7 @@ interface PluginVerdict {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Asks the plugin for the user of a token. Rejects with an `StsError`. */
+/** Asks the plugin for the user of a token. Rejects with a `RequestError`. */
 type AskPlugin = (token: string) => Promise<PluginVerdict>;
 
 /** Limits of a call. */
@@ -52,7 +53,7 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
     }
     if (status === 403) {
       const reason = refused.safeParse(jsonOf(text)).data?.reason;
-      throw new StsError(
+      throw stsError(
         'AccessDenied',
         `The identity plugin refuses the token: ${(reason ?? 'no reason given').replaceAll(token, '…').slice(0, 500)}`,
       );
@@ -82,8 +83,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function unusable(why: string, cause?: unknown): StsError {
-  return new StsError('IDPCommunicationError', `The identity plugin cannot be used now: ${why}.`, { cause });
+function unusable(why: string, cause?: unknown): RequestError {
+  return stsError('IDPCommunicationError', `The identity plugin cannot be used now: ${why}.`, { cause });
 }
 
 interface CustomTokenServices extends GrantServices {
@@ -112,15 +113,15 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       const session = sessionRequest(parameters);
       checkSession(session);
       if (plugin === undefined) {
-        throw new StsError('InvalidParameterValue', 'No identity plugin is configured; set SVC_IDENTITY_PLUGIN_URL.');
+        throw stsError('InvalidParameterValue', 'No identity plugin is configured; set SVC_IDENTITY_PLUGIN_URL.');
       }
       if (token.length > maxTokenLength) {
-        throw new StsError('InvalidParameterValue', `Token is longer than ${maxTokenLength} characters.`);
+        throw stsError('InvalidParameterValue', `Token is longer than ${maxTokenLength} characters.`);
       }
       const role = pluginRoleId(plugin.settings);
       if (/^arn:minio:iam:[^:]*::role\/(.+)$/.exec(roleArn)?.[1] !== role) {
         const known = `arn:minio:iam:${services.region}::role/${role}`;
-        throw new StsError('InvalidParameterValue', `RoleArn must be that of the identity plugin, ${known}.`);
+        throw stsError('InvalidParameterValue', `RoleArn must be that of the identity plugin, ${known}.`);
       }
       const policies = await existing(plugin.settings.rolePolicy, services.identities);
       const asked = { source: 'custom', provider: 'plugin' } as const;
@@ -160,7 +161,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
 }
 
 function isRefusedToken(error: unknown): boolean {
-  return error instanceof StsError && error.code === 'AccessDenied';
+  return isStsError(error) && error.code === 'AccessDenied';
 }
 
 async function existing(names: readonly string[], identities: Pick<IdentityReader, 'policy'>): Promise<string[]> {
@@ -168,7 +169,7 @@ async function existing(names: readonly string[], identities: Pick<IdentityReade
   const policies = names.filter((_, at) => found[at] !== undefined);
   if (policies.length > 0) return policies;
   const named = names.map((name) => `\`${name}\``).join(', ');
-  throw new StsError(
+  throw stsError(
     'InvalidParameterValue',
     `None of the given policies (${named}) are defined, credentials will not be generated. They come from ROLE_POLICY of the plugin.`,
   );

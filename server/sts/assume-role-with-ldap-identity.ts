@@ -9,7 +9,14 @@ import type { FederatedSubject } from '../auth/identities/subject.ts';
 import type { RequestOrigin } from '../auth/condition-keys.ts';
 import { expirationIn, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { asThrottling, StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import {
+  asThrottling,
+  type StsErrorCode,
+  assumedRoleUser,
+  credentialsElement,
+  stsError,
+  isStsError,
+} from './sts-error.ts';
 
 interface LdapIdentityRequest extends SessionRequest {
   readonly name: string;
@@ -19,7 +26,7 @@ interface LdapIdentityRequest extends SessionRequest {
   readonly from: RequestOrigin;
 }
 
-/** Rejects with `StsError`; its cause is an `LdapError` if the directory refused the sign-in. */
+/** Rejects with `RequestError`; its cause is an `LdapError` if the directory refused the sign-in. */
 export type AssumeRoleWithLdapIdentity = (request: LdapIdentityRequest) => Promise<TemporaryCredentials>;
 
 interface LdapIdentityServices extends GrantServices {
@@ -46,7 +53,7 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
     const { directory } = services;
     checkSession(session);
     if (directory === undefined) {
-      throw new StsError('InvalidParameterValue', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
+      throw stsError('InvalidParameterValue', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
     }
     const asked = { source: 'ldap', provider: 'ldap' } as const;
     // The name is recorded only after the directory accepted it, because people type passwords into the wrong field.
@@ -77,7 +84,7 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
 
 /** Reports whether the error means wrong credentials. */
 export function isLdapGuess(error: unknown): boolean {
-  const cause = error instanceof StsError ? error.cause : undefined;
+  const cause = isStsError(error) ? error.cause : undefined;
   return cause instanceof LdapError && (cause.code === 'refused' || cause.code === 'ambiguous');
 }
 
@@ -88,8 +95,8 @@ function accountOf(name: string): string {
 
 /** The status check may find that the user or the directory is gone since. */
 function gone(error: unknown): unknown {
-  if (error instanceof TokenError) return new StsError('AccessDenied', error.message, { cause: error });
-  if (error instanceof OpenIdError) return new StsError('IDPCommunicationError', error.message, { cause: error });
+  if (error instanceof TokenError) return stsError('AccessDenied', error.message, { cause: error });
+  if (error instanceof OpenIdError) return stsError('IDPCommunicationError', error.message, { cause: error });
   return error;
 }
 
@@ -102,7 +109,7 @@ async function admitted(
     return ldapSubject(await directory.authenticate(name, password));
   } catch (error) {
     if (!(error instanceof LdapError)) throw error;
-    throw new StsError(codes[error.code], error.message, { cause: error });
+    throw stsError(codes[error.code], error.message, { cause: error });
   }
 }
 
@@ -111,7 +118,7 @@ async function checkRights(identities: Pick<IdentityReader, 'policiesOf'>, subje
   const groups = subject.targets.flatMap((target) => (target.kind === 'ldap-group' ? [target.name] : []));
   const of =
     groups.length === 0 ? 'who is in no group' : `nor to a group of theirs (${groups.slice(0, 20).join('; ')})`;
-  throw new StsError(
+  throw stsError(
     'InvalidParameterValue',
     `No policy is attached to the LDAP user ${subject.parent}, ${of}; credentials will not be generated. ` +
       'Attach one: mc idp ldap policy attach ALIAS POLICY --user DN (or --group DN).',

@@ -9,7 +9,7 @@ import { chooseProvider } from './choose-provider.ts';
 import { expirationOf, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
 import { grantCredentials, type GrantServices } from './grant-credentials.ts';
 import { type RightsSource, openIdBearer, openIdSubject } from './granted-rights.ts';
-import { StsError, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import { assumedRoleUser, credentialsElement, stsError, isStsError } from './sts-error.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 
 /** The token's expiry bounds the duration. */
@@ -38,7 +38,7 @@ interface AssumedRole {
   readonly roleArn: string;
 }
 
-/** Rejects with `StsError`; its message is for the caller. */
+/** Rejects with `RequestError`; its message is for the caller. */
 export type AssumeRoleWithWebIdentity = (request: WebIdentityRequest) => Promise<AssumedRole>;
 
 interface WebIdentityServices {
@@ -56,7 +56,7 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
   return async (request) => {
     checkSession(request);
     if (request.token.length > maxTokenLength) {
-      throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${maxTokenLength} characters.`);
+      throw stsError('InvalidParameterValue', `WebIdentityToken is longer than ${maxTokenLength} characters.`);
     }
     // Providers may not be ready right after the start.
     await services.providers.started;
@@ -72,7 +72,7 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const { subject } = await openIdSubject(known, provider.settings, access.identities);
       const now = clock();
       const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
-      if (expiration <= now) throw new StsError('ExpiredTokenException', 'The token expires right now; get a new one.');
+      if (expiration <= now) throw stsError('ExpiredTokenException', 'The token expires right now; get a new one.');
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
         audit,
@@ -103,7 +103,7 @@ export type Ready = Extract<ProviderStatus, { kind: 'ready' }>;
 export function readyStatus({ id, status }: OpenIdProvider): Ready {
   if (status.kind === 'ready') return status;
   const why = status.problem === undefined ? 'it is still being read' : status.problem.message;
-  throw new StsError('IDPCommunicationError', `The OpenID provider ${id} cannot be used now: ${why}`);
+  throw stsError('IDPCommunicationError', `The OpenID provider ${id} cannot be used now: ${why}`);
 }
 
 /** Returns the expected properties of a token of this provider. */
@@ -128,7 +128,7 @@ export async function allClaims(
 ): Promise<Record<string, unknown>> {
   if (!provider.settings.claimUserinfo) return token.claims;
   if (metadata.userinfoEndpoint === undefined) {
-    throw new StsError('InvalidParameterValue', `The OpenID provider ${provider.id} offers no userinfo endpoint.`);
+    throw stsError('InvalidParameterValue', `The OpenID provider ${provider.id} offers no userinfo endpoint.`);
   }
   const bearer = request.accessToken ?? request.token;
   const userinfo = await readUserinfo(metadata.userinfoEndpoint, bearer, token.subject, provider.fetch);
@@ -138,11 +138,11 @@ export async function allClaims(
 function asStsError(error: unknown, provider: string): unknown {
   if (error instanceof TokenError) {
     const code = error.code === 'TokenExpired' ? 'ExpiredTokenException' : 'InvalidIdentityToken';
-    return new StsError(code, error.message, { cause: error });
+    return stsError(code, error.message, { cause: error });
   }
   if (error instanceof OpenIdError) {
     const message = `The OpenID provider ${provider} cannot be used now: ${error.message}`;
-    return new StsError('IDPCommunicationError', message, { cause: error });
+    return stsError('IDPCommunicationError', message, { cause: error });
   }
   return error;
 }
@@ -198,8 +198,8 @@ export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): S
         ];
         return { result, granted };
       } catch (error) {
-        if (!(error instanceof StsError) || error.code !== 'InvalidIdentityToken') throw error;
-        throw new StsError('InvalidClientGrantsToken', error.message, { cause: error });
+        if (!isStsError(error) || error.code !== 'InvalidIdentityToken') throw error;
+        throw stsError('InvalidClientGrantsToken', error.message, { cause: error });
       }
     },
   };

@@ -2,13 +2,13 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { CallerVerifier } from '../auth/access.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { type AuthenticatedPrincipal, subjectOf, accountId as account, displayNameOf } from '../auth/principal.ts';
-import { StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import { type StsErrorCode, assumedRoleUser, credentialsElement, stsError } from './sts-error.ts';
 import { type StsParameters, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
 import { parentName } from '../auth/identities/subject.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
 
-/** Returns the signer of an STS request. Rejects with an `StsError` without a valid signature. */
+/** Returns the signer of an STS request. Rejects with a `RequestError` without a valid signature. */
 type SignedCaller = (request: IncomingRequest, parameters: StsParameters) => Promise<AuthenticatedPrincipal>;
 
 /** STS codes for errors of signatures; others are AccessDenied. */
@@ -26,10 +26,10 @@ export function signedCaller(check: CallerVerifier): SignedCaller {
     // The signature must cover this form.
     const sent = request.headers['x-amz-content-sha256'];
     if (sent !== undefined && sent !== bodyHash) {
-      throw new StsError('AccessDenied', 'x-amz-content-sha256 is not the SHA-256 of the form that came.');
+      throw stsError('AccessDenied', 'x-amz-content-sha256 is not the SHA-256 of the form that came.');
     }
     if (request.headers.authorization === undefined) {
-      throw new StsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
+      throw stsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
     }
     try {
       const sender = await check(request, { services: ['sts'], bodyHash });
@@ -39,9 +39,9 @@ export function signedCaller(check: CallerVerifier): SignedCaller {
       }
     } catch (error) {
       if (!(error instanceof S3Error) || error.status >= 500) throw error;
-      throw new StsError(codes[error.code] ?? 'AccessDenied', error.message, { cause: error });
+      throw stsError(codes[error.code] ?? 'AccessDenied', error.message, { cause: error });
     }
-    throw new StsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
+    throw stsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
   };
 }
 
@@ -89,7 +89,7 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
 function refuseDelegated({ kind }: AuthenticatedPrincipal): void {
   if (kind !== 'temporary' && kind !== 'service-account') return;
   const what = kind === 'temporary' ? 'temporary credentials' : 'an access key';
-  throw new StsError('AccessDenied', `AssumeRole is for users, not for ${what}; call it with the user's own keys.`);
+  throw stsError('AccessDenied', `AssumeRole is for users, not for ${what}; call it with the user's own keys.`);
 }
 
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */

@@ -1,7 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
 import { namesRoleOf } from '../auth/principal.ts';
-import { StsError } from './sts-error.ts';
+import { stsError } from './sts-error.ts';
 
 interface ProviderChoice {
   readonly token: string;
@@ -20,10 +20,10 @@ export function chooseProvider(
   if (request.providerId !== undefined) {
     const named = providers.byId(request.providerId);
     if (named !== undefined) return named;
-    throw new StsError('InvalidParameterValue', `There is no OpenID provider ${request.providerId}.`);
+    throw stsError('InvalidParameterValue', `There is no OpenID provider ${request.providerId}.`);
   }
   if (providers.list.length === 0) {
-    throw new StsError(
+    throw stsError(
       'InvalidParameterValue',
       'No OpenID provider is configured, so that no token can be checked; set SVC_IDENTITY_OPENID_CONFIG_URL.',
     );
@@ -46,7 +46,7 @@ function byIssuer({ list }: Pick<OpenIdProviders, 'list'>, claims: JWTPayload): 
   // The checks of a single provider give the best error.
   if (only !== undefined && only.status.kind === 'ready') return only;
   const known = list.map((p) => `${p.id}: ${describe(p.status)}`).join('; ');
-  throw new StsError(
+  throw stsError(
     list.every((p) => p.status.kind === 'unavailable') ? 'IDPCommunicationError' : 'InvalidIdentityToken',
     `No OpenID provider that is ready issues tokens as ${JSON.stringify(iss ?? null)} (iss). Configured: ${known}.`,
   );
@@ -69,7 +69,7 @@ function claimsOf(token: string): JWTPayload {
   try {
     return decodeJwt(token);
   } catch {
-    throw new StsError(
+    throw stsError(
       'InvalidIdentityToken',
       'WebIdentityToken is not a JWT (three parts separated by dots); send the access token or ID token of the provider.',
     );

@@ -7,7 +7,7 @@ import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import type { Subject } from '../auth/identities/subject.ts';
 import type { SessionRequest } from './sts-request.ts';
-import { StsError } from './sts-error.ts';
+import { stsError } from './sts-error.ts';
 
 export interface GrantServices {
   readonly temporary: Pick<TemporaryCredentialsStore, 'create'>;
@@ -45,7 +45,7 @@ export async function grantCredentials(services: GrantServices, grant: Grant): P
   const right = { action: `sts:${grant.action}`, resource: '', allowedByDefault: true };
   const decision = (await authorizeRequest(services, context, right))?.decision;
   if (decision?.kind === 'deny') {
-    throw new StsError('AccessDenied', `A policy denies sts:${grant.action} for ${seconds} seconds.`, {
+    throw stsError('AccessDenied', `A policy denies sts:${grant.action} for ${seconds} seconds.`, {
       cause: new Error(decision.reason),
     });
   }

@@ -2,11 +2,12 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { claimAt } from '../../platform/openid/claims.ts';
 import type { AttachmentTarget, FederatedSubject } from '../auth/identities/subject.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
-import { StsError } from './sts-error.ts';
 import { createHash } from 'node:crypto';
 import { variableClaims } from '../auth/condition-keys.ts';
 import { openIdUser } from '../federation/openid-user.ts';
 import type { RecordedBearer } from '../http/contract/request.ts';
+import { stsError, isStsError } from './sts-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** A longer claim is an error, or an attempt to slow down every request. */
 const maxPolicies = 100;
@@ -24,7 +25,7 @@ interface GrantedRights {
 
 /**
  * Returns the rights of a token: the policies of the role; or existing policies that the claim names, and the targets of its claims.
- * Rejects with an `StsError` that names the expected claim, the present claims, and undefined policies.
+ * Rejects with a `RequestError` that names the expected claim, the present claims, and undefined policies.
  */
 export async function grantedRights(
   claims: Readonly<Record<string, unknown>>,
@@ -39,7 +40,7 @@ export async function grantedRights(
   const targets = await source.claimTargets(provider.id, claims);
   const named = namesInClaim(claims, provider.claimName);
   // Attachments, e.g. to a service account of Kubernetes, need no claim with policies.
-  if (named instanceof StsError) {
+  if (isStsError(named)) {
     if (targets.length > 0) return { policies: [], targets, notDefined: [] };
     throw provider.vendor === 'kubernetes' ? unboundAccount(claims) : named;
   }
@@ -58,8 +59,8 @@ async function existing(names: readonly string[], source: RightsSource) {
   };
 }
 
-function noneDefined(names: readonly string[], origin: string): StsError {
-  return new StsError(
+function noneDefined(names: readonly string[], origin: string): RequestError {
+  return stsError(
     'InvalidParameterValue',
     `None of the given policies (${quoted(names)}) are defined, credentials will not be generated. ` +
       `${origin}; define one of them here, or name one that exists.`,
@@ -67,7 +68,7 @@ function noneDefined(names: readonly string[], origin: string): StsError {
 }
 
 /** A text with commas or a list of such texts. Keycloak sends either, depending on "multivalued". */
-function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: string): string[] | StsError {
+function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: string): string[] | RequestError {
   const value = claimAt(claims, claimName);
   if (value === undefined || value === null) return missing(claims, claimName, 'is missing from the token');
   const texts: unknown[] = Array.isArray(value) ? value : [value];
@@ -78,7 +79,7 @@ function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: stri
   const unique = [...new Set(names)].filter((name) => name !== '');
   if (unique.length === 0) return missing(claims, claimName, 'is empty');
   if (unique.length > maxPolicies) {
-    return new StsError(
+    return stsError(
       'InvalidParameterValue',
       `The claim "${claimName}" names ${unique.length} policies; at most ${maxPolicies} are taken.`,
     );
@@ -86,9 +87,9 @@ function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: stri
   return unique;
 }
 
-function missing(claims: Readonly<Record<string, unknown>>, claimName: string, what: string): StsError {
+function missing(claims: Readonly<Record<string, unknown>>, claimName: string, what: string): RequestError {
   const came = Object.keys(claims).slice(0, 100).map(shortened).toSorted().join(', ');
-  return new StsError(
+  return stsError(
     'InvalidParameterValue',
     `The policy claim "${claimName}" ${what}, credentials will not be generated. The token has these claims: ${came}; ` +
       `${noneAttached}. Map the policies of the user to that claim at the provider, set CLAIM_NAME to the claim that has ` +
@@ -97,8 +98,8 @@ function missing(claims: Readonly<Record<string, unknown>>, claimName: string, w
 }
 
 /** Clusters cannot map claims into their tokens. */
-function unboundAccount({ sub }: Readonly<Record<string, unknown>>): StsError {
-  return new StsError(
+function unboundAccount({ sub }: Readonly<Record<string, unknown>>): RequestError {
+  return stsError(
     'InvalidParameterValue',
     `No policy is attached to ${typeof sub === 'string' ? shortened(sub) : 'the service account'}, credentials will not be generated. ` +
       'Bind one to the service account by a PolicyBinding, or attach one to the claim sub or kubernetes.io/namespace of this provider.',

@@ -3,6 +3,7 @@ import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { displayNameOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
+import { RequestError } from '../auth/request-error.ts';
 
 /**
  * Codes of the STS API with their status.
@@ -37,19 +38,12 @@ const stsErrorCodes = {
 
 export type StsErrorCode = keyof typeof stsErrorCodes;
 
-/** An error of the STS API. The caller sees `message`: it has claims and values, but no token or secret. */
-export class StsError extends Error {
-  override readonly name = 'StsError';
-  readonly code: StsErrorCode;
+export function stsError(code: StsErrorCode, message: string, options?: ErrorOptions): RequestError {
+  return new RequestError('sts', code, stsErrorCodes[code], message, options);
+}
 
-  constructor(code: StsErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-
-  get status(): number {
-    return stsErrorCodes[this.code];
-  }
+export function isStsError(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.api === 'sts';
 }
 
 /** Translates a `GuessLimitError` to Throttling. */
@@ -58,7 +52,7 @@ export async function asThrottling<T>(attempt: () => Promise<T>): Promise<T> {
     return await attempt();
   } catch (error) {
     if (!(error instanceof GuessLimitError)) throw error;
-    throw new StsError('Throttling', error.message, { cause: error });
+    throw stsError('Throttling', error.message, { cause: error });
   }
 }
 
@@ -91,7 +85,7 @@ export function stsAnswer(action: string, result: readonly Xml[], requestId: str
   return answer(200, element(`${action}Response`, [element(`${action}Result`, [...result]), metadata], namespace));
 }
 
-export function stsErrorAnswer(error: StsError, requestId: string): Answer {
+export function stsErrorAnswer(error: RequestError, requestId: string): Answer {
   const details = element('Error', [
     element('Type', error.status < 500 ? 'Sender' : 'Receiver'),
     element('Code', error.code),

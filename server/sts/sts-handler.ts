@@ -3,7 +3,8 @@ import { isUnavailable } from '../auth/access.ts';
 import { displayNameOf, subjectOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { type StsAction, type StsParameters, stsParameters } from './sts-request.ts';
-import { stsAnswer, stsErrorAnswer, StsError } from './sts-error.ts';
+import { stsAnswer, stsErrorAnswer, stsError, isStsError } from './sts-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 interface StsHandlerOptions {
   readonly actions: readonly StsAction[];
@@ -53,11 +54,11 @@ function actionOf(parameters: StsParameters, actions: readonly StsAction[]): Sts
   const action = actions.find((one) => one.name === name);
   if (action === undefined) {
     const known = actions.map((one) => one.name).join(', ');
-    throw new StsError('InvalidAction', `There is no action "${name.slice(0, 64)}"; there are ${known}.`);
+    throw stsError('InvalidAction', `There is no action "${name.slice(0, 64)}"; there are ${known}.`);
   }
   const given = parameters.required('Version');
   if (given === version) return action;
-  throw new StsError('MissingParameter', `Version must be ${version}, not "${given.slice(0, 32)}".`);
+  throw stsError('MissingParameter', `Version must be ${version}, not "${given.slice(0, 32)}".`);
 }
 
 function described({ principal }: TemporaryCredentials) {
@@ -77,14 +78,14 @@ function described({ principal }: TemporaryCredentials) {
 }
 
 /** The policy that denied it, for the log only. */
-function reasonOf({ code, cause }: StsError): { readonly reason?: string } {
+function reasonOf({ code, cause }: RequestError): { readonly reason?: string } {
   return code === 'AccessDenied' && cause instanceof Error ? { reason: cause.message } : {};
 }
 
-function asRefusal(error: unknown): StsError {
-  if (error instanceof StsError) return error;
+function asRefusal(error: unknown): RequestError {
+  if (isStsError(error)) return error;
   if (isUnavailable(error)) {
-    return new StsError('ServiceUnavailable', 'The store cannot keep credentials now; try again.', { cause: error });
+    return stsError('ServiceUnavailable', 'The store cannot keep credentials now; try again.', { cause: error });
   }
-  return new StsError('InternalError', 'We encountered an internal error. Please try again.', { cause: error });
+  return stsError('InternalError', 'We encountered an internal error. Please try again.', { cause: error });
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { type IncomingRequest, readWholeBody } from '../http/contract/request.ts';
-import { StsError } from './sts-error.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
+import { stsError } from './sts-error.ts';
 
 /** Bytes. A form has a token (20,000 characters), a policy and short fields. */
 const maxFormBytes = 65_536;
@@ -27,10 +27,7 @@ export async function stsParameters(request: IncomingRequest): Promise<StsParame
   const query = new URLSearchParams(request.rawQuery);
   if (query.has('Action')) return parametersOf(query, nothing);
   if (!isForm(request.headers['content-type'])) {
-    throw new StsError(
-      'MissingParameter',
-      'The STS API takes a form: Content-Type: application/x-www-form-urlencoded.',
-    );
+    throw stsError('MissingParameter', 'The STS API takes a form: Content-Type: application/x-www-form-urlencoded.');
   }
   const form = await readForm(request);
   return parametersOf(new URLSearchParams(form.toString()), createHash('sha256').update(form).digest('hex'));
@@ -42,14 +39,14 @@ function isForm(contentType: string | undefined): boolean {
 
 /** Reads the form of a caller who is still unknown. */
 async function readForm({ body, headers }: IncomingRequest): Promise<Buffer> {
-  const tooLarge = () => new StsError('InvalidParameterValue', `The form is longer than ${maxFormBytes} bytes.`);
+  const tooLarge = () => stsError('InvalidParameterValue', `The form is longer than ${maxFormBytes} bytes.`);
   if (Number(headers['content-length'] ?? 0) > maxFormBytes) throw tooLarge();
   try {
     return await readWholeBody(body, { maxBytes: maxFormBytes, tooLarge, sender: 'stranger' });
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     const code = error.status === 503 ? 'ServiceUnavailable' : 'InvalidParameterValue';
-    throw new StsError(code, error.message, { cause: error });
+    throw stsError(code, error.message, { cause: error });
   }
 }
 
@@ -57,7 +54,7 @@ function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
   const found = new Map<string, string>();
   for (const [name, value] of given) {
     if (found.has(name)) {
-      throw new StsError('InvalidParameterValue', `The parameter ${name.slice(0, 64)} is given more than once.`);
+      throw stsError('InvalidParameterValue', `The parameter ${name.slice(0, 64)} is given more than once.`);
     }
     found.set(name, value);
   }
@@ -72,12 +69,12 @@ function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
     required(name) {
       const value = optional(name);
       if (value !== undefined) return value;
-      throw new StsError('MissingParameter', `The parameter ${name} is missing.`);
+      throw stsError('MissingParameter', `The parameter ${name} is missing.`);
     },
   };
 }
 
-/** An action of the STS API. Rejects with an `StsError`. */
+/** An action of the STS API. Rejects with a `RequestError`. */
 export interface StsAction {
   readonly name: string;
   serve(parameters: StsParameters, request: IncomingRequest): Promise<StsOutcome>;
@@ -103,7 +100,7 @@ export function parseDuration(text: string | undefined): number | undefined {
 
 function checkDuration(seconds: number, given: string = String(seconds)): number {
   if (Number.isInteger(seconds) && seconds >= minDuration && seconds <= maxDuration) return seconds;
-  throw new StsError(
+  throw stsError(
     'InvalidParameterValue',
     `DurationSeconds must be a whole number from ${minDuration} to ${maxDuration}, not "${given.slice(0, 40)}".`,
   );
@@ -144,7 +141,7 @@ const bounds = /^(?:PolicyArns|Tags|TransitiveTagKeys|ProvidedContexts)(?:\.|$)/
 function refuseBounds({ names }: StsParameters): void {
   for (const name of names) {
     if (!bounds.test(name)) continue;
-    throw new StsError(
+    throw stsError(
       'NotImplemented',
       `The parameter ${name.slice(0, 64)} is not implemented; bound the session by Policy.`,
     );
@@ -164,24 +161,24 @@ export function sessionRequest(parameters: StsParameters): SessionRequest {
   };
 }
 
-/** Throws an `StsError` for values that are too long or invalid. */
+/** Throws a `RequestError` for values that are too long or invalid. */
 export function checkSession({ durationSeconds, policy, revokeType }: SessionRequest): void {
   if (durationSeconds !== undefined) checkDuration(durationSeconds);
   if (policy !== undefined) checkPolicy(policy);
   if (revokeType !== undefined && revokeType.length > maxRevokeTypeLength) {
-    throw new StsError('InvalidParameterValue', `TokenRevokeType is longer than ${maxRevokeTypeLength} characters.`);
+    throw stsError('InvalidParameterValue', `TokenRevokeType is longer than ${maxRevokeTypeLength} characters.`);
   }
 }
 
 function checkPolicy(policy: string): void {
   if (policy.length > maxPolicyLength) {
-    throw new StsError('InvalidParameterValue', `Policy is longer than ${maxPolicyLength} characters.`);
+    throw stsError('InvalidParameterValue', `Policy is longer than ${maxPolicyLength} characters.`);
   }
   try {
     parseNewPolicy(policy);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
-    throw new StsError('MalformedPolicyDocument', `Policy is not a valid policy document: ${error.message}`, {
+    throw stsError('MalformedPolicyDocument', `Policy is not a valid policy document: ${error.message}`, {
       cause: error,
     });
   }

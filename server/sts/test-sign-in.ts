@@ -7,7 +7,7 @@ import type { OpenIdProvider, OpenIdProviders } from '../federation/openid-provi
 import type { SignInProof, SignInStep, SignInTest, SignInTestResult } from '../federation/sign-in-test.ts';
 import { allClaims, expectations, readyStatus, type Ready } from './assume-role-with-web-identity.ts';
 import { grantedRights, type RightsSource } from './granted-rights.ts';
-import { StsError } from './sts-error.ts';
+import { stsError, isStsError } from './sts-error.ts';
 
 interface SignInTestServices {
   readonly providers: Pick<OpenIdProviders, 'byId' | 'list' | 'started'>;
@@ -24,10 +24,7 @@ export function createSignInTest(services: SignInTestServices): SignInTest {
     const provider = services.providers.byId(name);
     if (provider !== undefined) return { provider, ready: readyStatus(provider) };
     const known = services.providers.list.map(({ id }) => id).join(', ') || 'none';
-    throw new StsError(
-      'InvalidParameterValue',
-      `The provider ${name} is switched off, or not there. In use: ${known}.`,
-    );
+    throw stsError('InvalidParameterValue', `The provider ${name} is switched off, or not there. In use: ${known}.`);
   }
 
   async function runSteps(
@@ -89,7 +86,7 @@ export function createSignInTest(services: SignInTestServices): SignInTest {
 }
 
 function asOpenIdError(error: unknown): never {
-  throw error instanceof StsError ? new OpenIdError('Unreachable', error.message, { cause: error }) : error;
+  throw isStsError(error) ? new OpenIdError('Unreachable', error.message, { cause: error }) : error;
 }
 
 /** The steps so far. */
@@ -112,7 +109,7 @@ class TestSteps {
 }
 
 function isSignInError(error: unknown): error is Error {
-  return error instanceof StsError || error instanceof TokenError || error instanceof OpenIdError;
+  return isStsError(error) || error instanceof TokenError || error instanceof OpenIdError;
 }
 
 async function tokenBy(proof: SignInProof, provider: OpenIdProvider, { metadata }: Ready) {

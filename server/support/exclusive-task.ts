@@ -1,8 +1,9 @@
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
-import { AdminError } from '../administration/admin-error.ts';
 import { commitOnce } from '../store/commits.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { adminError } from '../administration/admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 /** A task that runs once at a time among all servers. Times are milliseconds since 1970. */
 export interface ExclusiveTask {
@@ -45,7 +46,7 @@ export class ExclusiveTasks {
   }
 
   /**
-   * Begins a task. Resolves with the killed task whose place it takes, if there was one, and with a function that ends it. Throws `AdminError`
+   * Begins a task. Resolves with the killed task whose place it takes, if there was one, and with a function that ends it. Throws `RequestError`
    * `XCofferRefused` while another server or another caller runs it.
    */
   async begin(
@@ -89,8 +90,8 @@ export class ExclusiveTasks {
   }
 }
 
-function running({ task, owner }: ExclusiveTask): AdminError {
-  return new AdminError('XCofferRefused', `Another ${task} runs on ${owner}: wait until it has ended.`);
+function running({ task, owner }: ExclusiveTask): RequestError {
+  return adminError('XCofferRefused', `Another ${task} runs on ${owner}: wait until it has ended.`);
 }
 
 function decode(value: Buffer, task: string): ExclusiveTask {

@@ -1,4 +1,3 @@
-import { AdminError } from '../administration/admin-error.ts';
 import type { ZipEntry } from '../administration/zip.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
 import { findVersion } from '../objects/operations/versions.ts';
@@ -7,6 +6,8 @@ import { isUnreadable } from '../objects/damage.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { matches, parsePattern } from '../../protocol/policy/glob.ts';
+import { adminError } from '../administration/admin-error.ts';
+import type { RequestError } from '../auth/request-error.ts';
 
 const maxVersions = 10_000;
 /** Versions that are looked at for the pattern. */
@@ -51,8 +52,8 @@ export async function inspectObjects(
   return entries;
 }
 
-function tooMany(found: number): AdminError {
-  return new AdminError(
+function tooMany(found: number): RequestError {
+  return adminError(
     'XMinioAdminInvalidArgument',
     found >= maxVersions
       ? `More than ${maxVersions} versions match: name fewer.`

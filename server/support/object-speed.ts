@@ -1,4 +1,3 @@
-import { AdminError } from '../administration/admin-error.ts';
 import type { ObjectSpeed, ObjectSpeedOptions, SpeedSums } from '../administration/support.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -6,6 +5,7 @@ import { eachPiece } from '../../platform/pieces.ts';
 import { mapLimit } from '../../platform/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ExclusiveTasks } from './exclusive-task.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 export type SpeedObjects = Pick<
   ObjectLayer,
@@ -64,16 +64,16 @@ export async function* measureObjects(
     concurrency: Math.min(asked.concurrency, limits.concurrency),
   };
   if (options.size > limits.size)
-    throw new AdminError('XMinioAdminInvalidArgument', `The size is above ${limits.size} bytes.`);
+    throw adminError('XMinioAdminInvalidArgument', `The size is above ${limits.size} bytes.`);
   const maxBytes = Math.min(limits.bytes, ((await context.free()) ?? Infinity) * limits.freeShare);
   if (options.size * options.concurrency > maxBytes) {
-    throw new AdminError(
+    throw adminError(
       'XMinioSpeedtestInsufficientCapacity',
       `${options.concurrency} objects of ${options.size} bytes are more than a quarter of the free space: ask for smaller or fewer ones.`,
     );
   }
   if (options.bucket !== undefined && (await objects.getObjectLockConfiguration(options.bucket)) !== undefined) {
-    throw new AdminError('XCofferRefused', `The bucket ${options.bucket} locks objects, which could not be removed.`);
+    throw adminError('XCofferRefused', `The bucket ${options.bucket} locks objects, which could not be removed.`);
   }
   const bucket = options.bucket ?? `${bucketPrefix}${random(8).toString('hex')}`;
   const maxMs = 2 * limits.rounds * options.durationMs + removalMs;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { AdminError } from '../administration/admin-error.ts';
 import type { ProfileKind, Support } from '../administration/support.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
@@ -11,6 +10,7 @@ import type { ProfileFile } from './profile-thread.ts';
 import { readHeldLocks } from './held-locks.ts';
 import { readHostState } from './host-state.ts';
 import { readScannerState } from './scanner-state.ts';
+import { adminError } from '../administration/admin-error.ts';
 
 interface SupportContext {
   readonly records: RecordStore;
@@ -51,7 +51,7 @@ export function createSupport(context: SupportContext): Support {
     },
     async driveSpeed(options, signal) {
       if (bodies === undefined)
-        throw new AdminError('XCofferRefused', 'The bodies are in another S3: this server has no drive to measure.');
+        throw adminError('XCofferRefused', 'The bodies are in another S3: this server has no drive to measure.');
       const { end } = await tasks.begin('speed test', maxDriveMs);
       try {
         const { measureDrive } = await import('./drive-speed.ts');

@@ -25,7 +25,6 @@ import {
   ldapIdentityAction,
 } from '../../server/sts/assume-role-with-ldap-identity.ts';
 import { createStsHandler } from '../../server/sts/sts-handler.ts';
-import { StsError } from '../../server/sts/sts-error.ts';
 import {
   form,
   formRequest,
@@ -38,6 +37,7 @@ import {
   told,
 } from '../support/auth/sts.ts';
 import { type OpenIdProviderDouble, startOpenIdProvider } from '../support/openid/openid-provider.ts';
+import { stsError } from '../../server/sts/sts-error.ts';
 
 const bob = { accessKey: 'bob', secretKey: 'bobs-own-secret-key' };
 const bert = { name: 'bert', dn: 'uid=bert,ou=people,dc=example,dc=org', groups: ['cn=staff,dc=example,dc=org'] };
@@ -123,7 +123,7 @@ const plugin = {
   ask: (token: string) =>
     token === pluginToken
       ? Promise.resolve({ user: 'carl', maxSeconds: 7_200, claims: { email: 'carl@example.org' } })
-      : Promise.reject(new StsError('AccessDenied', 'The identity plugin refuses the token: it is stale')),
+      : Promise.reject(stsError('AccessDenied', 'The identity plugin refuses the token: it is stale')),
 };
 
 /** How each action is asked: by a signature, a proof in the form, or a certificate. */

@@ -6,8 +6,8 @@ import { effectivePolicy, shownInlinePolicy, shownPolicy } from '../../administr
 import { expirationText, never } from '../../administration/service-accounts.ts';
 import { optionalField } from '../../administration/optional-field.ts';
 import type { AdminServices } from '../../administration/services.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import type { AdminCall } from '../call.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Returns an access key for a list. */
 export function listedAccount(account: ServiceAccount, rootUser: string) {
@@ -107,7 +107,7 @@ export function listTypeOf({ query }: AdminCall): ListType {
   const type = query.get('listType') ?? '';
   const listed = Object.hasOwn(listTypes, type) ? listTypes[type] : undefined;
   if (listed !== undefined) return listed;
-  throw new AdminError(
+  throw adminError(
     'XCofferInvalidRequest',
     `The parameter listType is one of ${Object.keys(listTypes).join(', ')}, not ${JSON.stringify(type.slice(0, 40))}.`,
   );

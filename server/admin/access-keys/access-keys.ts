@@ -1,9 +1,10 @@
 import { ownerOf, parentName } from '../../auth/identities/subject.ts';
 import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { keysOf, listTypeOf, providerFields, shownAccount, shownTemporary } from './access-key-views.ts';
 import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../../administration/caller.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
+import { adminError } from '../../administration/admin-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 /** Access keys of service accounts, and temporary ones. */
 export const accessKeyRoutes: readonly Route[] = [
@@ -47,7 +48,7 @@ async function requestedOwners(call: AdminCall): Promise<ReadonlyMap<string, str
   const names = call.query.getAll('users').filter((name) => name !== '');
   const all = call.query.get('all') === 'true';
   if (all && names.length > 0) {
-    throw new AdminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
+    throw adminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
   }
   const asked = new Map<string, string>();
   if (all) {
@@ -98,8 +99,8 @@ async function temporaryInfo(call: AdminCall): Promise<AdminAnswer> {
   return sealed(await shownTemporary(call.services, credentials));
 }
 
-function noSuchKey(accessKey: string): AdminError {
-  return new AdminError(
+function noSuchKey(accessKey: string): RequestError {
+  return adminError(
     'XMinioAdminNoSuchAccessKey',
     `There is no service account and no temporary access key ${JSON.stringify(accessKey.slice(0, 128))}.`,
   );
@@ -125,7 +126,7 @@ async function revoke(call: AdminCall): Promise<AdminAnswer> {
   const full = call.query.get('fullRevoke') === 'true' || call.query.get('full') === 'true';
   const revokeType = text(call, 'tokenRevokeType');
   if (full && revokeType !== undefined) {
-    throw new AdminError('XCofferInvalidRequest', 'Give either fullRevoke=true or a tokenRevokeType, not both.');
+    throw adminError('XCofferInvalidRequest', 'Give either fullRevoke=true or a tokenRevokeType, not both.');
   }
   const owner = user === undefined ? callerOwner(call) : await ownerOfUser(call, user);
   // A caller with a permission boundary needs the right even for own credentials.
@@ -134,7 +135,7 @@ async function revoke(call: AdminCall): Promise<AdminAnswer> {
   }
   const label = full ? undefined : (revokeType ?? (user === undefined ? await ownLabel(call) : undefined));
   if (!full && label === undefined) {
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       'Say which temporary credentials: all of them by fullRevoke=true, or those of a label by tokenRevokeType.',
     );
@@ -160,7 +161,7 @@ async function ownerOfUser(call: AdminCall, user: string): Promise<string> {
 }
 
 function unknown(user: string): never {
-  throw new AdminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(user.slice(0, 256))} of this kind.`);
+  throw adminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(user.slice(0, 256))} of this kind.`);
 }
 
 function text({ query }: AdminCall, name: string): string | undefined {

@@ -2,8 +2,8 @@ import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import type { FederatedSubject, Subject } from '../../auth/identities/subject.ts';
 import { keysOf, listTypeOf } from './access-key-views.ts';
 import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { callerSubject } from '../../administration/caller.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Access keys of external users: `mc idp openid|ldap accesskey ls`. */
 export const federatedAccessKeyRoutes: readonly Route[] = [
@@ -75,13 +75,13 @@ async function requestedUsers(
 ): Promise<readonly FederatedSubject[]> {
   const all = call.query.get('all') === 'true';
   if (all && names.length > 0) {
-    throw new AdminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
+    throw adminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
   }
   const caller = callerSubject(call.principal);
   const own = isOf(caller, source) ? caller : undefined;
   if (!all && names.length === 0) {
     if (own !== undefined) return [own];
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       'The caller is no user of this provider: ask for users by name, or for all by all=true.',
     );

@@ -11,7 +11,6 @@ import {
   type Route,
   sealed,
 } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import {
   expirationOf,
   expirationText,
@@ -29,6 +28,7 @@ import {
 import { optionalField } from '../../administration/optional-field.ts';
 import { requireUnlessOwn, callerOwner, ownerNamed } from '../../administration/caller.ts';
 import { listedAccount, shownAccount } from './access-key-views.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 const done: AdminAnswer = { kind: 'none', status: 204 };
 
@@ -147,7 +147,7 @@ async function remove(call: AdminCall): Promise<AdminAnswer> {
 async function known({ services }: AdminCall, accessKey: string): Promise<ServiceAccount> {
   const account = await services.identities.serviceAccount(accessKey);
   if (account !== undefined) return account;
-  throw new AdminError(
+  throw adminError(
     'XMinioAdminNoSuchAccessKey',
     `There is no service account ${JSON.stringify(accessKey.slice(0, 128))}.`,
   );

@@ -1,11 +1,11 @@
 import { parseKeyValues } from '../../../protocol/settings/key-values.ts';
 import type { IdentityProviderConfigurations, Saved } from '../../federation/configurations/provider-configurations.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { mayAttach, requireOneOf } from '../../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from '../call.ts';
 import { z } from 'zod';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import type { SignInProof, SignInTest } from '../../federation/sign-in-test.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Identity providers for `mc idp openid` and `mc idp ldap`: `idp-config/TYPE[/NAME]`. */
 export const idpConfigRoutes: readonly Route[] = [
@@ -27,7 +27,7 @@ export const idpConfigRoutes: readonly Route[] = [
       const [type = '', name = ''] = call.parts;
       const found = await kindOf(call).get(name);
       if (found === undefined) {
-        throw new AdminError('XMinioAdminNoSuchConfigTarget', `There is no ${type} configuration ${name}.`);
+        throw adminError('XMinioAdminNoSuchConfigTarget', `There is no ${type} configuration ${name}.`);
       }
       const isEnv = found.origin === 'environment';
       const info = found.values.map(({ key, value }) => ({ key, value, isCfg: !isEnv, isEnv }));
@@ -66,7 +66,7 @@ function kindOf({ services, parts: [type = ''] }: AdminCall): IdentityProviderCo
   const found = kinds.find(({ subsystem }) => subsystem === `identity_${type}`);
   if (found !== undefined) return found;
   const known = kinds.map(({ subsystem }) => subsystem.replace('identity_', '')).join(', ');
-  throw new AdminError(
+  throw adminError(
     'XMinioAdminNoSuchConfigTarget',
     `Identity providers of type ${JSON.stringify(type.slice(0, 40))} cannot be configured here; these can: ${known}.`,
   );
@@ -89,7 +89,7 @@ const ldapQuestion = z.strictObject({
 async function testLdap(call: AdminCall): Promise<AdminAnswer> {
   const { person } = await sealedJsonBody(call, ldapQuestion);
   const kind = call.services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_ldap');
-  if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no directory.');
+  if (kind?.test === undefined) throw adminError('XCofferRefused', 'This server tests no directory.');
   return sealed({ steps: await kind.test('_', undefined, person) });
 }
 
@@ -127,10 +127,10 @@ async function testOpenId(call: AdminCall): Promise<AdminAnswer> {
 
 async function testProvider({ services }: AdminCall, name: string) {
   const kind = services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_openid');
-  if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+  if (kind?.test === undefined) throw adminError('XCofferRefused', 'This server tests no OpenID providers.');
   if ((await kind.get(name)) === undefined) {
     const known = (await kind.list()).map((one) => one.name).join(', ') || 'none';
-    throw new AdminError(
+    throw adminError(
       'XMinioAdminConfigIDPCfgNameDoesNotExist',
       `There is no OpenID configuration ${JSON.stringify(name.slice(0, 64))}; configured: ${known}.`,
     );
@@ -140,7 +140,7 @@ async function testProvider({ services }: AdminCall, name: string) {
 
 function signInTestOf({ services }: AdminCall): SignInTest {
   if (services.signInTest !== undefined) return services.signInTest;
-  throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+  throw adminError('XCofferRefused', 'This server tests no OpenID providers.');
 }
 
 async function beginDevice(signInTest: SignInTest, name: string) {
@@ -148,7 +148,7 @@ async function beginDevice(signInTest: SignInTest, name: string) {
     return await signInTest.beginDevice(name);
   } catch (error) {
     if (!(error instanceof OpenIdError)) throw error;
-    throw new AdminError('XCofferRefused', error.message, { cause: error });
+    throw adminError('XCofferRefused', error.message, { cause: error });
   }
 }
 
@@ -157,7 +157,7 @@ function proofOf({ token, user, password, deviceCode }: z.infer<typeof openIdQue
   if (deviceCode !== undefined) return { kind: 'device', deviceCode };
   if (user === undefined) return undefined;
   if (password !== undefined) return { kind: 'password', user, password };
-  throw new AdminError('XCofferInvalidRequest', 'With a user the password is needed too.');
+  throw adminError('XCofferInvalidRequest', 'With a user the password is needed too.');
 }
 
 function answerOf(result: Awaited<ReturnType<SignInTest['run']>>) {
@@ -173,7 +173,7 @@ export const userStatusCheckRoutes: readonly Route[] = [
     slow: true,
     async serve({ services, query }) {
       if (services.userStatusCheck === undefined) {
-        throw new AdminError('XCofferRefused', 'This server does not check the status of external users.');
+        throw adminError('XCofferRefused', 'This server does not check the status of external users.');
       }
       return json(await services.userStatusCheck.run(query.get('user') || undefined));
     },

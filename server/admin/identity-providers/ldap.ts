@@ -3,12 +3,12 @@ import type { LdapDirectory } from '../../federation/ldap/ldap-directory.ts';
 import { type LdapUser, LdapError, ldapSubject } from '../../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { ldapPolicyEntities } from '../../administration/policy-entities.ts';
 import { association, changeAssociation, isAttaching, userOrGroup } from '../policy-attachments.ts';
 import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from '../../administration/caller.ts';
 import { createAccount } from '../access-keys/service-accounts.ts';
 import { given, newServiceAccountBody } from '../../administration/service-accounts.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Policies of directory users and groups, and their access keys: `mc idp ldap …`. */
 export const ldapRoutes: readonly Route[] = [
@@ -57,7 +57,7 @@ async function addServiceAccount(call: AdminCall): Promise<AdminAnswer> {
   const own = callerSubject(call.principal);
   const subject = target === undefined ? own : ldapSubject(await known(call, target));
   if (subject.kind !== 'federated' || subject.source !== 'ldap') {
-    throw new AdminError('XCofferInvalidRequest', 'Name the directory user of the access key.');
+    throw adminError('XCofferInvalidRequest', 'Name the directory user of the access key.');
   }
   await requireUnlessOwn(call, subject, 'admin:CreateServiceAccount');
   return createAccount(call, body, subject);
@@ -74,24 +74,21 @@ async function known(call: AdminCall, nameOrDn: string): Promise<LdapUser> {
     user = await directoryOf(call).find(nameOrDn);
   } catch (error) {
     if (!(error instanceof LdapError)) throw error;
-    throw new AdminError('XCofferRefused', error.message, { cause: error });
+    throw adminError('XCofferRefused', error.message, { cause: error });
   }
   if (user !== undefined) return user;
   const name = JSON.stringify(nameOrDn.slice(0, 256));
-  throw new AdminError('XMinioAdminNoSuchUser', `The directory has no user with the name or DN ${name}.`);
+  throw adminError('XMinioAdminNoSuchUser', `The directory has no user with the name or DN ${name}.`);
 }
 
 function directoryOf({ services }: AdminCall): Pick<LdapDirectory, 'find'> {
   if (services.directory !== undefined) return services.directory;
-  throw new AdminError('XCofferRefused', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
+  throw adminError('XCofferRefused', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
 }
 
 function dnOf(text: string): string {
   const dn = normalizeDn(text);
   if (dn !== undefined) return dn;
   const given = JSON.stringify(text.slice(0, 256));
-  throw new AdminError(
-    'XCofferInvalidRequest',
-    `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`,
-  );
+  throw adminError('XCofferInvalidRequest', `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`);
 }

@@ -1,6 +1,6 @@
-import { AdminError } from '../../administration/admin-error.ts';
 import type { BacklogEntry, ReplicationBacklog } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, type Route } from '../call.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** The calls of `mc replicate backlog`: they list the versions that are not replicated yet. */
 export const backlogRoutes: readonly Route[] = [
@@ -62,5 +62,5 @@ function diffInfo({ key, versionId, targets, status, removal, modified, deleteMa
 
 function backlogOf({ services: { replicationBacklog } }: AdminCall): ReplicationBacklog {
   if (replicationBacklog !== undefined) return replicationBacklog;
-  throw new AdminError('XCofferRefused', 'This server does not replicate buckets.');
+  throw adminError('XCofferRefused', 'This server does not replicate buckets.');
 }

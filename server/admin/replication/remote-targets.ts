@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { bucketNameProblem } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
+import { adminError } from '../../administration/admin-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 /** The remote targets of replication: the calls of `mc admin bucket remote` and `mc replicate`. */
 export const remoteTargetRoutes: readonly Route[] = [
@@ -149,9 +150,9 @@ async function removeRemoteTarget(call: AdminCall): Promise<AdminAnswer> {
 
 function targetsOf({ services: { remoteTargets } }: AdminCall): RemoteTargets {
   if (remoteTargets !== undefined) return remoteTargets;
-  throw new AdminError('XCofferRefused', 'This server does not replicate buckets.');
+  throw adminError('XCofferRefused', 'This server does not replicate buckets.');
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XCofferInvalidRequest', message);
+function invalid(message: string): RequestError {
+  return adminError('XCofferInvalidRequest', message);
 }

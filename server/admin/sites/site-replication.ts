@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { isUnrestrictedRoot } from '../../administration/caller.ts';
 import type { SiteReplication, SiteResyncReport } from '../../administration/sites.ts';
 import {
@@ -18,6 +17,8 @@ import { supportOf } from '../../administration/support.ts';
 import { devNull, maxSiteMs, numberOf } from '../support/speed-tests.ts';
 import { peerInfo } from './peer-info.ts';
 import { siteStatus, statusQuery } from './site-status.ts';
+import { adminError } from '../../administration/admin-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 const path = (call: string) => adminPath(`site-replication/${call}`);
 
@@ -235,9 +236,9 @@ function requireRoot({ principal }: AdminCall): void {
 
 function sitesOf({ services: { sites } }: AdminCall): SiteReplication {
   if (sites !== undefined) return sites;
-  throw new AdminError('XCofferRefused', 'This server does not replicate sites.');
+  throw adminError('XCofferRefused', 'This server does not replicate sites.');
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XMinioAdminInvalidArgument', message);
+function invalid(message: string): RequestError {
+  return adminError('XMinioAdminInvalidArgument', message);
 }

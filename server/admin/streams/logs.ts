@@ -1,7 +1,7 @@
 import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
 import { followLines } from '../../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Error lines, and all other lines. */
 type LogKind = 'MINIO' | 'APPLICATION';
@@ -74,7 +74,7 @@ const kinds: Readonly<Record<string, readonly LogEntry['errKind'][]>> = {
 
 function log({ services, query }: AdminCall): AdminAnswer {
   const { process, server } = services;
-  if (process === undefined) throw new AdminError('XCofferRefused', 'This server keeps no log to show.');
+  if (process === undefined) throw adminError('XCofferRefused', 'This server keeps no log to show.');
   const asked = askedOf(query, server.endpoint);
   const source = { deploymentId: server.deploymentId, node: server.endpoint };
   const wanted = (lines: readonly string[]) =>
@@ -111,7 +111,7 @@ function askedOf(query: URLSearchParams, endpoint: string) {
   const type = (query.get('logType') || 'all').toLowerCase();
   const wanted = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (wanted === undefined) {
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       `The parameter logType is one of ${Object.keys(kinds).join(', ')}, not ${JSON.stringify(type.slice(0, 40))}.`,
     );
@@ -119,7 +119,7 @@ function askedOf(query: URLSearchParams, endpoint: string) {
   const node = query.get('node') ?? '';
   if (node !== '' && node !== endpoint && node !== endpoint.replace(/:\d+$/, '')) {
     const given = JSON.stringify(node.slice(0, 80));
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       `This server is ${endpoint} and shows its own log alone: ask ${given} itself.`,
     );
@@ -127,7 +127,7 @@ function askedOf(query: URLSearchParams, endpoint: string) {
   // Zero or none means all lines.
   const limit = Number(query.get('limit') || 0);
   if (!Number.isSafeInteger(limit) || limit < 0) {
-    throw new AdminError('XCofferInvalidRequest', 'The parameter limit is a whole number, how many lines are shown.');
+    throw adminError('XCofferInvalidRequest', 'The parameter limit is a whole number, how many lines are shown.');
   }
   return { kinds: wanted, limit: limit === 0 ? Number.MAX_SAFE_INTEGER : limit };
 }

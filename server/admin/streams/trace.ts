@@ -1,6 +1,6 @@
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** Milliseconds. */
 const units: Readonly<Record<string, number>> = {
@@ -41,7 +41,7 @@ export const traceRoutes: readonly Route[] = [
 
 function trace({ services, query }: AdminCall): AdminAnswer {
   const { process } = services;
-  if (process === undefined) throw new AdminError('XCofferRefused', 'This server has no process to trace.');
+  if (process === undefined) throw adminError('XCofferRefused', 'This server has no process to trace.');
   const wanted = wantedOf(query);
   const lost = (count: number) => ({
     type: wanted.types,
@@ -77,7 +77,7 @@ export function wantedOf(query: URLSearchParams): WantedTraces {
   const threshold = query.get('threshold') || '0';
   const thresholdMs = goDuration(threshold);
   if (thresholdMs === undefined) {
-    throw new AdminError(
+    throw adminError(
       'XCofferInvalidRequest',
       `The parameter threshold is ${JSON.stringify(threshold.slice(0, 40))}: expected a duration such as 5ms or 1m30s.`,
     );

@@ -1,10 +1,10 @@
 import { cpus, machine, release, type, uptime } from 'node:os';
 import { redactText } from '../../../platform/redact-secrets.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { supportOf } from '../../administration/support.ts';
 import type { AdminServices } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, nowOf, type Route } from '../call.ts';
 import { currentInfo } from '../info.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** `mc support diag`: the report of the health of this server. */
 export const healthRoutes: readonly Route[] = [
@@ -31,7 +31,7 @@ async function health(call: AdminCall): Promise<AdminAnswer> {
   const { query, services } = call;
   const anonymity = query.get('anonymize') || 'standard';
   if (anonymity !== 'standard' && anonymity !== 'strict')
-    throw new AdminError('XMinioAdminInvalidArgument', 'The parameter anonymize is standard or strict.');
+    throw adminError('XMinioAdminInvalidArgument', 'The parameter anonymize is standard or strict.');
   const wants = (part: string) => query.get(part) === 'true';
   const [mayInfo, mayConfig] = [await call.allows('admin:ServerInfo'), await call.allows('admin:ConfigUpdate')];
   const host = await supportOf(services).host();

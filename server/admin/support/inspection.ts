@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { encryptFile } from '../../../protocol/admin-payload.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import { profileKinds, type ProfileKind, supportOf } from '../../administration/support.ts';
 import { writeZip } from '../../administration/zip.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
+import { adminError } from '../../administration/admin-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 /** `mc support top locks`, `profile` and `inspect`. */
 export const inspectionRoutes: readonly Route[] = [
@@ -73,6 +74,6 @@ async function inspect(call: AdminCall): Promise<AdminAnswer> {
   };
 }
 
-function invalid(message: string): AdminError {
-  return new AdminError('XMinioAdminInvalidArgument', message);
+function invalid(message: string): RequestError {
+  return adminError('XMinioAdminInvalidArgument', message);
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdminError } from '../../administration/admin-error.ts';
 import { type HostState, type ScannerState, type WalkState, supportOf } from '../../administration/support.ts';
 import type { BatchJob } from '../../maintenance/batch/batch-jobs.ts';
 import { isWaiting } from '../../maintenance/batch/batch-jobs.ts';
@@ -7,6 +6,7 @@ import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } 
 import { jobMetric } from '../../maintenance/batch/job-metric.ts';
 import { jobsOf } from '../batch-jobs.ts';
 import { goDuration } from '../streams/trace.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** `mc support top drive|net|rpc`, `mc admin scanner status` and `mc batch status`. */
 export const metricRoutes: readonly Route[] = [
@@ -67,7 +67,7 @@ function metrics(call: AdminCall): AdminAnswer {
 function wantedTypes(text: string): number {
   const asked = text === '' ? allTypes : Number(text);
   if (Number.isInteger(asked) && asked > 0 && asked <= allTypes) return asked;
-  throw new AdminError('XMinioAdminInvalidArgument', 'The parameter types is no sum of types of metrics.');
+  throw adminError('XMinioAdminInvalidArgument', 'The parameter types is no sum of types of metrics.');
 }
 
 async function namedJobs({ services, query }: AdminCall): Promise<readonly BatchJob[]> {

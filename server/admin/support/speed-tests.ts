@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdminError } from '../../administration/admin-error.ts';
 import { type ObjectSpeed, type SpeedSums, supportOf } from '../../administration/support.ts';
 import type { SiteSpeed } from '../../administration/sites.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nothing, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
 import { goTimings } from './go-timings.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 const action = 'admin:OBDInfo';
 
@@ -163,12 +163,12 @@ export async function devNull({ request }: AdminCall): Promise<AdminAnswer> {
   let bytes = 0;
   try {
     const over = sleep(maxDevNullMs, undefined, { signal: ended.signal, ref: false }).then(() => {
-      throw new AdminError('XCofferRefused', 'The measurement took too long.');
+      throw adminError('XCofferRefused', 'The measurement took too long.');
     });
     const read = request.body.pipe((chunk) => {
       bytes += chunk.length;
       request.body.giveBack?.(chunk);
-      if (bytes > maxDevNullBytes) throw new AdminError('XCofferRefused', 'The measurement sent too much.');
+      if (bytes > maxDevNullBytes) throw adminError('XCofferRefused', 'The measurement sent too much.');
       return undefined;
     });
     await Promise.race([read, over]);
@@ -182,7 +182,7 @@ export function numberOf(query: URLSearchParams, name: string, byDefault: number
   const text = query.get(name) ?? '';
   if (text === '') return byDefault;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new AdminError('XMinioAdminInvalidArgument', `The parameter ${name} is no positive number.`);
+  throw adminError('XMinioAdminInvalidArgument', `The parameter ${name} is no positive number.`);
 }
 
 function durationOf(query: URLSearchParams, byDefault: number): number {
@@ -190,5 +190,5 @@ function durationOf(query: URLSearchParams, byDefault: number): number {
   if (text === '') return byDefault;
   const ms = goDuration(text);
   if (ms !== undefined && ms > 0) return ms;
-  throw new AdminError('XMinioAdminInvalidArgument', 'The parameter duration is no duration such as 10s.');
+  throw adminError('XMinioAdminInvalidArgument', 'The parameter duration is no duration such as 10s.');
 }

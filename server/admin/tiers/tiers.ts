@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { bucketNameProblem } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { AdminError } from '../../administration/admin-error.ts';
 import type { TierFields, Tiers } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 import { azureFieldsOf, azureSchema } from './azure-fields.ts';
 import { endpointOf, invalid } from './endpoint.ts';
 import { googleFieldsOf, googleKeysOf, googleSchema } from './google-fields.ts';
+import { adminError } from '../../administration/admin-error.ts';
 
 /** The tiers to which lifecycle rules move bodies: the calls of `mc ilm tier` and `mc admin tier`. */
 export const tierRoutes: readonly Route[] = [
@@ -204,5 +204,5 @@ function nameOf({ parts: [name = ''] }: AdminCall): string {
 
 function tiersOf({ services: { tiers } }: AdminCall): Tiers {
   if (tiers !== undefined) return tiers;
-  throw new AdminError('XCofferRefused', 'This server has no tiers.');
+  throw adminError('XCofferRefused', 'This server has no tiers.');
 }

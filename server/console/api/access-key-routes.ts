@@ -1,6 +1,5 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { AdminError } from '../../administration/admin-error.ts';
 import { callerSubject, requireUnlessOwn, type Caller } from '../../administration/caller.ts';
 import { policyOfNewKey, requireRootForRoot, targetSubject } from '../../administration/service-accounts.ts';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
@@ -13,7 +12,9 @@ import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from '.
 import { type Authorizer, readForm, type Exchange } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { currentSession } from './sign-in/current-session.ts';
-import { ConsoleError } from './console-error.ts';
+import { adminError } from '../../administration/admin-error.ts';
+import { consoleError } from './console-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 const text = z.string().trim().max(256);
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
@@ -189,8 +190,8 @@ function nameOf(subject: ServiceAccount['subject']): string | undefined {
   return subject.kind === 'user' ? subject.name : undefined;
 }
 
-function noSuchKey(accessKey: string): AdminError {
-  return new AdminError(
+function noSuchKey(accessKey: string): RequestError {
+  return adminError(
     'XMinioAdminNoSuchAccessKey',
     `There is no access key ${JSON.stringify(accessKey.slice(0, 128))}, or it has ended.`,
   );
@@ -209,7 +210,7 @@ function given<Name extends string, Value>(name: Name, value: Value | undefined)
 /** The user of the session as a caller of the administration rules. */
 function callerOf(exchange: Exchange, authorizer: Authorizer, { identities, root }: Administration): Caller {
   const { principal } = currentSession(exchange.response).credentials;
-  if (principal.kind === 'anonymous') throw new ConsoleError('NotSignedIn', 'Sign in first.');
+  if (principal.kind === 'anonymous') throw consoleError('NotSignedIn', 'Sign in first.');
   return {
     principal,
     services: { identities, root },

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { ConsoleSettings } from '../services.ts';
 import { isSecure } from './request-source.ts';
-import { ConsoleError } from './console-error.ts';
+import { consoleError } from './console-error.ts';
 
 /** Mantine writes its variables into a style element. Styles may therefore be inline; scripts may not. */
 const contentSecurityPolicy = [
@@ -101,7 +101,7 @@ export function refuseCrossSite(browserUrl: string | undefined): RequestHandler 
       },
       browserUrl,
     );
-    if (problem !== undefined) throw new ConsoleError('CrossSiteRequest', problem);
+    if (problem !== undefined) throw consoleError('CrossSiteRequest', problem);
     next();
   };
 }

@@ -8,8 +8,8 @@ import type { BucketUsage } from '../../observability/usage/usage.ts';
 import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm, type Exchange } from './authorize.ts';
-import { ConsoleError } from './console-error.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
+import { consoleError } from './console-error.ts';
 
 const encryptionForm = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('SSE-S3') }),
@@ -67,7 +67,7 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     await authorizer.requireForSome(exchange, 's3:CreateBucket');
     const { name, encryption, versioning, objectLock = false, tags = {} } = await readForm(exchange, bucketForm);
     if (Object.keys(tags).length > tagLimits.bucket) {
-      throw new ConsoleError('BadRequest', `A bucket has at most ${tagLimits.bucket} tags.`, { field: 'tags' });
+      throw consoleError('BadRequest', `A bucket has at most ${tagLimits.bucket} tags.`, { field: 'tags' });
     }
     checkBucketName(name);
     await authorizer.require(exchange, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
@@ -171,7 +171,7 @@ async function permissions(
 
 export function bucketOf(request: Request): string {
   const { bucket } = request.params;
-  if (typeof bucket !== 'string') throw new ConsoleError('BadRequest', 'The bucket is missing.');
+  if (typeof bucket !== 'string') throw consoleError('BadRequest', 'The bucket is missing.');
   if (bucket.length > 255) throw new S3Error('InvalidBucketName');
   return bucket;
 }

@@ -4,11 +4,11 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { GuessLimitError } from '../../auth/guess-limits.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
 import { isStoreError, sealedRecordsErrors } from '../../store/store-error.ts';
-import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { auditOf } from './request-audit.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
+import { RequestError } from '../../auth/request-error.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -25,39 +25,37 @@ const statuses = {
 
 type ConsoleErrorCode = keyof typeof statuses;
 
-/** An error of the console's API. The web application shows `message` to the user. */
-export class ConsoleError extends Error {
-  override readonly name = 'ConsoleError';
-  readonly code: ConsoleErrorCode;
-  /** The field of the form that caused the error. */
-  readonly field: string | undefined;
-  constructor(code: ConsoleErrorCode, message: string, options?: ErrorOptions & { readonly field?: string }) {
-    super(message, options);
-    this.code = code;
-    this.field = options?.field;
-  }
+/** Makes an error of the console's API. The web application shows `message` to the user. */
+export function consoleError(
+  code: ConsoleErrorCode,
+  message: string,
+  options?: ErrorOptions & { readonly field?: string },
+): RequestError {
+  return new RequestError('console', code, statuses[code], message, options);
+}
+
+export function isConsoleError(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.api === 'console';
 }
 
 /** `by` describes the account in the message, for example `access key`. */
-export function tooManyAttempts(response: Response, error: GuessLimitError, by: string): ConsoleError {
+export function tooManyAttempts(response: Response, error: GuessLimitError, by: string): RequestError {
   response.set('retry-after', String(error.waitSeconds));
   const message = `Too many attempts with this ${by}. Try again in ${error.waitSeconds} s.`;
-  return new ConsoleError('TooManyAttempts', message, { cause: error });
+  return consoleError('TooManyAttempts', message, { cause: error });
 }
 
 /** Returns the answer for an error; undefined where only the log may describe it. */
 export function errorAnswerOf(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   const known = knownErrorAnswer(error);
-  const field = error instanceof ConsoleError ? error.field : fieldOf(error);
+  const field = isConsoleError(error) ? error.field : fieldOf(error);
   return known === undefined || field === undefined ? known : { ...known, field };
 }
 
 function knownErrorAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
-  if (error instanceof ConsoleError) return { status: statuses[error.code], code: error.code, message: error.message };
   if (error instanceof S3Error) return { status: error.status, code: error.wireCode, message: error.message };
-  if (error instanceof StsError) return { status: error.status, code: error.code, message: error.message };
-  const admin = asAdminError(error);
-  if (admin !== undefined) return { status: admin.status, code: admin.code, message: admin.message };
+  const request = error instanceof RequestError ? error : asAdminError(error);
+  if (request !== undefined) return { status: request.status, code: request.code, message: request.message };
   if (error instanceof z.ZodError) {
     return { status: 400, code: 'BadRequest', message: z.prettifyError(error).slice(0, 1000) };
   }

@@ -4,13 +4,13 @@ import { principalNamed } from '../../administration/caller.ts';
 import { describeMismatch, renderExplanation, type Explanation } from '../../../protocol/policy/explanation.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
 import { openIdSubject } from '../../sts/granted-rights.ts';
-import { StsError } from '../../sts/sts-error.ts';
 import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm } from './authorize.ts';
-import { ConsoleError } from './console-error.ts';
 import { describeTarget, type AttachmentTarget, type Subject } from '../../auth/identities/subject.ts';
 import type { IdentityReader } from '../../auth/identities/identities.ts';
+import { isStsError } from '../../sts/sts-error.ts';
+import { consoleError } from './console-error.ts';
 
 const question = z.strictObject({
   who: z.discriminatedUnion('kind', [
@@ -41,7 +41,7 @@ export function explainRoutes(services: ConsoleServices, authorizer: Authorizer)
     try {
       asked = await askedPrincipal(services, who);
     } catch (error) {
-      if (!(error instanceof StsError)) throw error;
+      if (!isStsError(error)) throw error;
       return response.json({ kind: 'not-let-in', message: error.message } satisfies ExplainAnswer);
     }
     const explanation = await access.explain({ principal: asked.principal, action, resource, context });
@@ -65,19 +65,19 @@ interface Asked {
   readonly notDefined: readonly string[];
 }
 
-/** Rejects with `StsError` if STS would issue no credentials for the claims. */
+/** Rejects with `RequestError` if STS would issue no credentials for the claims. */
 async function askedPrincipal({ administration, providers }: ConsoleServices, who: Question['who']): Promise<Asked> {
   if (who.kind === 'name') return { principal: await principalNamed(administration, who.name), notDefined: [] };
   await providers.started;
   const provider = providers.byId(who.provider);
   if (provider === undefined) {
-    throw new ConsoleError('NotFound', `There is no enabled identity provider ${JSON.stringify(who.provider)}.`, {
+    throw consoleError('NotFound', `There is no enabled identity provider ${JSON.stringify(who.provider)}.`, {
       field: 'provider',
     });
   }
   const { sub, iss } = who.claims;
   if (typeof sub !== 'string' || sub === '') {
-    throw new ConsoleError('BadRequest', 'The claims need "sub", the identifier of the user, which every token has.', {
+    throw consoleError('BadRequest', 'The claims need "sub", the identifier of the user, which every token has.', {
       field: 'claims',
     });
   }

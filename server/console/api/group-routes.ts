@@ -6,8 +6,8 @@ import type { Group } from '../../auth/identities/records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import { type Authorizer, readForm, mayAttach } from './authorize.ts';
-import { ConsoleError } from './console-error.ts';
 import { listPage, listQuery, queryText } from './query.ts';
+import { consoleError } from './console-error.ts';
 
 const policies = z.array(z.string().min(1).max(256)).max(100);
 const members = z.array(z.string().min(1).max(256)).max(1_000);
@@ -57,7 +57,7 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     const form = await readForm(exchange, newGroup);
     if (form.policies.length > 0) await authorizer.require(exchange, mayAttach, '');
     if ((await identities.group(form.name)) !== undefined) {
-      throw new ConsoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
+      throw consoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
     }
     for (const name of form.policies) await existingPolicy(identities, name);
     const group = await identities.addMembers(form.name, form.members);

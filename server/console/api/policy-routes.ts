@@ -22,7 +22,7 @@ import { listPage, listQuery, queryText } from './query.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import { LdapError } from '../../federation/ldap/ldap-user.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
-import { ConsoleError } from './console-error.ts';
+import { consoleError } from './console-error.ts';
 
 /** The parser has a limit in bytes, with a message of its own. */
 const document = z.string().max(64 * 1024);
@@ -179,7 +179,7 @@ export function attachmentRoutes(administration: Administration, authorizer: Aut
 async function attachable({ directory }: Administration, holder: PolicyHolder): Promise<AttachmentTarget> {
   if (holder.kind !== 'ldap-user') return detachable(holder);
   if (directory === undefined) {
-    throw new ConsoleError('BadRequest', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.', {
+    throw consoleError('BadRequest', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.', {
       field: 'name',
     });
   }
@@ -188,9 +188,9 @@ async function attachable({ directory }: Administration, holder: PolicyHolder): 
     if (person !== undefined) return { kind: 'ldap-user', name: person.dn };
   } catch (error) {
     if (!(error instanceof LdapError)) throw error;
-    throw new ConsoleError('BadRequest', error.message, { cause: error, field: 'name' });
+    throw consoleError('BadRequest', error.message, { cause: error, field: 'name' });
   }
-  throw new ConsoleError('NotFound', `The directory has no user with the name or DN ${JSON.stringify(holder.name)}.`, {
+  throw consoleError('NotFound', `The directory has no user with the name or DN ${JSON.stringify(holder.name)}.`, {
     field: 'name',
   });
 }
@@ -201,7 +201,7 @@ function detachable(holder: PolicyHolder): AttachmentTarget {
   const name = normalizeDn(holder.name);
   if (name !== undefined) return { kind: holder.kind, name };
   const given = JSON.stringify(holder.name);
-  throw new ConsoleError('BadRequest', `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`, {
+  throw consoleError('BadRequest', `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`, {
     field: 'name',
   });
 }

@@ -13,10 +13,10 @@ import type {
 } from '../contract/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm, mayAttach } from './authorize.ts';
-import { ConsoleError } from './console-error.ts';
 import { isEncrypted } from './request-source.ts';
 import { queryText } from './query.ts';
 import { redirectUri, usedUrl } from './sign-in/redirects.ts';
+import { consoleError } from './console-error.ts';
 
 const values = z.record(z.string().max(64), z.string().max(16_384));
 const name = z.string().trim().min(1).max(64);
@@ -29,7 +29,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
   const kindOf = (type: string): IdentityProviderConfigurations => {
     const found = kinds.find((kind) => typeOf(kind) === type);
     if (found !== undefined) return found;
-    throw new ConsoleError(
+    throw consoleError(
       'NotFound',
       `Identity providers of type ${JSON.stringify(type.slice(0, 40))} cannot be set here.`,
     );
@@ -82,7 +82,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
     const type = queryText(request, 'type');
     const id = queryText(request, 'name');
     const found = await kindOf(type).get(id);
-    if (found === undefined) throw new ConsoleError('NotFound', `There is no identity provider ${id.slice(0, 80)}.`);
+    if (found === undefined) throw consoleError('NotFound', `There is no identity provider ${id.slice(0, 80)}.`);
     response.json({
       ...rowOf(type, found),
       values: Object.fromEntries(found.values.map(({ key, value }) => [key, value])),
@@ -108,7 +108,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
     const id = queryText(request, 'name');
     // Saving would create a missing configuration: an outdated page must not restore a removed provider.
     if ((await kind.get(id)) === undefined) {
-      throw new ConsoleError('NotFound', `There is no identity provider ${id.slice(0, 80)} any more.`);
+      throw consoleError('NotFound', `There is no identity provider ${id.slice(0, 80)} any more.`);
     }
     await kind.save(id, mapOf(form.values), 'replace');
     response.status(204).end();
@@ -139,7 +139,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
       z.strictObject({ values: values.optional(), person: z.string().trim().max(1_024).optional() }),
     );
     const kind = kindOf(queryText(request, 'type'));
-    if (kind.test === undefined) throw new ConsoleError('BadRequest', 'Providers of this type cannot be tested here.');
+    if (kind.test === undefined) throw consoleError('BadRequest', 'Providers of this type cannot be tested here.');
     const given = form.values === undefined ? undefined : mapOf(form.values);
     const person = form.person === '' ? undefined : form.person;
     response.json({ steps: await kind.test(queryText(request, 'name'), given, person) } satisfies ProviderTest);

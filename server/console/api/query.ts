@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { ConsoleError } from './console-error.ts';
+import { consoleError } from './console-error.ts';
 
 /**
  * Returns a name from the query. Names are query parameters: `..` and `a/b` are valid names of a group, and browsers would normalize
@@ -8,7 +8,7 @@ import { ConsoleError } from './console-error.ts';
 export function queryText(request: Request, name: string): string {
   const value = request.query[name];
   if (typeof value === 'string' && value !== '' && value.length <= 1_024) return value;
-  throw new ConsoleError('BadRequest', `The parameter ${name} is missing.`);
+  throw consoleError('BadRequest', `The parameter ${name} is missing.`);
 }
 
 /** The page size. Memory does not grow with the length of the list. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import express, { type RequestHandler, Router } from 'express';
 import { pageBelow } from './base-path.ts';
-import { ConsoleError } from './console-error.ts';
+import { consoleError } from './console-error.ts';
 
 const notBuilt =
   'The web application of the console is not built. Run "npm run prepare" in the checkout, then reload this page.\n' +
@@ -52,7 +52,7 @@ export function webFiles(folder: string, base: string): Router {
     express.static(join(folder, 'assets'), { immutable: true, maxAge: '1y', index: false, redirect: false }),
     () => {
       // The page itself would be a wrong answer: a browser with an old page must notice that its script was removed.
-      throw new ConsoleError('NotFound', 'There is no such file. Reload the page.');
+      throw consoleError('NotFound', 'There is no such file. Reload the page.');
     },
   );
   router.use(compressed(folder), express.static(folder, { index: false, redirect: false, maxAge: '1h' }));

@@ -6,11 +6,12 @@ import { subjectOf } from '../../auth/principal.ts';
 import type { RequestOrigin } from '../../auth/condition-keys.ts';
 import type { TransferForm, TransferRow } from '../contract/transfer-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { ConsoleError } from '../api/console-error.ts';
 import type { SignInSession, SignInSessions } from '../api/sign-in/sign-in-sessions.ts';
 import { runTransfer, type TransferRun } from './run-transfer.ts';
 import { StoredTransfers, transferKey } from './stored-transfers.ts';
 import { rowOf, type StoredTransfer } from './transfer.ts';
+import { consoleError } from '../api/console-error.ts';
+import type { RequestError } from '../../auth/request-error.ts';
 
 /** The maximum number of running transfers of a user, and of a server. */
 const maxOfUser = 5;
@@ -98,7 +99,7 @@ export class Transfers {
   async end(session: SignInSession, id: string): Promise<void> {
     const key = transferKey(ownerOfSession(session), id);
     const seen = await this.#stored.get(key);
-    if (seen === undefined) throw new ConsoleError('NotFound', 'There is no such transfer.');
+    if (seen === undefined) throw consoleError('NotFound', 'There is no such transfer.');
     await this.#stored.change(key, (value) => {
       if (seen.state !== 'running') return 'deleted';
       // The user stopped a transfer that ended meanwhile: its result stays in the list.
@@ -210,6 +211,6 @@ function ownerOfSession({ credentials: { principal } }: SignInSession): string {
   return subject === undefined ? '' : ownerOf(subject);
 }
 
-function busy(): ConsoleError {
-  return new ConsoleError('Busy', 'The server moves and copies enough already. Wait until some of it is done.');
+function busy(): RequestError {
+  return consoleError('Busy', 'The server moves and copies enough already. Wait until some of it is done.');
 }

@@ -12,9 +12,10 @@ import type { ConsoleLog } from '../../services.ts';
 import { ArchiveNames } from './archive-names.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
-import { ConsoleError } from '../console-error.ts';
 import { attachment, fileNameOf, isPrematureClose } from './content-routes.ts';
 import { maxDocumentBytes } from '../limit-body-memory.ts';
+import { consoleError } from '../console-error.ts';
+import type { RequestError } from '../../../auth/request-error.ts';
 
 /** The keys of all objects are in memory while an archive is streamed. */
 const maxObjects = 10_000;
@@ -85,10 +86,9 @@ async function readArchiveForm({ request, response }: Exchange) {
   const form = archiveForm.parse(request.body);
   const keys = [form.key].flat();
   const folders = [form.folder].flat();
-  if (keys.length + folders.length === 0) throw new ConsoleError('BadRequest', 'Choose at least one object or folder.');
+  if (keys.length + folders.length === 0) throw consoleError('BadRequest', 'Choose at least one object or folder.');
   for (const key of keys) checkObjectKey(key);
-  if (folders.some((folder) => folder.length > 1024))
-    throw new ConsoleError('BadRequest', 'A folder name is too long.');
+  if (folders.some((folder) => folder.length > 1024)) throw consoleError('BadRequest', 'A folder name is too long.');
   return { prefix: form.prefix, keys, folders };
 }
 
@@ -188,9 +188,9 @@ class Archive {
   }
 }
 
-function tooMany(bucket: string, prefix: string): ConsoleError {
+function tooMany(bucket: string, prefix: string): RequestError {
   const command = `coffer cp --recursive ALIAS/${bucket}/${prefix} FOLDER`;
-  return new ConsoleError(
+  return consoleError(
     'TooLarge',
     `An archive has at most ${maxObjects.toLocaleString('en')} objects. For more, use the client: ${command}`,
   );

@@ -4,9 +4,9 @@ import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { objectPlace, detailsOf } from './object-routes.ts';
 import { framedSecurityPolicy } from '../browser-security.ts';
-import { ConsoleError } from '../console-error.ts';
 import { answerByS3 } from './s3-routes.ts';
 import { bodyFrom } from '../../../objects/bodies/body-source.ts';
+import { consoleError } from '../console-error.ts';
 
 /** A longer content type is not stored. */
 const maxContentTypeLength = 255;
@@ -29,7 +29,7 @@ export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>,
     const { key } = objectPlace(request);
     const { view } = request.query;
     if (view !== undefined && (typeof view !== 'string' || !viewedTypes.has(view))) {
-      throw new ConsoleError('BadRequest', 'There is no preview for this content type.');
+      throw consoleError('BadRequest', 'There is no preview for this content type.');
     }
     const shown: Record<string, string> =
       view === undefined

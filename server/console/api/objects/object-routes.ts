@@ -5,9 +5,9 @@ import type { ListedObject, ObjectInfo, ObjectLayer } from '../../../objects/obj
 import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../../contract/answers.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
-import { ConsoleError } from '../console-error.ts';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
 import { mapLimit } from '../../../../platform/concurrency.ts';
+import { consoleError, isConsoleError } from '../console-error.ts';
 
 const listQuery = z.object({
   prefix: z.string().max(1024).default(''),
@@ -95,7 +95,7 @@ async function tryDelete(
     await objects.deleteObject(bucket, key, { onlyId });
     return undefined;
   } catch (error) {
-    if (error instanceof S3Error || error instanceof ConsoleError) return error.message;
+    if (error instanceof S3Error || isConsoleError(error)) return error.message;
     throw error;
   }
 }
@@ -139,7 +139,7 @@ interface ObjectPlace {
 export function objectPlace(request: Request): ObjectPlace {
   const bucket = bucketOf(request);
   const { key } = request.query;
-  if (typeof key !== 'string' || key === '') throw new ConsoleError('BadRequest', 'The key of the object is missing.');
+  if (typeof key !== 'string' || key === '') throw consoleError('BadRequest', 'The key of the object is missing.');
   checkObjectKey(key);
   return { bucket, key, resource: `${bucket}/${key}` };
 }

@@ -4,10 +4,10 @@ import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
 import { guardHeader, objectSecurityPolicy } from '../browser-security.ts';
-import { ConsoleError } from '../console-error.ts';
 import { auditOf } from '../request-audit.ts';
 import { originOf } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
+import { consoleError } from '../console-error.ts';
 
 /**
  * The operations of the S3 API for the page: `/s3/BUCKET?key=KEY&…` with the method, query, headers and body of the operation. The answer is
@@ -19,7 +19,7 @@ export function s3Routes(services: Pick<ConsoleServices, 's3'>, authorizer: Auth
   const router = Router();
   router.all('/s3/:bucket', async (request: Request, response: Response) => {
     if (request.get(guardHeader) === undefined) {
-      throw new ConsoleError('CrossSiteRequest', `The header ${guardHeader} is missing.`);
+      throw consoleError('CrossSiteRequest', `The header ${guardHeader} is missing.`);
     }
     await answerByS3(services, authorizer, { request, response });
   });
@@ -65,10 +65,10 @@ export function splitQuery(
   const pairs = question < 0 ? [] : target.slice(question + 1).split('&');
   if (pairs.some((pair) => /^(?:x-amz-|AWSAccessKeyId$)/i.test(nameOf(pair)))) {
     // The session signs in, and conditions of policies must not see another signature.
-    throw new ConsoleError('BadRequest', 'A request of the console has no signature in its query.');
+    throw consoleError('BadRequest', 'A request of the console has no signature in its query.');
   }
   const keys = pairs.filter((pair) => nameOf(pair) === 'key');
-  if (keys.length > 1) throw new ConsoleError('BadRequest', 'The request names several keys.');
+  if (keys.length > 1) throw consoleError('BadRequest', 'The request names several keys.');
   return {
     key: keys[0] === undefined ? undefined : new URLSearchParams(keys[0]).get('key') || undefined,
     rawQuery: pairs.filter((pair) => pair !== '' && nameOf(pair) !== 'key' && !own.includes(nameOf(pair))).join('&'),

@@ -6,11 +6,11 @@ import { timeContext } from '../../../auth/condition-keys.ts';
 import type { ShareAnswer } from '../../contract/rights.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
-import { ConsoleError } from '../console-error.ts';
 import { objectPlace } from './object-routes.ts';
 import { isSecure } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
 import { longestLifetime } from './longest-lifetime.ts';
+import { consoleError } from '../console-error.ts';
 
 /** Seconds: the limit of S3 for a presigned URL. */
 const maxSeconds = 7 * 24 * 3600;
@@ -30,7 +30,7 @@ export function shareRoutes(services: Services, authorizer: Authorizer): Router 
     const { bucket, key, resource } = objectPlace(request);
     const { method, seconds, versionId } = shareQuery.parse(request.query);
     if (method === 'PUT' && versionId !== undefined) {
-      throw new ConsoleError('BadRequest', 'An upload makes a new version: leave out versionId.');
+      throw consoleError('BadRequest', 'An upload makes a new version: leave out versionId.');
     }
     const read = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion';
     const right: LinkRight = { action: method === 'PUT' ? 's3:PutObject' : read, resource, versionId };
@@ -100,13 +100,13 @@ function endpointOf({ settings, administration }: Services, hostname: string, se
   return `${secure ? 'https' : 'http'}://${hostname}:${port}`;
 }
 
-/** @throws ConsoleError BadRequest for a key that URLs cannot have */
+/** @throws RequestError BadRequest for a key that URLs cannot have */
 export function objectUrl(base: string, bucket: string, key: string, versionId: string | undefined): URL {
   const path = `/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`;
   const url = new URL(base.replace(/\/+$/, '') + path);
   if (versionId !== undefined) url.searchParams.set('versionId', versionId);
   if (!url.pathname.endsWith(path)) {
-    throw new ConsoleError('BadRequest', 'No link can have this key: programs leave "." and ".." out of addresses.');
+    throw consoleError('BadRequest', 'No link can have this key: programs leave "." and ".." out of addresses.');
   }
   return url;
 }

@@ -4,11 +4,11 @@ import { targetKey, transferProblem } from '../../contract/transfer-target.ts';
 import { transferForm } from '../../transfers/transfer.ts';
 import type { Transfers } from '../../transfers/transfers.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
-import { ConsoleError } from '../console-error.ts';
 import { queryText } from '../query.ts';
 import { auditOf } from '../request-audit.ts';
 import { originOf } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
+import { consoleError } from '../console-error.ts';
 
 /**
  * Copies and moves of objects and folders in the background. The server authorizes each object when its turn comes; the first check here
@@ -28,7 +28,7 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
     const form = await readForm(exchange, transferForm);
     auditOf(response)?.setOperation('ConsoleStartTransfer', { bucket: form.bucket });
     const problem = transferProblem(form);
-    if (problem !== undefined) throw new ConsoleError('BadRequest', problem);
+    if (problem !== undefined) throw consoleError('BadRequest', problem);
     const [entry = '', ...others] = [...form.objects, ...form.folders];
     const below = `${form.target.bucket}/${others.length > 0 ? form.target.prefix : targetKey(form, entry, entry)}`;
     if (!(await authorizer.allowsSome(exchange, 's3:PutObject', below))) {

@@ -3,10 +3,10 @@ import { Router, type Request, type Response } from 'express';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { guardHeader } from '../browser-security.ts';
-import { ConsoleError } from '../console-error.ts';
 import { auditOf } from '../request-audit.ts';
 import { originOf } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
+import { consoleError } from '../console-error.ts';
 
 /**
  * The calls of the admin API that pages use, by their names there. Calls that change the caller's own secret key are not among them: a
@@ -69,11 +69,11 @@ export function adminCallRoutes({ admin }: Pick<ConsoleServices, 'admin'>, autho
   const router = Router();
   router.use('/admin', async (request: Request, response: Response) => {
     if (request.get(guardHeader) === undefined) {
-      throw new ConsoleError('CrossSiteRequest', `The header ${guardHeader} is missing.`);
+      throw consoleError('CrossSiteRequest', `The header ${guardHeader} is missing.`);
     }
     const path = adminPathOf(request.path);
     if (admin === undefined || path === undefined) {
-      throw new ConsoleError('NotFound', `The console has no admin call ${request.path.slice(0, 100)}.`);
+      throw consoleError('NotFound', `The console has no admin call ${request.path.slice(0, 100)}.`);
     }
     await admin.serve(request, response, {
       principal: currentSession(response).credentials.principal,

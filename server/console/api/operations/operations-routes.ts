@@ -17,7 +17,7 @@ import type {
 import type { ConsoleServices, OperationsServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
-import { ConsoleError } from '../console-error.ts';
+import { consoleError } from '../console-error.ts';
 
 /** Minutes of a chart. */
 const spans = z.coerce.number().int().min(5).max(1_440);
@@ -90,8 +90,7 @@ export function operationsRoutes({ operations }: Pick<ConsoleServices, 'operatio
     await authorizer.require({ request, response }, 'admin:PauseBackgroundTask', '');
     const { task, minutes } = await readForm({ request, response }, pauseForm);
     const known = operations.pausable.find((one) => one === task);
-    if (known === undefined)
-      throw new ConsoleError('BadRequest', `The task ${task} cannot be paused.`, { field: 'task' });
+    if (known === undefined) throw consoleError('BadRequest', `The task ${task} cannot be paused.`, { field: 'task' });
     await (minutes === 0 ? operations.pauses.resume(known) : operations.pauses.pause(known, minutes * 60_000));
     response.status(204).end();
   });
@@ -109,7 +108,7 @@ async function auditAnswer(
 ): Promise<AuditAnswer> {
   if (auditFile === undefined) return { kind: 'no-file' };
   if (searches >= maxSearches) {
-    throw new ConsoleError('Busy', 'Other searches of the audit log are running. Try again in a moment.');
+    throw consoleError('Busy', 'Other searches of the audit log are running. Try again in a moment.');
   }
   searches += 1;
   try {

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ConsoleError } from '../console-error.ts';
 import type { ConsoleSettings } from '../../services.ts';
 import { readCookie, serializeCookie } from './cookies.ts';
 import { isSecure } from '../request-source.ts';
 import { auditOf } from '../request-audit.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
+import { consoleError } from '../console-error.ts';
 
 const sessionCookie = 'coffer_session';
 
@@ -32,7 +32,7 @@ export function requireSession(
     const session = secret === undefined ? undefined : await sessions.find(secret);
     if (session === undefined) {
       const message = secret === undefined ? 'Sign in first.' : 'Your session has ended. Sign in again.';
-      throw new ConsoleError('NotSignedIn', message);
+      throw consoleError('NotSignedIn', message);
     }
     setCurrentSession(response, session);
     next();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GuessLimits, GuessLimitError } from '../../../auth/guess-limits.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
-import { ConsoleError, tooManyAttempts } from '../console-error.ts';
+import { tooManyAttempts, consoleError, isConsoleError } from '../console-error.ts';
 import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 import { originOf } from '../request-source.ts';
 import { currentSession } from './current-session.ts';
@@ -23,7 +23,7 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, auth
     const exchange = { request, response };
     const { accessKey, principal, secretKey: known } = currentSession(response).credentials;
     if (principal.kind !== 'user') {
-      throw new ConsoleError(
+      throw consoleError(
         'BadRequest',
         'Only users of this store can change their secret key here. You are signed in by other credentials.',
       );
@@ -33,7 +33,7 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, auth
     const prove = () => {
       if (timingSafeEqual(currentSecretKey, known)) return Promise.resolve();
       const message = 'This is not your current secret key.';
-      return Promise.reject(new ConsoleError('BadRequest', message, { field: 'currentSecretKey' }));
+      return Promise.reject(consoleError('BadRequest', message, { field: 'currentSecretKey' }));
     };
     const attempt = limits.attempt({ from: originOf(request), account: accessKey }, prove, isWrongSecret);
     await attempt.catch((error: unknown) => {
@@ -47,5 +47,5 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, auth
 }
 
 function isWrongSecret(error: unknown): boolean {
-  return error instanceof ConsoleError;
+  return isConsoleError(error);
 }

@@ -3,10 +3,10 @@ import type { StoredCredentials } from '../../../auth/principal.ts';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices, ConsoleSettings } from '../../services.ts';
-import { ConsoleError } from '../console-error.ts';
 import { isFinal, refreshTokens, type Tokens } from './single-sign-on.ts';
-import { StsError } from '../../../sts/sts-error.ts';
 import { maxDuration, minDuration } from '../../../sts/sts-request.ts';
+import { isStsError } from '../../../sts/sts-error.ts';
+import { isConsoleError } from '../console-error.ts';
 
 export interface IssuedCredentials {
   readonly credentials: StoredCredentials;
@@ -45,8 +45,8 @@ export function createRenewal(services: ConsoleServices): Renew {
       return await issueCredentials(services, provider, await refreshTokens(provider, refreshToken));
     } catch (error) {
       services.log.warn({ err: error, provider: providerId }, 'a session of the console could not be renewed');
-      if (error instanceof StsError) return error.status < 500 ? 'refused' : 'unavailable';
-      if (error instanceof ConsoleError) return isFinal(error) ? 'refused' : 'unavailable';
+      if (isStsError(error)) return error.status < 500 ? 'refused' : 'unavailable';
+      if (isConsoleError(error)) return isFinal(error) ? 'refused' : 'unavailable';
       throw error;
     }
   };

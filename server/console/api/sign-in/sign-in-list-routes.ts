@@ -3,10 +3,10 @@ import type { SessionList, SessionRow } from '../../contract/operations-answers.
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
-import { ConsoleError } from '../console-error.ts';
 import { listPage, listQuery, queryText } from '../query.ts';
 import { currentSession } from './current-session.ts';
 import type { ListedSession, SignInSessions } from './sign-in-sessions.ts';
+import { consoleError } from '../console-error.ts';
 
 /** Sessions of the console: administrators see all of them and end them. */
 export function sessionListRoutes(
@@ -33,7 +33,7 @@ export function sessionListRoutes(
   router.delete('/sessions', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:RevokeSession', '');
     const session = await sessions.one(queryText(request, 'id'));
-    if (session === undefined) throw new ConsoleError('NotFound', 'There is no such session any more.');
+    if (session === undefined) throw consoleError('NotFound', 'There is no such session any more.');
     const { principal } = currentSession(response).credentials;
     if (session.accessKey === root.user && principal.kind !== 'root') {
       throw new S3Error('AccessDenied', 'Only root ends the sessions of root.');

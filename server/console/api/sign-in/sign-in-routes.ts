@@ -6,15 +6,16 @@ import type { SignInOptions } from '../../contract/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { beginSession, describeSession } from './session-routes.ts';
-import { ConsoleError, tooManyAttempts } from '../console-error.ts';
+import { tooManyAttempts, consoleError, isConsoleError } from '../console-error.ts';
 import { readNotice } from './cookies.ts';
 import { isSecure, originOf, sourceOf } from '../request-source.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { auditOf } from '../request-audit.ts';
 import { isLdapGuess } from '../../../sts/assume-role-with-ldap-identity.ts';
-import { StsError } from '../../../sts/sts-error.ts';
 import { signInDuration } from './session-credentials.ts';
 import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
+import { isStsError } from '../../../sts/sts-error.ts';
+import type { RequestError } from '../../../auth/request-error.ts';
 
 const keysForm = z.object({
   accessKey: z.string().trim().min(1).max(256),
@@ -57,7 +58,7 @@ export function signInRoutes(
       const tokenRight = timingSafeEqual(form.sessionToken ?? '', known?.sessionToken ?? '');
       if (known !== undefined && secretRight && tokenRight) return known;
       services.log.warn({ remoteAddress: from.remoteAddress }, 'a sign-in by keys was refused');
-      throw new ConsoleError('SignInRefused', keysRefusal(form.sessionToken));
+      throw consoleError('SignInRefused', keysRefusal(form.sessionToken));
     };
     const attempt = limits.attempt({ from, account: form.accessKey }, prove, isSignInRefused);
     const credentials = await attempt.catch((error: unknown) => {
@@ -72,7 +73,7 @@ export function signInRoutes(
 }
 
 function isSignInRefused(error: unknown): boolean {
-  return error instanceof ConsoleError && error.code === 'SignInRefused';
+  return isConsoleError(error) && error.code === 'SignInRefused';
 }
 
 function keysRefusal(sessionToken: string | undefined): string {
@@ -114,7 +115,7 @@ export function directorySignInRoutes(
       sweep();
       await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'directory' } });
     } catch (error) {
-      if (!(error instanceof StsError)) throw error;
+      if (!isStsError(error)) throw error;
       const remoteAddress = sourceOf(request).address;
       services.log.warn({ err: error, remoteAddress }, 'a sign-in by the directory was refused');
       if (error.cause instanceof GuessLimitError) throw tooManyAttempts(response, error.cause, 'name');
@@ -127,13 +128,13 @@ export function directorySignInRoutes(
 }
 
 /** A user with the right password learns what is missing. Others must not learn who is in the directory, nor its address. */
-function directoryRefusal(error: StsError): ConsoleError {
+function directoryRefusal(error: RequestError): RequestError {
   const options = { cause: error };
   if (isLdapGuess(error))
-    return new ConsoleError('SignInRefused', 'The directory does not know this name with this password.', options);
+    return consoleError('SignInRefused', 'The directory does not know this name with this password.', options);
   if (error.code === 'IDPCommunicationError') {
     const message = 'The directory does not answer. Try again in a moment. The log of the server has the reason.';
-    return new ConsoleError('DirectoryUnavailable', message, options);
+    return consoleError('DirectoryUnavailable', message, options);
   }
-  return new ConsoleError('SignInRefused', error.message, options);
+  return consoleError('SignInRefused', error.message, options);
 }

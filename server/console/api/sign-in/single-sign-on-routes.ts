@@ -5,7 +5,7 @@ import type { ConsoleServices } from '../../services.ts';
 import { Attempts } from '../../../auth/guess-limits.ts';
 import { secondsUntil } from './session-routes.ts';
 import { issueCredentials } from './session-credentials.ts';
-import { ConsoleError, errorAnswerOf } from '../console-error.ts';
+import { errorAnswerOf, consoleError } from '../console-error.ts';
 import { readCookie, serializeCookie, clearNotice, setNotice } from './cookies.ts';
 import { pendingLifetimeMs, PendingSignIns, type PendingError, type PendingSignIn } from './pending-sign-ins.ts';
 import { safeReturnPath } from './redirects.ts';
@@ -42,10 +42,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     // Many users share the address of an unknown proxy.
     const attempts = shared ? startsByProxy : startsByClient;
     if (attempts.waitSeconds(from, now) > 0) {
-      throw new ConsoleError(
-        'TooManyAttempts',
-        'Too many sign-ins were started from your address. Try again in a minute.',
-      );
+      throw consoleError('TooManyAttempts', 'Too many sign-ins were started from your address. Try again in a minute.');
     }
     attempts.count(from, now);
     sweep();
@@ -81,7 +78,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       state,
       readCookie(request.headers.cookie, browserCookie, isSecure(request, services.settings)),
     );
-    if (typeof taken === 'string') throw new ConsoleError('SignInRefused', messages[taken]);
+    if (typeof taken === 'string') throw consoleError('SignInRefused', messages[taken]);
     const { secret, maxAge, principal } = await signIn(request, taken, { state, audit });
     audit?.setPrincipal(principal);
     const secure = isSecure(request, services.settings);
@@ -138,10 +135,7 @@ function signInFailure(error: unknown): string {
 function providerOf(services: ConsoleServices, id: unknown): OpenIdProvider {
   const provider = typeof id === 'string' ? services.providers.byId(id) : undefined;
   if (provider === undefined || !isSignedInAt(provider)) {
-    throw new ConsoleError(
-      'SignInRefused',
-      `There is no identity provider "${String(id).slice(0, 80)}" here any more.`,
-    );
+    throw consoleError('SignInRefused', `There is no identity provider "${String(id).slice(0, 80)}" here any more.`);
   }
   return provider;
 }

@@ -21,7 +21,8 @@ import {
 import { signInScopes } from '../../../federation/openid-provider.ts';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
-import { ConsoleError } from '../console-error.ts';
+import { consoleError, isConsoleError } from '../console-error.ts';
+import type { RequestError } from '../../../auth/request-error.ts';
 
 /** The parameters of the authorization request, which are kept until the provider answers. */
 interface CodeFlow {
@@ -77,7 +78,7 @@ export async function redeemCode(
       pkceCodeVerifier: request.codeVerifier,
       idTokenExpected: true,
     });
-    if (tokens.id_token === undefined) throw new ConsoleError('SignInRefused', 'The provider sent no ID token.');
+    if (tokens.id_token === undefined) throw consoleError('SignInRefused', 'The provider sent no ID token.');
     return tokensOf(tokens, tokens.id_token);
   } catch (error) {
     throw refusal(provider, request.redirectUri, error);
@@ -117,7 +118,7 @@ export function signOutUrl(
 
 /** Reports whether the provider itself refused, so that a retry is useless. */
 export function isFinal(error: unknown): boolean {
-  return error instanceof ConsoleError && error.cause instanceof ResponseBodyError;
+  return isConsoleError(error) && error.cause instanceof ResponseBodyError;
 }
 
 function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
@@ -129,32 +130,32 @@ function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
   };
 }
 
-function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown): ConsoleError {
-  if (error instanceof ConsoleError) return error;
+function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown): RequestError {
+  if (isConsoleError(error)) return error;
   const name = provider.displayName;
   const used = `The redirect address used was ${redirectUri}, the client ${provider.settings.clientId}.`;
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     const said = [error.error, error.error_description].filter((part) => part !== undefined && part !== '').join(': ');
-    return new ConsoleError('SignInRefused', `${name} refused: ${said.slice(0, 400)}. ${used}`, { cause: error });
+    return consoleError('SignInRefused', `${name} refused: ${said.slice(0, 400)}. ${used}`, { cause: error });
   }
   const { code } = error as { code?: unknown };
   // Errors of fetch are wrapped by openid-client. Its own errors have a code that begins with OAUTH.
   if (typeof code === 'string' && code.startsWith('OAUTH')) {
     const said = error instanceof Error ? error.message : code;
-    return new ConsoleError('SignInRefused', `The answer of ${name} cannot be trusted: ${said}. ${used}`, {
+    return consoleError('SignInRefused', `The answer of ${name} cannot be trusted: ${said}. ${used}`, {
       cause: error,
     });
   }
   const endpoint = provider.status.kind === 'ready' ? provider.status.metadata.tokenEndpoint : '';
   const problem = explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error);
-  return new ConsoleError('SignInRefused', `${problem.message} ${used}`, { cause: error });
+  return consoleError('SignInRefused', `${problem.message} ${used}`, { cause: error });
 }
 
 function configurationOf(provider: OpenIdProvider): Configuration {
   const { status, settings } = provider;
   if (status.kind !== 'ready') {
     const reason = status.problem?.message ?? 'it has not answered yet';
-    throw new ConsoleError('SignInRefused', `${provider.displayName} cannot be used now: ${reason}`);
+    throw consoleError('SignInRefused', `${provider.displayName} cannot be used now: ${reason}`);
   }
   const { metadata } = status;
   const configuration = new Configuration(
