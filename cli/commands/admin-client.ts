@@ -6,9 +6,9 @@ import { CliError } from '../config/cli-error.ts';
 import type { Context } from './context.ts';
 import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';
 import type { Retries } from '../s3/retry.ts';
-import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { parseRemote } from '../config/target.ts';
 import type { Readable } from 'node:stream';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 export interface AdminRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
@@ -32,7 +32,7 @@ interface Refusal {
 
 const prefixes = { admin: '/minio/admin/v3/', kms: '/minio/kms/v1/', coffer: '/minio/admin/coffer/v1/' } as const;
 
-/** A client of the admin API of one server, which is that of MinIO. A refused request is an `S3ResponseError`. */
+/** A client of the admin API of one server, which is that of MinIO. A refused request is a `ResponseError`. */
 export class AdminClient {
   readonly #client: S3Client;
 
@@ -53,7 +53,7 @@ export class AdminClient {
   async longRunning<T extends object>(request: AdminRequest): Promise<T> {
     const answer = await this.json<T & Refusal>(request);
     if (answer.Code === undefined || answer.RequestId === undefined) return answer;
-    throw new S3ResponseError(500, answer.Code, answer.Message ?? '', {}, 1);
+    throw new ResponseError(answer.Code, answer.Message ?? '', { status: 500 });
   }
 
   /** Decrypts an answer that the server encrypted with the secret key of the alias. */

@@ -1,8 +1,8 @@
 import { CliError } from '../config/cli-error.ts';
 import { closestName } from '../config/closest-name.ts';
 import { listBuckets } from '../s3/buckets.ts';
-import { S3ResponseError } from '../s3/s3-response-error.ts';
 import type { Context } from './context.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** Milliseconds. The error itself is known already. */
 const waitMs = 2_000;
@@ -21,7 +21,7 @@ export async function suggestPlace(context: Context, error: unknown, subject = '
  */
 export async function suggestBucket(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
   const [aliasName = '', bucket = ''] = subject.split('/');
-  if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchBucket' || bucket === '') return undefined;
+  if (!(error instanceof ResponseError) || error.code !== 'NoSuchBucket' || bucket === '') return undefined;
   try {
     const alias = (await context.aliases()).get(aliasName);
     if (alias === undefined) return undefined;

@@ -6,8 +6,8 @@ import {
 import { writeVersioning, type VersioningConfiguration } from '../../protocol/s3/bucket-versioning.ts';
 import { childrenOf, readXml, textOf } from '../../protocol/s3/xml-reader.ts';
 import type { S3Client } from './client.ts';
-import { S3ResponseError } from './s3-response-error.ts';
 import { xmlBody } from './xml-body.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** The versioning of a bucket as the server answers it. `status` is empty for a bucket that never had versions. */
 export interface BucketVersioning {
@@ -82,7 +82,7 @@ async function settingOf(client: S3Client, bucket: string, name: string, absent:
   try {
     return (await client.text({ method: 'GET', bucket, query: { [name]: '' } })).text;
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === absent) return undefined;
+    if (error instanceof ResponseError && error.code === absent) return undefined;
     throw error;
   }
 }

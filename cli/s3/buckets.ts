@@ -1,13 +1,13 @@
 import { readListBuckets, type BucketEntry } from '../../protocol/s3/responses.ts';
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
-import { S3ResponseError } from './s3-response-error.ts';
 import { xmlBody } from './xml-body.ts';
 import {
   parseBucketEncryption,
   writeBucketEncryption,
   type BucketEncryptionRule,
 } from '../../protocol/s3/bucket-encryption.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 export async function listBuckets(client: S3Client): Promise<readonly BucketEntry[]> {
   return readListBuckets((await client.text({ method: 'GET' })).text);
@@ -32,7 +32,7 @@ export async function createBucket(client: S3Client, bucket: string, options: Ne
     await client.text({ method: 'PUT', bucket, body, headers });
   } catch (error) {
     // An earlier attempt whose answer was lost may have created it.
-    if (error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou' && error.attempts > 1) return;
+    if (error instanceof ResponseError && error.code === 'BucketAlreadyOwnedByYou' && error.attempts > 1) return;
     throw error;
   }
 }
@@ -41,7 +41,7 @@ export async function deleteBucket(client: S3Client, bucket: string): Promise<vo
   try {
     await client.text({ method: 'DELETE', bucket });
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'NoSuchBucket' && error.attempts > 1) return;
+    if (error instanceof ResponseError && error.code === 'NoSuchBucket' && error.attempts > 1) return;
     throw error;
   }
 }
@@ -58,7 +58,7 @@ export async function getBucketEncryption(client: S3Client, bucket: string): Pro
   try {
     return parseBucketEncryption((await client.text({ method: 'GET', bucket, query })).text);
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'ServerSideEncryptionConfigurationNotFoundError')
+    if (error instanceof ResponseError && error.code === 'ServerSideEncryptionConfigurationNotFoundError')
       return undefined;
     throw error;
   }

@@ -10,7 +10,8 @@ import { exchange, type Outgoing, traceRequest, traceResponse, type Trace } from
 import type { RateLimit } from './connection/rate-limit.ts';
 import { prepareBody, type RequestBody } from './request-body.ts';
 import { defaultRetries, retrying, type Retries } from './retry.ts';
-import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
+import { errorOfStatus } from './error-of-status.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** The parameters of a query. A list repeats the parameter. */
 export type Query = Readonly<Record<string, string | number | undefined | readonly string[]>>;
@@ -116,7 +117,7 @@ export class S3Client {
     return this.#alias;
   }
 
-  /** Returns a successful answer before its body is read. @throws S3ResponseError, or network errors of Node */
+  /** Returns a successful answer before its body is read. @throws ResponseError, or network errors of Node */
   async send(request: S3Request): Promise<S3Response> {
     return retrying(this.#retries(request), this.signal, (attempt) => this.#attempt(request, attempt));
   }
@@ -228,7 +229,7 @@ export class S3Client {
 
   /** Reports whether a refused request names another region for the bucket. */
   #learnRegion(request: S3Request, error: unknown): boolean {
-    if (!(error instanceof S3ResponseError) || request.region === 'empty') return false;
+    if (!(error instanceof ResponseError) || request.region === 'empty') return false;
     const region = error.fields['Region'] ?? error.fields['x-amz-bucket-region'];
     const bucket = request.bucket ?? '';
     if (region === undefined || region === '' || this.#regions.get(bucket) === region) return false;
@@ -242,13 +243,13 @@ function bearing(token: string | undefined, proof: Readonly<Record<string, strin
   return token === undefined ? proof : { authorization: `Bearer ${token}` };
 }
 
-async function readError(response: IncomingMessage, status: number, attempts: number): Promise<S3ResponseError> {
+async function readError(response: IncomingMessage, status: number, attempts: number): Promise<ResponseError> {
   const body = await readAll(response, maxErrorBytes).catch(() => Buffer.alloc(0));
   const document = readErrorDocument(body) ?? readJsonError(body);
   const [code, message] = errorOfStatus(status);
   const region = response.headers['x-amz-bucket-region'];
   const fields = { ...(typeof region === 'string' ? { 'x-amz-bucket-region': region } : {}), ...document?.fields };
-  return new S3ResponseError(status, document?.code || code, document?.message || message, fields, attempts);
+  return new ResponseError(document?.code || code, document?.message || message, { status, fields, attempts });
 }
 
 /** Parses an error of the admin API. */

@@ -153,7 +153,7 @@ export interface BucketLifecycle {
 }
 
 /**
- * @throws S3ResponseError NoSuchLifecycleConfiguration
+ * @throws ResponseError NoSuchLifecycleConfiguration
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLifecycleConfiguration.html
  */
 export async function getLifecycle(client: S3Client, bucket: string): Promise<BucketLifecycle> {

@@ -13,7 +13,7 @@ import {
 import type { S3Client } from './client.ts';
 import { copySource, headObject, type CopySource, type ObjectHeaders } from './objects.ts';
 import type { RequestBody } from './request-body.ts';
-import { S3ResponseError } from './s3-response-error.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 const mebibyte = 1_024 * 1_024;
 
@@ -59,7 +59,7 @@ export interface StoredPart {
   readonly etag: string;
 }
 
-/** Lists the parts of an upload in the order of their numbers. @throws S3ResponseError NoSuchUpload */
+/** Lists the parts of an upload in the order of their numbers. @throws ResponseError NoSuchUpload */
 export async function* listParts(client: S3Client, upload: Upload): AsyncGenerator<StoredPart, void, undefined> {
   const { bucket, key, uploadId } = upload;
   let next: string | undefined;
@@ -115,10 +115,11 @@ export async function completeUpload(
     });
     // The server sends the status before it has finished, so a failure may have the status 200.
     const failure = readErrorDocument(text);
-    if (failure !== undefined) throw new S3ResponseError(500, failure.code, failure.message, failure.fields, 1);
+    if (failure !== undefined)
+      throw new ResponseError(failure.code, failure.message, { status: 500, fields: failure.fields });
     return readCompletedUpload(text);
   } catch (error) {
-    if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchUpload') throw error;
+    if (!(error instanceof ResponseError) || error.code !== 'NoSuchUpload') throw error;
     // After a retry the upload is missing because the first attempt completed it.
     const object = await headObject(client, { bucket, key }).catch(() => undefined);
     if (object?.size === size && object.etag.endsWith(`-${parts.length}`)) return object.etag;

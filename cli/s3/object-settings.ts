@@ -10,8 +10,8 @@ import { child, childrenOf, readXml, requiredText } from '../../protocol/s3/xml-
 import { xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
 import { bypass, type DeleteOptions, type ObjectRef } from './objects.ts';
-import { S3ResponseError } from './s3-response-error.ts';
 import { xmlBody } from './xml-body.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** Returns the tags of an object, or with an empty key those of the bucket. */
 export async function getTags(client: S3Client, { bucket, key, versionId }: ObjectRef): Promise<Tags> {
@@ -21,7 +21,7 @@ export async function getTags(client: S3Client, { bucket, key, versionId }: Obje
     const tags = set === undefined ? [] : childrenOf(set, 'Tag');
     return Object.fromEntries(tags.map((tag) => [requiredText(tag, 'Key'), requiredText(tag, 'Value')]));
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'NoSuchTagSet') return {};
+    if (error instanceof ResponseError && error.code === 'NoSuchTagSet') return {};
     throw error;
   }
 }
@@ -73,7 +73,7 @@ async function lockOf(client: S3Client, ref: ObjectRef, name: string): Promise<s
   try {
     return (await client.text({ method: 'GET', bucket, key, query: { [name]: '', versionId } })).text;
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'NoSuchObjectLockConfiguration') return undefined;
+    if (error instanceof ResponseError && error.code === 'NoSuchObjectLockConfiguration') return undefined;
     throw error;
   }
 }

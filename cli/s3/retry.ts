@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { S3ResponseError } from './s3-response-error.ts';
 import { backoffMs, type Backoff } from '../../platform/backoff.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** Codes of transient network errors of Node. */
 const transientCodes = new Set([
@@ -16,7 +16,7 @@ const transientCodes = new Set([
 
 /** Reports whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof S3ResponseError)
+  if (error instanceof ResponseError)
     return (
       error.status === 408 ||
       error.status === 429 ||

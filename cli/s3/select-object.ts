@@ -2,8 +2,8 @@ import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts'
 import type { S3Client } from './client.ts';
 import { eventMessages } from './event-stream.ts';
 import type { ObjectHeaders, ObjectRef } from './objects.ts';
-import { S3ResponseError } from './s3-response-error.ts';
 import { xmlBody } from './xml-body.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** One of the formats with its settings; the names are those of the request, for example `FieldDelimiter`. */
 export interface SelectFormat {
@@ -24,7 +24,7 @@ export interface SelectQuery {
 /**
  * Yields the records of a query as they come.
  *
- * @throws S3ResponseError also for an error within the answer
+ * @throws ResponseError also for an error within the answer
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_SelectObjectContent.html
  */
 export async function* selectObject(
@@ -53,7 +53,9 @@ export async function* selectObject(
   });
   for await (const { headers: fields, payload } of eventMessages(answer.body)) {
     if (fields[':message-type'] === 'error') {
-      throw new S3ResponseError(200, fields[':error-code'] ?? 'InternalError', fields[':error-message'] ?? '', {}, 1);
+      throw new ResponseError(fields[':error-code'] ?? 'InternalError', fields[':error-message'] ?? '', {
+        status: 200,
+      });
     }
     if (fields[':event-type'] === 'Records') yield payload;
     if (fields[':event-type'] === 'End') return;

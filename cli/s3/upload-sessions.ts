@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
 import { listUploads } from './list-objects.ts';
 import { abortUpload, listParts, type StoredPart, type Upload } from './multipart-upload.ts';
-import { S3ResponseError } from './s3-response-error.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 /** An upload in parts, with the parts of it that an interrupted command sent. */
 export interface UploadSession {
@@ -153,7 +153,7 @@ async function uploadIds(client: S3Client, { bucket, key }: Place): Promise<read
 
 /** Without the session the copy is still right, so a refusal only means that the upload begins anew. */
 function ignoreRefusal(error: unknown): undefined {
-  if (error instanceof S3ResponseError && error.status < 500) return undefined;
+  if (error instanceof ResponseError && error.status < 500) return undefined;
   throw error;
 }
 

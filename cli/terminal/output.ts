@@ -1,10 +1,10 @@
 import { CliError } from '../config/cli-error.ts';
-import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { paintFor, type Paint } from './colors.ts';
 import { textTable } from './format.ts';
 import type { Io } from './io.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 interface Described {
   /** The message has no full stop at the end. */
@@ -48,7 +48,7 @@ const networkReasons: Readonly<Record<string, string>> = {
 
 function sentence(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  if (cause instanceof S3ResponseError) return cause.message;
+  if (cause instanceof ResponseError) return cause.message;
   const code = (cause as NodeJS.ErrnoException).code;
   const reason = code === undefined ? undefined : networkReasons[code];
   // After attempts at several addresses the message is empty and the errors are in a list.
@@ -58,7 +58,7 @@ function sentence(cause: unknown): string {
 }
 
 function details(cause: unknown): Record<string, string> {
-  if (cause instanceof S3ResponseError) return { Code: cause.code, Message: cause.message, ...cause.fields };
+  if (cause instanceof ResponseError) return { Code: cause.code, Message: cause.message, ...cause.fields };
   const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined;
   return code === undefined ? {} : { Code: code };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../config/cli-error.ts';
-import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { describeError } from './output.ts';
 import { counted, formatDuration, formatSize, formatTime, printable } from './format.ts';
 import { renderProgress } from './progress.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 describe('formats', () => {
   it.each([
@@ -62,7 +62,10 @@ describe('progress', () => {
 
 describe('errors', () => {
   it('say what was done, and what the server said', () => {
-    const cause = new S3ResponseError(404, 'NoSuchBucket', 'The bucket does not exist.', { BucketName: 'b' }, 1);
+    const cause = new ResponseError('NoSuchBucket', 'The bucket does not exist.', {
+      status: 404,
+      fields: { BucketName: 'b' },
+    });
     expect(describeError(new CliError('Failed', 'Unable to list `s/b`', { cause }))).toEqual({
       message: 'Unable to list `s/b`',
       cause: 'The bucket does not exist',
@@ -76,7 +79,7 @@ describe('errors', () => {
   });
 
   it('are one line without escape sequences', () => {
-    const cause = new S3ResponseError(500, 'X', 'a\n\u001b[31mb.', {}, 1);
+    const cause = new ResponseError('X', 'a\n\u001b[31mb.', { status: 500 });
     expect(describeError(cause).cause).toBe('a [31mb');
   });
 });

@@ -95,7 +95,7 @@ describe('an upload to another site', () => {
   it('ends with the refusal of the site, without waiting for its time', async () => {
     const site = await siteThat((_request, response) => response.writeHead(403).end());
     const sent = uploadToPeer(site, credentials, { ...options, durationMs: 600_000 });
-    await expect(sent).rejects.toMatchObject({ name: 'PeerError' });
+    await expect(sent).rejects.toMatchObject({ name: 'ResponseError' });
   });
 
   it('ends with the caller', async () => {

@@ -7,17 +7,7 @@ import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts'
 import { FormatError } from '../../protocol/format-error.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-
-/** A failure of another site. `away`: it does not answer. `no-coffer`: it is another kind of server, or an older Coffer. */
-export class PeerError extends Error {
-  override readonly name = 'PeerError';
-  readonly code: 'away' | 'refused' | 'no-coffer';
-
-  constructor(code: PeerError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
+import { ResponseError } from '../../protocol/response-error.ts';
 
 interface Peer {
   readonly name: string;
@@ -38,7 +28,10 @@ export interface PeerRequest<T> {
   readonly idleMs?: number;
 }
 
-/** Calls another site. Rejects with a `PeerError`. */
+/**
+ * Calls another site. Rejects with a `ResponseError`. Its code is `away` where the site does not answer, `refused`, or `no-coffer` for another
+ * kind of server or an older Coffer.
+ */
 export type CallPeer = <T>(peer: Peer, credentials: PeerCredentials, request: PeerRequest<T>) => Promise<T>;
 
 export interface PeerCredentials {
@@ -63,7 +56,7 @@ export function peerCaller(): { readonly call: CallPeer; close(): void } {
       const plain = Buffer.from(asked.body === undefined ? '' : JSON.stringify(asked.body));
       const body = asked.sealed === 'body' ? await encryptPayload(credentials.secretKey, plain) : plain;
       const { status, bytes } = await exchange(peer, credentials, asked, body, agents).catch((error: unknown) => {
-        throw new PeerError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
+        throw new ResponseError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
       });
       if (status !== 200) throw refused(peer, status, bytes);
       return read(peer, asked, await opened(peer, credentials, asked, bytes));
@@ -118,7 +111,7 @@ async function exchange(
   return { status: answer.statusCode ?? 0, bytes: Buffer.concat(chunks) };
 }
 
-/** Sends bytes for a while over a connection of its own. Rejects with a `PeerError`, or the reason of the signal. */
+/** Sends bytes for a while over a connection of its own. Rejects with a `ResponseError`, or the reason of the signal. */
 export type UploadToPeer = (
   peer: Peer,
   credentials: PeerCredentials,
@@ -173,24 +166,27 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
   } catch (error) {
     request.destroy();
     signal.throwIfAborted();
-    if (error instanceof PeerError) throw error;
-    throw new PeerError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
+    if (error instanceof ResponseError) throw error;
+    throw new ResponseError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
   }
 };
 
 /** A server that is no Coffer does not know the call. */
-function refused(peer: Peer, status: number, bytes: Buffer): PeerError {
+function refused(peer: Peer, status: number, bytes: Buffer): ResponseError {
   const parsed = refusal.safeParse(jsonOf(bytes));
   const { Code, Message } = parsed.data ?? { Code: String(status), Message: '' };
   const code = Code.slice(0, 100);
   const isUnknownCall = status === 404 || status === 405 || status === 426 || status === 501;
   if (isUnknownCall && code !== 'NoSuchSite') {
-    return new PeerError(
+    return new ResponseError(
       'no-coffer',
       `${shown(peer)} is no Coffer that can replicate sites (it answered ${status} ${code}): sites replicate between Coffer servers only`,
+      { status },
     );
   }
-  return new PeerError('refused', `${shown(peer)} answered ${status} ${code}: ${Message.slice(0, 500)}`);
+  return new ResponseError('refused', `${shown(peer)} answered ${status} ${code}: ${Message.slice(0, 500)}`, {
+    status,
+  });
 }
 
 async function opened(
@@ -204,14 +200,14 @@ async function opened(
     return await decryptPayload(secretKey, bytes);
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw new PeerError('refused', `the answer of ${shown(peer)} cannot be decrypted`, { cause: error });
+    throw new ResponseError('refused', `the answer of ${shown(peer)} cannot be decrypted`, { cause: error });
   }
 }
 
 function read<T>(peer: Peer, { answer }: PeerRequest<T>, bytes: Buffer): T {
   const parsed = answer.safeParse(jsonOf(bytes));
   if (parsed.success) return parsed.data;
-  throw new PeerError(
+  throw new ResponseError(
     'no-coffer',
     `${shown(peer)} answered what a Coffer does not: sites replicate between Coffer servers only`,
   );

@@ -24,7 +24,7 @@ interface PollOptions {
   readonly applied: string | undefined;
 }
 
-/** Asks another site for what changed there. Rejects with a `PeerError`. */
+/** Asks another site for what changed there. Rejects with a `ResponseError`. */
 export async function pollPeer(peer: Site, options: PollOptions): Promise<PollResult> {
   const { call, state, ledger, kinds, now } = options;
   const credentials = { accessKey: siteAccount, secretKey: state.secretKey };

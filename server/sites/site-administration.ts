@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewSite, SiteChange } from '../administration/sites.ts';
-import { type CallPeer, type PeerCredentials, PeerError } from './peer-client.ts';
+import { type CallPeer, type PeerCredentials } from './peer-client.ts';
 import { description, nothingAnswer, type SiteDescription } from './peer-messages.ts';
 import { planOfSites } from './plan-sites.ts';
 import { type AccountStore, ensureSiteAccount } from './site-account.ts';
@@ -16,6 +16,7 @@ import {
 } from './site-state.ts';
 import { adminError } from '../administration/admin-error.ts';
 import type { RequestError } from '../auth/request-error.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 interface SiteAdministrationOptions {
   readonly states: SiteStates;
@@ -222,7 +223,7 @@ function bandwidthOf(state: SiteState | undefined, { deploymentId }: Pick<Site, 
 }
 
 function asAdminError(error: unknown): unknown {
-  if (!(error instanceof PeerError)) return error;
+  if (!(error instanceof ResponseError)) return error;
   return adminError('XCofferRefused', `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`, {
     cause: error,
   });

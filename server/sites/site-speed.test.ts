@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type CallPeer, PeerError, type UploadToPeer } from './peer-client.ts';
+import { type CallPeer, type UploadToPeer } from './peer-client.ts';
 import type { SentToSite } from './peer-messages.ts';
 import { SiteSpeeds, speedsOf } from './site-speed.ts';
+import { ResponseError } from '../../protocol/response-error.ts';
 
 const sites = ['a', 'b', 'c'].map((name) => ({
   name,
@@ -25,7 +26,7 @@ const steady: UploadToPeer = (_peer, _credentials, { durationMs }) =>
   Promise.resolve({ bytes: durationMs * 1_000, ms: durationMs });
 
 const failing: UploadToPeer = (peer, ...rest) =>
-  peer.name === 'b' ? Promise.reject(new PeerError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
+  peer.name === 'b' ? Promise.reject(new ResponseError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
 
 describe('the connections between sites', () => {
   it('are measured by all of them at the same time, each to all others', async () => {

@@ -4,8 +4,8 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { singleAttempt } from '../../s3/retry.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { parseRemote } from '../../config/target.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
@@ -102,7 +102,7 @@ async function isNew(admin: AdminClient, elapsed: number): Promise<boolean> {
     });
     return servers.some(({ uptime = Infinity }) => uptime <= elapsed);
   } catch (error) {
-    return error instanceof S3ResponseError && error.status === 403;
+    return error instanceof ResponseError && error.status === 403;
   }
 }
 

@@ -13,9 +13,9 @@ import { CliError } from '../../config/cli-error.ts';
 import { removeLogin } from '../../config/logins.ts';
 import type { Context } from '../context.ts';
 import { singleAttempt } from '../../s3/retry.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { ask, canAsk, warnOfArguments } from '../../terminal/prompt.ts';
 import { trustedUrl, type TrustOptions } from './trust-server.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface AliasSetOptions extends TrustOptions {
   readonly api?: string;
@@ -131,7 +131,7 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
   try {
     await client.text({ method: 'GET', bucket, query: { location: '' }, retries: singleAttempt });
   } catch (error) {
-    if (error instanceof S3ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
+    if (error instanceof ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
     throw new CliError('BadAlias', `Unable to initialize the new alias \`${name}\` at ${alias.url}; it was not saved`, {
       cause: error,
     });

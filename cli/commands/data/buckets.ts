@@ -4,13 +4,13 @@ import { createBucket, deleteBucket, listBuckets } from '../../s3/buckets.ts';
 import { putVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { type ObjectRef, putObject } from '../../s3/objects.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { listUploads } from '../../s3/list-objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { deleteInBatches } from './remove-batches.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface MakeOptions {
   readonly region?: string;
@@ -57,7 +57,7 @@ async function makeFolder(client: S3Client, folder: ObjectRef, options: MakeOpti
   try {
     await put();
   } catch (error) {
-    if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchBucket') throw error;
+    if (!(error instanceof ResponseError) || error.code !== 'NoSuchBucket') throw error;
     await create(client, folder.bucket, options);
     await put();
   }
@@ -67,7 +67,7 @@ async function create(client: S3Client, bucket: string, options: MakeOptions): P
   try {
     await createBucket(client, bucket, { region: options.region, objectLock: options.withLock === true });
   } catch (error) {
-    const exists = error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou';
+    const exists = error instanceof ResponseError && error.code === 'BucketAlreadyOwnedByYou';
     if (!exists || options.ignoreExisting !== true) throw error;
   }
 }
@@ -118,8 +118,8 @@ async function removeOne(
     if (force === true) await empty(client, target);
     await deleteBucket(client, bucket);
   } catch (error) {
-    if (force === true && error instanceof S3ResponseError && error.code === 'NoSuchBucket') return;
-    if (!(error instanceof S3ResponseError) || error.code !== 'BucketNotEmpty') throw error;
+    if (force === true && error instanceof ResponseError && error.code === 'NoSuchBucket') return;
+    if (!(error instanceof ResponseError) || error.code !== 'BucketNotEmpty') throw error;
     throw new CliError(
       'BadArgument',
       `Bucket \`${name}\` is not empty: use --force to remove it with all that is in it`,

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { singleAttempt } from '../../s3/retry.ts';
 import { parseRemote } from '../../config/target.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface ReadyOptions {
   readonly clusterRead?: boolean;
@@ -44,7 +44,7 @@ async function check(context: Context, client: S3Client, alias: string, options:
   const { headers } = await client
     .text({ method: 'GET', path, query, retries: singleAttempt })
     .catch((error: unknown) => {
-      throw error instanceof S3ResponseError
+      throw error instanceof ResponseError
         ? new Error(`The health check answered with the status ${error.status}`)
         : error;
     });

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { deleteObject, headObject } from '../../s3/objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
-import { isNotFound, S3ResponseError } from '../../s3/s3-response-error.ts';
+import { isNotFound } from '../../s3/error-of-status.ts';
 import { printable } from '../../terminal/format.ts';
 import { displayName, parseObject, parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from './entries/entries.ts';
@@ -14,6 +14,7 @@ import { localEntryPages, statOf } from './entries/local-entries.ts';
 import { placeKind, remoteEntries } from './entries/remote-entries.ts';
 import { ageTest, type AgeOptions } from './entries/times.ts';
 import { deleteInBatches } from './remove-batches.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface RemoveOptions extends VersionOptions, AgeOptions {
   readonly recursive?: boolean;
@@ -166,7 +167,7 @@ async function modifiedOf(client: S3Client, { bucket, key }: RemoteTarget): Prom
     return (await headObject(client, { bucket, key })).lastModified;
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    if (error instanceof S3ResponseError && error.status === 403) return 'unknown';
+    if (error instanceof ResponseError && error.status === 403) return 'unknown';
     throw error;
   }
 }

@@ -4,13 +4,13 @@ import { displayName, parseRemote, type RemoteTarget } from '../../config/target
 import type { S3Client } from '../../s3/client.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { readObject, headObject } from '../../s3/objects.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { selectObject } from '../../s3/select-object.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 import { Failures } from './entries/entry.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { compressionOf, inputFormat, outputFormat, type FormatOptions } from './sql-formats.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface SqlOptions extends FormatOptions, EncryptionOptions {
   readonly query?: string;
@@ -58,9 +58,9 @@ async function* keysOf(
       yield key;
       return;
     } catch (error) {
-      const isMissing = error instanceof S3ResponseError && error.status === 404;
+      const isMissing = error instanceof ResponseError && error.status === 404;
       // An object with a key of the client refuses a question without it, and it exists.
-      if (!isMissing && error instanceof S3ResponseError && error.status === 400) {
+      if (!isMissing && error instanceof ResponseError && error.status === 400) {
         yield key;
         return;
       }

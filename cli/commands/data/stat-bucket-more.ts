@@ -6,8 +6,8 @@ import { getReplication } from '../../s3/replication.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { readXml } from '../../../protocol/s3/xml-reader.ts';
 import { adminOf } from '../admin-client.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import type { Context } from '../context.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** The facts of a bucket that `stat` shows in addition to its own settings: rules of other services, and how much it holds. */
 export interface BucketRules {
@@ -48,7 +48,7 @@ export async function bucketRules(context: Context, client: S3Client, target: Re
 async function readable<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error: unknown) => {
     // Servers that are no MinIO may answer the call of the usage by anything.
-    if (error instanceof S3ResponseError || error instanceof FormatError || error instanceof SyntaxError)
+    if (error instanceof ResponseError || error instanceof FormatError || error instanceof SyntaxError)
       return undefined;
     throw error;
   });

@@ -5,11 +5,11 @@ import { getBucketEncryption, headBucket, listBuckets } from '../../s3/buckets.t
 import { getBucketPolicy, getObjectLock, getVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { getTags } from '../../s3/object-settings.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { counted, formatSize, formatTime } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 import { bucketRules, ruleFields, type BucketRules } from './stat-bucket-more.ts';
 import { accessTo, nameOf, readAnonymousAccess } from './settings/anonymous-policy.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** Shows what is set for a bucket. A setting that the caller may not read is left out. */
 export async function statBucket(context: Context, client: S3Client, target: RemoteTarget): Promise<void> {
@@ -85,7 +85,7 @@ export function defaultOf(rule: ObjectLockRule | undefined): { readonly mode?: s
 /** Undefined where the caller lacks the permission, or the server has no such setting. */
 async function permitted<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error: unknown) => {
-    if (error instanceof S3ResponseError && (error.status === 403 || error.status === 501)) return undefined;
+    if (error instanceof ResponseError && (error.status === 403 || error.status === 501)) return undefined;
     throw error;
   });
 }

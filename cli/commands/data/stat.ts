@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { isFolder } from '../../s3/list-objects.ts';
 import { headObject, type ObjectRef } from '../../s3/objects.ts';
-import { isNotFound } from '../../s3/s3-response-error.ts';
+import { isNotFound } from '../../s3/error-of-status.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { displayName, parseTarget, type RemoteTarget, type Target } from '../../config/target.ts';

@@ -8,10 +8,10 @@ import {
   type DestinationKind,
   type NotificationRule,
 } from '../../s3/notifications.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 import { bucketEvents, defaultEvents, typesOf } from './event-types.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface EventOptions {
   /** Names separated by commas. */
@@ -35,7 +35,7 @@ export async function addEvent(
   try {
     await putNotifications(client, target.bucket, [...rules, rule]);
   } catch (error) {
-    const isOverlap = error instanceof S3ResponseError && /overlapping/i.test(error.message);
+    const isOverlap = error instanceof ResponseError && /overlapping/i.test(error.message);
     if (options.ignoreExisting !== true || !isOverlap) throw error;
   }
   context.output.message(`Successfully added ${arn}`, { arn, event: names, prefix, suffix });

@@ -1,7 +1,7 @@
 import { CliError } from '../../config/cli-error.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** The source of the names: this server or LDAP. */
 export type EntityKind = 'builtin' | 'ldap';
@@ -52,7 +52,7 @@ export async function changeAttachments(
 
 /** A repeated script finds nothing to change, which is no failure. */
 function ignoreNoChange(error: unknown): Record<string, never> {
-  if (error instanceof S3ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
+  if (error instanceof ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
   throw error;
 }
 

@@ -1,9 +1,9 @@
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { ask, secret } from '../../terminal/prompt.ts';
 import { textFields } from '../../terminal/format.ts';
 import { CliError } from '../../config/cli-error.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface UserInfo {
   readonly status?: string;
@@ -106,7 +106,7 @@ async function policiesOfGroups(admin: AdminClient, names: readonly string[]): P
 }
 
 function ignoreRefused(error: unknown): undefined {
-  if (!(error instanceof S3ResponseError)) throw error;
+  if (!(error instanceof ResponseError)) throw error;
 }
 
 /** Prints the documents of a user's own policies as one. */

@@ -7,11 +7,11 @@ import {
   type BucketLifecycle,
   type LifecycleRuleFields,
 } from '../../s3/lifecycle-document.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { readAll } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
 import { editRule, newRule, type RuleOptions } from './rule-options.ts';
 import { ruleTables } from './rule-tables.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 export async function addRule(
   context: Context,
@@ -145,7 +145,7 @@ async function rulesOf(client: S3Client, bucket: string): Promise<readonly Lifec
   try {
     return (await getLifecycle(client, bucket)).rules;
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'NoSuchLifecycleConfiguration') return [];
+    if (error instanceof ResponseError && error.code === 'NoSuchLifecycleConfiguration') return [];
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 import { type Alias, checkAliasName, findAlias, readAliases, writeAliases } from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { type LoginProvider, readLogin, removeLogin, writeLogin } from '../../config/logins.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { identityProviders, type NamedProvider } from '../../s3/temporary-credentials.ts';
 import { formatTime, printable } from '../../terminal/format.ts';
 import { trustedUrl, type TrustOptions } from '../aliases/trust-server.ts';
@@ -9,6 +8,7 @@ import type { Context } from '../context.ts';
 import { hasBrowser, openBrowser, tokensByBrowser } from './browser-login.ts';
 import { openProvider, type ProviderSession, revoke, tokensByDevice, type Tokens } from './provider-session.ts';
 import { exchange } from './renew-login.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface LoginOptions extends TrustOptions {
   readonly provider?: string;
@@ -92,7 +92,7 @@ async function aliasFor(
 }
 
 function explainMissing(error: unknown): never {
-  if (!(error instanceof S3ResponseError) || error.status >= 500) throw error;
+  if (!(error instanceof ResponseError) || error.status >= 500) throw error;
   throw new CliError(
     'Failed',
     'The server does not say by which identity provider its users sign in: it is no Coffer, or an older one',

@@ -7,7 +7,6 @@ import {
   type ReplicationConfig,
   type ReplicationRule,
 } from '../../s3/replication.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { readAll } from '../../terminal/io.ts';
 import { adminOf } from '../admin-client.ts';
@@ -15,6 +14,7 @@ import type { Context } from '../context.ts';
 import { newRuleId } from '../lifecycle/rule-options.ts';
 import { remoteTarget, targetChanges, type TargetOptions } from './remote-target.ts';
 import { editReplicationRule, newReplicationRule, type ReplicationRuleOptions } from './rule-options.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface AddOptions extends TargetOptions, ReplicationRuleOptions {
   readonly remoteBucket?: string;
@@ -210,7 +210,7 @@ async function configOf(client: S3Client, bucket: string): Promise<ReplicationCo
   try {
     return await getReplication(client, bucket);
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'ReplicationConfigurationNotFoundError')
+    if (error instanceof ResponseError && error.code === 'ReplicationConfigurationNotFoundError')
       return { Rules: [], Role: '' };
     throw error;
   }

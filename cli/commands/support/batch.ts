@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../config/cli-error.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { batchTemplates } from './batch-templates.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface BatchJob {
   readonly id: string;
@@ -97,7 +97,7 @@ async function isRunning(admin: AdminClient, id: string): Promise<boolean> {
     await admin.bytes({ method: 'GET', call: 'describe-job', query: { jobId: id } });
     return true;
   } catch (error) {
-    if (error instanceof S3ResponseError && error.code === 'XMinioAdminNoSuchJob') return false;
+    if (error instanceof ResponseError && error.code === 'XMinioAdminNoSuchJob') return false;
     throw error;
   }
 }

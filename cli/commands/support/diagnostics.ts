@@ -3,11 +3,11 @@ import { decryptFile } from '../../../protocol/admin-payload.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
-import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { type AdminClient, adminOf, jsonLines, pathPart, type AdminRequest } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface FileOptions {
   /** The destination of the answer. */
@@ -135,7 +135,7 @@ export async function perf(context: Context, args: readonly string[], options: P
     }[one];
     const last = await lastResult(admin, { method: 'POST', call: perfCalls[one], query }).catch((error: unknown) => {
       // A server by itself has no network between servers; the other measurements follow.
-      if (kind === undefined && error instanceof S3ResponseError && error.code === 'NotImplemented') return undefined;
+      if (kind === undefined && error instanceof ResponseError && error.code === 'NotImplemented') return undefined;
       throw error;
     });
     if (last === undefined) continue;

@@ -1,6 +1,7 @@
 import { FormatError } from '../../../protocol/format-error.ts';
 import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
-import { exchange, type SignedCall, TenantError, type TenantEndpoint } from './signed-request.ts';
+import { exchange, type SignedCall, type TenantEndpoint } from './signed-request.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 export interface AdminCall {
   readonly method: SignedCall['method'];
@@ -12,7 +13,7 @@ export interface AdminCall {
   readonly sealed?: 'body' | 'answer' | 'both';
 }
 
-/** Calls the admin API and answers its JSON; undefined when the answer is empty. Errors with `TenantError`. */
+/** Calls the admin API and answers its JSON; undefined when the answer is empty. Errors with `ResponseError`. */
 export async function callAdmin(endpoint: TenantEndpoint, call: AdminCall, now: () => Date): Promise<unknown> {
   const { method, path, query = {}, body, sealed } = call;
   const text = body === undefined ? '' : JSON.stringify(body);
@@ -44,27 +45,27 @@ async function opening(secretKey: string, payload: Buffer): Promise<Buffer> {
     return await decryptPayload(secretKey, payload);
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw new TenantError('UnreadableAnswer', 502, `its answer cannot be decrypted: ${error.message}`);
+    throw new ResponseError('UnreadableAnswer', `its answer cannot be decrypted: ${error.message}`, { status: 502 });
   }
 }
 
-function refusalOf(status: number, body: Buffer): TenantError {
+function refusalOf(status: number, body: Buffer): ResponseError {
   try {
     const document = JSON.parse(body.toString()) as { readonly Code?: unknown; readonly Message?: unknown };
     if (typeof document.Code === 'string') {
-      return new TenantError(document.Code, status, typeof document.Message === 'string' ? document.Message : '');
+      return new ResponseError(document.Code, typeof document.Message === 'string' ? document.Message : '', { status });
     }
   } catch {
     // A proxy answered with its own page.
   }
-  return new TenantError(`HTTP ${status}`, status, `status ${status}`);
+  return new ResponseError(`HTTP ${status}`, `status ${status}`, { status });
 }
 
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new TenantError('UnreadableAnswer', 502, 'its answer is no JSON');
+    throw new ResponseError('UnreadableAnswer', 'its answer is no JSON', { status: 502 });
   }
 }
 
@@ -73,7 +74,7 @@ export async function unless<T>(codes: readonly string[], answer: Promise<T>): P
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof TenantError && codes.includes(error.code)) return undefined;
+    if (error instanceof ResponseError && codes.includes(error.code)) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
-import { TenantError } from './signed-request.ts';
 import { ResourceError, isConflict } from '../../api/resource-error.ts';
 import { notReady, reconciling, stalled, ready } from '../conditions.ts';
 import type { ManagedResult, ManagedContext, ManagedController, ManagedStatus } from './controller.ts';
 import type { ManagedResource } from '../../api/object.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** Reports whether two values are the same document. The order of fields does not count, that of lists does. */
 export function sameDocument(one: unknown, other: unknown): boolean {
@@ -70,12 +70,12 @@ export interface Failure {
 
 /** Describes a failed step; `doing` names it: `the policy differs and cannot be set`. Rethrows errors that no condition can report. */
 export function describeFailure(error: unknown, tenant: string, doing: string): Failure {
-  if (error instanceof TenantError && error.code === 'Unreachable') {
+  if (error instanceof ResponseError && error.code === 'Unreachable') {
     const message = `the tenant "${tenant}" cannot be reached: ${error.message}`;
     return passing('TenantUnreachable', message);
   }
   if (error instanceof ResourceError && !isConflict(error)) return forPerson(error.code, error.message);
-  if (!(error instanceof TenantError)) throw error;
+  if (!(error instanceof ResponseError)) throw error;
   if (credentialCodes.has(error.code)) {
     const message = `the tenant "${tenant}" refuses its root credentials (${error.code}): it has not taken up those of its Secret yet, or they were changed in it by hand`;
     return passing('CredentialsRefused', message);

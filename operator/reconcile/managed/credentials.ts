@@ -1,8 +1,8 @@
-import { TenantError } from './signed-request.ts';
 import { ResourceError } from '../../api/resource-error.ts';
 import { randomBytes } from 'node:crypto';
 import type { AccessKey, Secret, User } from '../../api/object.ts';
 import { exchange, type TenantEndpoint } from './signed-request.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** Name of the Secret with the keys of a User or an AccessKey. */
 export function credentialsSecretName({ spec, metadata }: User | AccessKey): string {
@@ -71,9 +71,7 @@ export async function keysWork(
   if (status >= 200 && status < 300) return true;
   const code = /<Code>([A-Za-z]+)<\/Code>/.exec(body.toString())?.[1] ?? `HTTP ${status}`;
   if (wrong.has(code)) return false;
-  throw new TenantError(
-    code === 'AccessDenied' ? 'KeysNotAnswered' : code,
+  throw new ResponseError(code === 'AccessDenied' ? 'KeysNotAnswered' : code, 'it does not say whose the keys are', {
     status,
-    'it does not say whose the keys are',
-  );
+  });
 }

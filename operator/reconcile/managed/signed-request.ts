@@ -3,31 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
 import type { TenantAccess } from './controller.ts';
-
-/**
- * A call to a tenant's server failed. `code` is the error code of the answer, `HTTP 502` when a proxy answered without one, and
- * `Unreachable` when no answer came.
- */
-export class TenantError extends Error {
-  override readonly name = 'TenantError';
-  readonly code: string;
-  /** HTTP status; undefined when no answer came. */
-  readonly status: number | undefined;
-  /** The region that the server asks the signature for. */
-  readonly region: string | undefined;
-
-  constructor(
-    code: string,
-    status: number | undefined,
-    message: string,
-    options?: ErrorOptions & { readonly region?: string },
-  ) {
-    super(message, options);
-    this.code = code;
-    this.status = status;
-    this.region = options?.region;
-  }
-}
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** The address of a tenant's S3, admin and STS APIs, and the caller's credentials. */
 export interface TenantEndpoint {
@@ -67,7 +43,7 @@ const timeoutMs = 10_000;
 /** Bytes. A policy has up to 64 KiB; a list of claims has all bound claims. */
 const maxResponseBytes = 8 * 1024 * 1024;
 
-/** Sends one request and answers the response of any status. Errors with `TenantError` when no answer comes. */
+/** Sends one request and answers the response of any status. Errors with `ResponseError`, code `Unreachable`, when no answer comes. */
 export async function exchange(
   { address, tls, ca, accessKey, secretKey }: TenantEndpoint,
   { method, path, query, body, contentType, service, region }: SignedCall,
@@ -102,7 +78,7 @@ export async function exchange(
   } catch (error) {
     const { name, message } = error as Error;
     const reason = name === 'TimeoutError' || name === 'AbortError' ? `no answer within ${timeoutMs} ms` : message;
-    throw new TenantError('Unreachable', undefined, reason, { cause: error });
+    throw new ResponseError('Unreachable', reason, { cause: error });
   }
 }
 

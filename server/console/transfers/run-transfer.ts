@@ -4,17 +4,10 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { SignInSession } from '../api/sign-in/sign-in-sessions.ts';
-import {
-  copyObject,
-  deleteObject,
-  etagOfCopy,
-  type Place,
-  renameObject,
-  type SendS3,
-  TransferError,
-} from './transfer-object.ts';
+import { copyObject, deleteObject, etagOfCopy, type Place, renameObject, type SendS3 } from './transfer-object.ts';
 import { targetKey } from '../contract/transfer-target.ts';
 import { refusal, type StoredTransfer } from './transfer.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** The services that a transfer uses. */
 export interface TransferRun extends Pick<ConsoleServices, 's3' | 'objects' | 'access' | 'clock'> {
@@ -101,7 +94,7 @@ class TransferWork {
   async #folder(folder: string): Promise<void> {
     const { entry, after } = this.#transfer;
     const page = await this.#list(folder, after, perSave);
-    if (page === undefined) this.#failed(folder, new TransferError('AccessDenied', this.#mayNotList()));
+    if (page === undefined) this.#failed(folder, new ResponseError('AccessDenied', this.#mayNotList()));
     await this.#transferAll((page?.keys ?? []).map((key) => ({ entry: folder, key })));
     await this.#save(page?.next === undefined ? { entry: entry + 1, after: '' } : { after: page.next });
   }
@@ -136,12 +129,12 @@ class TransferWork {
     const session = await this.#session();
     const send = this.#sender(session);
     await mapLimit(items, breadth, async ({ entry, key }) => {
-      if (this.#run.signal.aborted) throw new TransferError('interrupted', 'the transfer was stopped');
+      if (this.#run.signal.aborted) throw new ResponseError('interrupted', 'the transfer was stopped');
       try {
         await this.#one(send, entry, key);
         this.#transfer = { ...this.#transfer, done: this.#transfer.done + 1 };
       } catch (error) {
-        if (!(error instanceof TransferError)) throw error;
+        if (!(error instanceof ResponseError)) throw error;
         this.#failed(key, error);
       }
     });
@@ -162,7 +155,7 @@ class TransferWork {
     try {
       return await copyObject(send, from, to, replace);
     } catch (error) {
-      const isTaken = error instanceof TransferError && error.code === 'PreconditionFailed';
+      const isTaken = error instanceof ResponseError && error.code === 'PreconditionFailed';
       const etag = isTaken && this.#isRepeated && !replace ? await etagOfCopy(send, from, to) : undefined;
       if (etag === undefined) throw error;
       return etag;
@@ -187,7 +180,7 @@ class TransferWork {
         if (error === undefined || refused === undefined) return answer;
         return { ...answer, error: { code: error.code, message: refusal(refused) } };
       } catch (error) {
-        if (error instanceof S3Error) throw new TransferError(error.code, error.message);
+        if (error instanceof S3Error) throw new ResponseError(error.code, error.message);
         throw error;
       }
     };
@@ -199,9 +192,9 @@ class TransferWork {
   }
 
   async #session(): Promise<SignInSession> {
-    if (this.#run.signal.aborted) throw new TransferError('interrupted', 'the transfer was stopped');
+    if (this.#run.signal.aborted) throw new ResponseError('interrupted', 'the transfer was stopped');
     const session = await this.#run.session();
-    if (session === undefined) throw new TransferError('session-ended', 'The session that began it has ended.');
+    if (session === undefined) throw new ResponseError('session-ended', 'The session that began it has ended.');
     return session;
   }
 
@@ -213,12 +206,12 @@ class TransferWork {
 
   async #save(change: Partial<StoredTransfer>): Promise<void> {
     this.#transfer = { ...this.#transfer, ...change };
-    if (!(await this.#run.save(this.#transfer))) throw new TransferError('interrupted', 'the transfer was stopped');
+    if (!(await this.#run.save(this.#transfer))) throw new ResponseError('interrupted', 'the transfer was stopped');
     if (change.entry !== undefined || change.after !== undefined) this.#isRepeated = false;
   }
 }
 
 /** Reports if the whole transfer ends, and not one of its objects failed. */
-function isEnd(error: unknown): error is TransferError {
-  return error instanceof TransferError && (error.code === 'interrupted' || error.code === 'session-ended');
+function isEnd(error: unknown): error is ResponseError {
+  return error instanceof ResponseError && (error.code === 'interrupted' || error.code === 'session-ended');
 }

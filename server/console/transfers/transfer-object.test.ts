@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SessionS3Answer } from '../services.ts';
-import { copyObject, deleteObject, etagOfCopy, type SendS3, TransferError } from './transfer-object.ts';
+import { copyObject, deleteObject, etagOfCopy, type SendS3 } from './transfer-object.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 const from = { bucket: 'docs', key: 'a' };
 const to = { bucket: 'other', key: 'b' };
@@ -39,7 +40,7 @@ it('reports the failure of a copy in parts also where its upload cannot be abort
     if (method === 'HEAD') return head({ 'content-length': String(6 * 1024 ** 3) });
     if (query === 'uploads') return { document: Buffer.from('<R><UploadId>u</UploadId></R>') };
     if (method === 'PUT') return { error: { code: 'SlowDown', message: 'slow' } };
-    return new TransferError('InternalError', 'the abort failed');
+    return new ResponseError('InternalError', 'the abort failed');
   });
   await expect(copyObject(send, from, to, true)).rejects.toThrow('slow');
 });

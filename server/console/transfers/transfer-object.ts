@@ -1,6 +1,7 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { child, childrenOf, readXml, textOf } from '../../../protocol/s3/xml-reader.ts';
 import type { SessionS3Answer } from '../services.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** Sends an operation of the S3 API with the rights of a session. */
 export type SendS3 = (operation: {
@@ -17,19 +18,6 @@ export interface Place {
   readonly key: string;
 }
 
-/**
- * The failure of an operation, with the message for the user and the code of S3, or the end of the transfer. `interrupted`: the user
- * stopped the transfer, the process ends, or another process has taken it. `session-ended`: the session that began the transfer is over.
- */
-export class TransferError extends Error {
-  override readonly name = 'TransferError';
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** Bytes. CopyObject copies no larger object: those are copied in parts. */
 const maxCopy = 5 * 1024 ** 3;
 const partSize = 1024 ** 3;
@@ -44,7 +32,7 @@ export async function renameObject(send: SendS3, from: Place, to: string, replac
     headers: { 'x-amz-rename-source': encodeURIComponent(from.key), ...unlessTaken(replace) },
   });
   if (error?.code === 'InvalidBucketState') return false;
-  if (error !== undefined) throw new TransferError(error.code, error.message);
+  if (error !== undefined) throw new ResponseError(error.code, error.message);
   return true;
 }
 
@@ -68,7 +56,7 @@ export async function copyObject(send: SendS3, from: Place, to: Place, replace: 
 export async function deleteObject(send: SendS3, place: Place, etag: string): Promise<void> {
   const answer = await send({ method: 'DELETE', ...place, headers: { 'if-match': etag } });
   if (answer.error?.code === 'PreconditionFailed') {
-    throw new TransferError('PreconditionFailed', 'A newer object replaced it during the copy, and was not deleted.');
+    throw new ResponseError('PreconditionFailed', 'A newer object replaced it during the copy, and was not deleted.');
   }
   checked(answer);
 }
@@ -146,6 +134,6 @@ function unlessTaken(replace: boolean): Record<string, string> {
 }
 
 function checked(answer: SessionS3Answer): SessionS3Answer {
-  if (answer.error !== undefined) throw new TransferError(answer.error.code, answer.error.message);
+  if (answer.error !== undefined) throw new ResponseError(answer.error.code, answer.error.message);
   return answer;
 }

@@ -6,7 +6,7 @@ import { RemoteTargets } from '../../../server/replication/remote-targets.ts';
 import { BucketItems } from '../../../server/sites/bucket-items.ts';
 import { identityItems } from '../../../server/sites/identity-items.ts';
 import { LiveItems } from '../../../server/sites/live-items.ts';
-import { type CallPeer, PeerError, type PeerRequest } from '../../../server/sites/peer-client.ts';
+import { type CallPeer, type PeerRequest } from '../../../server/sites/peer-client.ts';
 import { SiteReconciler } from '../../../server/sites/reconcile-sites.ts';
 import { SiteAdministration } from '../../../server/sites/site-administration.ts';
 import { SiteLedger } from '../../../server/sites/site-ledger.ts';
@@ -17,6 +17,7 @@ import { SiteRules } from '../../../server/sites/site-rules.ts';
 import { SiteStates } from '../../../server/sites/site-state.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import { testLayer } from '../objects/test-layer.ts';
+import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** A site in memory. */
 export type MemorySite = Awaited<ReturnType<typeof memorySite>>;
@@ -131,10 +132,10 @@ async function answered<T>(
   { call, body, answer }: PeerRequest<T>,
 ): Promise<T> {
   const site = sites.get(peer.endpoint);
-  if (site === undefined || site.isAway) throw new PeerError('away', `the site ${peer.name} cannot be reached`);
+  if (site === undefined || site.isAway) throw new ResponseError('away', `the site ${peer.name} cannot be reached`);
   const known =
     accessKey === 'root' ? site.asNew.secretKey : (await site.identities.serviceAccount(accessKey))?.secretKey;
-  if (known !== secretKey) throw new PeerError('refused', `the site ${peer.name} answered 403`);
+  if (known !== secretKey) throw new ResponseError('refused', `the site ${peer.name} answered 403`);
   // As over the wire.
   const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {

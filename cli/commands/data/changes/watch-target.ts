@@ -4,11 +4,11 @@ import { CliError } from '../../../config/cli-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import { listenToEvents } from '../../../s3/notifications.ts';
 import { singleAttempt } from '../../../s3/retry.ts';
-import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { jsonLines } from '../../admin-client.ts';
 import type { Context } from '../../context.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { FolderWatcher } from './folder-watcher.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 /** The changes below a place, from when it was opened. */
 export interface WatchedTarget {
@@ -59,7 +59,7 @@ async function watchServer(context: Context, target: RemoteTarget, queue: Change
   try {
     await Promise.race([listening, sleep(headerMs, undefined, { signal: context.signal })]);
   } catch (error) {
-    if (!(error instanceof S3ResponseError) || error.status !== 501) throw error;
+    if (!(error instanceof ResponseError) || error.status !== 501) throw error;
     throw new CliError('Failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
       cause: error,
     });

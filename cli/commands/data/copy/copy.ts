@@ -2,7 +2,6 @@ import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { CliError } from '../../../config/cli-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { isFolder } from '../../../s3/list-objects.ts';
-import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import type { Failures } from '../entries/entry.ts';
@@ -11,6 +10,7 @@ import { findSources, type SourceOptions, type WalkedSource } from './find-sourc
 import { removeEmptyFolders, removeSource, sameLocation } from './move-source.ts';
 import { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 export type CopyCommandOptions = SourceOptions & TransferOptions;
 
@@ -33,7 +33,7 @@ async function requireFolder(context: Context, target: Target): Promise<void> {
   const { alias, bucket, key } = target;
   const isThere = await isFolder(await context.client(alias), bucket, `${key}/`).catch((error: unknown) => {
     // The copies report what else is wrong.
-    if (error instanceof S3ResponseError) return true;
+    if (error instanceof ResponseError) return true;
     throw error;
   });
   if (isThere) return;

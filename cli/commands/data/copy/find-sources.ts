@@ -5,7 +5,7 @@ import { EncryptionRules, type EncryptionOptions } from '../../../s3/encryption-
 import type { S3Client } from '../../../s3/client.ts';
 import { isFolder } from '../../../s3/list-objects.ts';
 import { headObject } from '../../../s3/objects.ts';
-import { isNotFound } from '../../../s3/s3-response-error.ts';
+import { isNotFound } from '../../../s3/error-of-status.ts';
 import { displayName, parseTarget, type RemoteTarget } from '../../../config/target.ts';
 import { readArchives, type ZipOptions } from '../entries/archives.ts';
 import { checkVersionOptions, rewindOf, type VersionOptions } from '../entries/entries.ts';

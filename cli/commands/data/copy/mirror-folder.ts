@@ -6,7 +6,7 @@ import type { Target } from '../../../config/target.ts';
 import { createBucket, headBucket } from '../../../s3/buckets.ts';
 import { getVersioning } from '../../../s3/bucket-settings.ts';
 import { deleteObject } from '../../../s3/objects.ts';
-import { isNotFound, S3ResponseError } from '../../../s3/s3-response-error.ts';
+import { isNotFound } from '../../../s3/error-of-status.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { entryPages } from '../entries/entries.ts';
@@ -20,6 +20,7 @@ import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 export interface MirrorOptions extends TransferOptions {
   readonly overwrite?: boolean;
@@ -211,7 +212,7 @@ export async function prepareTarget(
     if (!isNotFound(error)) throw error;
     if (newBucket === 'refused') {
       const name = `${target.aliasName}/${target.bucket}`;
-      const cause = new S3ResponseError(404, 'NoSuchBucket', 'The specified bucket does not exist', {}, 1);
+      const cause = new ResponseError('NoSuchBucket', 'The specified bucket does not exist', { status: 404 });
       throw new CliError('NotFound', `Unable to mirror to \`${name}\`; \`coffer mb ${name}\` makes it`, { cause });
     }
     if (options.dryRun !== true) await createBucket(client, target.bucket, { region: options.region });

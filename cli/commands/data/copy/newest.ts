@@ -1,6 +1,6 @@
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import { headObject } from '../../../s3/objects.ts';
-import { isNotFound } from '../../../s3/s3-response-error.ts';
+import { isNotFound } from '../../../s3/error-of-status.ts';
 import type { Context } from '../../context.ts';
 import type { FoundSource } from './find-sources.ts';
 
@@ -29,7 +29,7 @@ export function isNewest(first: Standing, second: Standing): boolean {
 /**
  * Returns the source with the time that its copy keeps, or undefined if the object of the target stays.
  *
- * @throws S3ResponseError
+ * @throws ResponseError
  */
 export async function withSourceTime(
   context: Context,

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { displayName, type Target } from '../../../config/target.ts';
 import { headObject } from '../../../s3/objects.ts';
-import { isNotFound } from '../../../s3/s3-response-error.ts';
+import { isNotFound } from '../../../s3/error-of-status.ts';
 import type { Context } from '../../context.ts';
 import { pathUnder } from '../copy/copy-destination.ts';
 import type { Entry } from './entry.ts';

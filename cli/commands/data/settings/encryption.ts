@@ -1,9 +1,9 @@
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import { CliError } from '../../../config/cli-error.ts';
-import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import type { Context } from '../../context.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../../s3/buckets.ts';
 import { parseBucket } from '../../../config/target.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 /** The arguments are `sse-s3 TARGET` or `sse-kms [KEY] TARGET`. */
 export async function setEncryption(context: Context, arguments_: readonly string[]): Promise<void> {
@@ -27,7 +27,7 @@ export async function showEncryption(context: Context, [argument = '']: readonly
   const blocked = blocks ? { blocked: ['SSE-C'] } : {};
   if (rule === undefined) {
     const code = 'ServerSideEncryptionConfigurationNotFoundError';
-    const cause = new S3ResponseError(404, code, 'The bucket has no default encryption', {}, 1);
+    const cause = new ResponseError(code, 'The bucket has no default encryption', { status: 404 });
     throw new CliError('NotFound', `Auto encryption is not enabled for ${argument}`, { cause });
   }
   if (rule.scheme === 'none') {

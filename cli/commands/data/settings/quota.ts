@@ -1,10 +1,10 @@
 import { CliError } from '../../../config/cli-error.ts';
 import { parseBucket } from '../../../config/target.ts';
-import { S3ResponseError } from '../../../s3/s3-response-error.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import { adminOf, type AdminClient } from '../../admin-client.ts';
 import type { Context } from '../../context.ts';
 import { parseSize } from '../entries/sizes.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 /** The quota of a bucket in the admin API. `quota` is the older name of `size`; 0 is none. */
 interface BucketQuota {
@@ -56,7 +56,7 @@ async function usageOf(admin: AdminClient, bucket: string): Promise<QuotaUsage |
     const { quota } = await admin.json<{ readonly quota?: QuotaUsage | null }>(request);
     return quota ? { used: quota.used, counting: quota.counting } : undefined;
   } catch (error) {
-    if (error instanceof S3ResponseError) return undefined;
+    if (error instanceof ResponseError) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { readErrorDocument } from '../../../../protocol/s3/responses.ts';
-import { exchange, TenantError, type TenantEndpoint } from '../signed-request.ts';
+import { exchange, type TenantEndpoint } from '../signed-request.ts';
 import { parseBucketEncryption, writeBucketEncryption } from '../../../../protocol/s3/bucket-encryption.ts';
 import { parseNotification, writeNotification } from '../../../../protocol/s3/bucket-notification.ts';
 import {
@@ -18,6 +18,7 @@ import {
   comparableRules,
 } from './bucket-state.ts';
 import { comparableLifecycle } from './lifecycle-rules.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 interface S3Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
@@ -30,12 +31,12 @@ interface S3Request {
 /** A store without a region accepts any. A store with a region answers with its own. */
 const defaultRegion = 'us-east-1';
 
-/** Sends one request and answers the text of the answer. Errors with `TenantError`. */
+/** Sends one request and answers the text of the answer. Errors with `ResponseError`. */
 async function sendS3(endpoint: TenantEndpoint, request: S3Request, now: () => Date): Promise<string> {
   try {
     return await attempt(endpoint, request, now(), defaultRegion);
   } catch (error) {
-    const region = error instanceof TenantError ? error.region : undefined;
+    const region = error instanceof ResponseError ? error.fields['Region'] : undefined;
     if (region === undefined) throw error;
     return attempt(endpoint, request, now(), region);
   }
@@ -52,8 +53,11 @@ async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, 
   const document = readErrorDocument(text);
   const wanted = document?.fields['Region'];
   if (wanted !== undefined && wanted !== '' && wanted !== region)
-    throw new TenantError('AuthorizationHeaderMalformed', status, document?.message ?? '', { region: wanted });
-  throw new TenantError(document?.code ?? `HTTP ${status}`, status, document?.message ?? `status ${status}`);
+    throw new ResponseError('AuthorizationHeaderMalformed', document?.message ?? '', {
+      status,
+      fields: { Region: wanted },
+    });
+  throw new ResponseError(document?.code ?? `HTTP ${status}`, document?.message ?? `status ${status}`, { status });
 }
 
 interface Asked {
@@ -62,7 +66,7 @@ interface Asked {
   readonly lifecycle: boolean;
 }
 
-/** A client for one bucket of one tenant. Every method errors with `TenantError`. */
+/** A client for one bucket of one tenant. Every method errors with `ResponseError`. */
 export interface BucketClient {
   /** Answers undefined when the bucket does not exist. What a resource may leave alone is read where it is asked for. */
   find(asked: Asked): Promise<BucketState | undefined>;
@@ -192,7 +196,7 @@ async function unless(code: string, answer: Promise<string>): Promise<string | u
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof TenantError && error.code === code) return undefined;
+    if (error instanceof ResponseError && error.code === code) return undefined;
     throw error;
   }
 }

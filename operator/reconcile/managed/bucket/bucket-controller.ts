@@ -1,4 +1,3 @@
-import { TenantError } from '../signed-request.ts';
 import { ResourceError } from '../../../api/resource-error.ts';
 import type { Bucket } from '../../../api/object.ts';
 import { createController, type ControllerOptions } from '../create-controller.ts';
@@ -7,6 +6,7 @@ import type { ManagedContext, ManagedController } from '../controller.ts';
 import { createBucketClient } from './bucket-client.ts';
 import { replicationChanges } from './replication-changes.ts';
 import { wantedState, diffBucket } from './bucket-state.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 
 /** Makes buckets of tenants what their Bucket resources say, by the tenant's S3 API. */
 export function createBucketController(options: ControllerOptions = {}): ManagedController<Bucket> {
@@ -43,7 +43,7 @@ export function createBucketController(options: ControllerOptions = {}): Managed
           await clientOf(bucket, context, now).delete();
           return undefined;
         } catch (error) {
-          if (error instanceof TenantError && error.code === 'BucketNotEmpty') return notEmpty(bucket);
+          if (error instanceof ResponseError && error.code === 'BucketNotEmpty') return notEmpty(bucket);
           throw error;
         }
       },

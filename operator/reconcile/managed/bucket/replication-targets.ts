@@ -106,7 +106,7 @@ export function targetDifferences(
   ];
 }
 
-/** Calls for the remote targets of one bucket. Each errors with `TenantError`. */
+/** Calls for the remote targets of one bucket. Each errors with `ResponseError`. */
 export function targetClient(endpoint: TenantEndpoint, bucket: string, now: () => Date) {
   const set = async (target: WantedTarget, more: object, query: Readonly<Record<string, string>>): Promise<string> => {
     const body = {

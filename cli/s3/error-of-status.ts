@@ -1,29 +1,4 @@
-/** An error response of the server. */
-export class S3ResponseError extends Error {
-  override readonly name = 'S3ResponseError';
-  readonly status: number;
-  /** For example `NoSuchKey`. A response without a document, as for HEAD, gets a code by its status. */
-  readonly code: string;
-  /** The elements of the error document. */
-  readonly fields: Readonly<Record<string, string>>;
-  /** The number of attempts. Above 1 an earlier attempt may have succeeded. */
-  readonly attempts: number;
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    fields: Readonly<Record<string, string>>,
-    attempts: number,
-  ) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.fields = fields;
-    this.attempts = attempts;
-  }
-}
-
+import { ResponseError } from '../../protocol/response-error.ts';
 const ofStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
   301: ['PermanentRedirect', 'The bucket is addressed by another endpoint'],
   304: ['NotModified', 'Not modified'],
@@ -43,5 +18,5 @@ export function errorOfStatus(status: number): readonly [code: string, message: 
 }
 
 export function isNotFound(error: unknown): boolean {
-  return error instanceof S3ResponseError && error.status === 404;
+  return error instanceof ResponseError && error.status === 404;
 }

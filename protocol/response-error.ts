@@ -1,0 +1,36 @@
+/**
+ * Another program answered a call with an error, or did not answer. The client, the operator's calls of tenants, the calls between sites and
+ * the transfers of the console share it.
+ */
+export class ResponseError extends Error {
+  override readonly name = 'ResponseError';
+  /** The code of the answer, for example `NoSuchKey`; the caller chooses it where the answer has none, or none came. */
+  readonly code: string;
+  /** The HTTP status; 0 if no answer came. */
+  readonly status: number;
+  /** The elements of the error document. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** The number of attempts. Above 1 an earlier attempt may have succeeded. */
+  readonly attempts: number;
+
+  constructor(
+    code: string,
+    message: string,
+    {
+      status = 0,
+      fields = {},
+      attempts = 1,
+      ...options
+    }: ErrorOptions & {
+      readonly status?: number;
+      readonly fields?: Readonly<Record<string, string>>;
+      readonly attempts?: number;
+    } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.status = status;
+    this.fields = fields;
+    this.attempts = attempts;
+  }
+}
