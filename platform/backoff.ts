@@ -45,7 +45,7 @@ export const retryBackoff: Backoff = { firstMs: 50, maxMs: 1_000 };
  * failure. The delays between attempts grow from 50 ms to 1 s. `attempt` gets the number of the attempt, from 0.
  *
  * @example
- * const answer = await retry(() => call(request), { forMs: 5_000, isTransient: (error) => error instanceof NoAnswer });
+ * const answer = await retry(() => call(request), { forMs: 5_000, isTransient: isNoAnswer });
  */
 export async function retry<T>(attempt: (number: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { forMs, isTransient, signal, now = performance.now.bind(performance), random } = options;

@@ -20,7 +20,7 @@ import type { KeyServiceErrorCode } from '../../protocol/key-service/errors.ts';
 import { type Method, keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import type { Logger } from '../logger.ts';
 import { EndpointRotation, normalizeEndpoint } from './endpoint-rotation.ts';
-import { exchange, NoAnswer, KeyServiceError, openStream } from './exchange.ts';
+import { exchange, isNoAnswer, KeyServiceError, openStream } from './exchange.ts';
 import { openAgent, type ClientCredentials } from './reloading-agent.ts';
 import { retry } from '../backoff.ts';
 
@@ -145,7 +145,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
-        failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
+        failure = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
         if (failure.code !== 'unavailable') throw failure;
         if (mayHaveHappened(failure)) onDoubt();
         rotation.failed(endpoint);
@@ -206,7 +206,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         return;
       } catch (error) {
         if (signal?.aborted === true) return;
-        failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
+        failure = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
         rotation.failed(endpoint);
       }
     }
@@ -340,10 +340,10 @@ function unreachable(endpoint: string, error: unknown): KeyServiceError {
 /** Reports whether the service is unavailable for a moment: it starts, stops, or cannot be reached. A broken key store is not transient. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof KeyServiceError)) return false;
-  return error.status === 503 || (error.cause instanceof NoAnswer && error.cause.isTransient);
+  return error.status === 503 || (isNoAnswer(error.cause) && error.cause.noAnswer.isTransient);
 }
 
 /** Reports whether the service may have done a call that failed. */
 function mayHaveHappened(error: KeyServiceError): boolean {
-  return error.cause instanceof NoAnswer ? error.cause.wasSent : error.status === 503;
+  return isNoAnswer(error.cause) ? error.cause.noAnswer.wasSent : error.status === 503;
 }

@@ -4,18 +4,47 @@ import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
 
+/** Why no answer came to an attempt. */
+interface NoAnswer {
+  /** The service may have received the call. If false, it certainly has not. */
+  readonly wasSent: boolean;
+  /** Another attempt may succeed. This is false if the two sides do not trust each other. */
+  readonly isTransient: boolean;
+  /** A kept connection ended before any byte of the response. */
+  readonly isDeadConnection?: boolean;
+}
+
 /** A call of the key service failed. The message is the service's own, or says why no response came. */
 export class KeyServiceError extends Error {
   override readonly name = 'KeyServiceError';
   readonly code: KeyServiceErrorCode;
   /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
+  /** Set by an attempt to which no answer came. */
+  readonly noAnswer: NoAnswer | undefined;
 
-  constructor(code: KeyServiceErrorCode, status: number | undefined, message: string, options?: ErrorOptions) {
+  constructor(
+    code: KeyServiceErrorCode,
+    status: number | undefined,
+    message: string,
+    options?: ErrorOptions & { readonly noAnswer?: NoAnswer },
+  ) {
     super(message, options);
     this.code = code;
     this.status = status;
+    this.noAnswer = options?.noAnswer;
   }
+}
+
+function noAnswerError(message: string, noAnswer: NoAnswer, cause?: unknown): KeyServiceError {
+  return new KeyServiceError('unavailable', undefined, message, {
+    noAnswer,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export function isNoAnswer(error: unknown): error is KeyServiceError & { readonly noAnswer: NoAnswer } {
+  return error instanceof KeyServiceError && error.noAnswer !== undefined;
 }
 
 interface Exchange {
@@ -25,27 +54,6 @@ interface Exchange {
   readonly agent: Agent;
   /** The timeout for the whole response in milliseconds. */
   readonly timeoutMs: number;
-}
-
-/** No answer came. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
-  /** The service may have received the call. If false, it certainly has not. */
-  readonly wasSent: boolean;
-  /** Another attempt may succeed. This is false if the two sides do not trust each other. */
-  readonly isTransient: boolean;
-  /** A kept connection ended before any byte of the response. */
-  readonly isDeadConnection: boolean;
-
-  constructor(
-    message: string,
-    options: ErrorOptions & { wasSent: boolean; isTransient: boolean; isDeadConnection?: boolean },
-  ) {
-    super(message, options);
-    this.wasSent = options.wasSent;
-    this.isTransient = options.isTransient;
-    this.isDeadConnection = options.isDeadConnection ?? false;
-  }
 }
 
 const maxAnswerBytes = 4 * 1024 * 1024;
@@ -62,15 +70,14 @@ const transientCodes: ReadonlySet<string> = new Set(
 
 /**
  * Makes one call and returns the text of the response. It retries on connections that the service closed in the meantime, so that calls
- * after a restart of the service do not fail. Rejects with a `KeyServiceError` if the service refuses, and with `NoAnswer` if no response
- * comes.
+ * after a restart of the service do not fail. Rejects with a `KeyServiceError`, which has `noAnswer` if no response comes.
  */
 export async function exchange(call: Exchange): Promise<string> {
   for (let dead = 0; ; dead++) {
     try {
       return await exchangeOnce(call);
     } catch (error) {
-      if (!(error instanceof NoAnswer && error.isDeadConnection) || dead === mostDeadConnections) throw error;
+      if (!(isNoAnswer(error) && error.noAnswer.isDeadConnection === true) || dead === mostDeadConnections) throw error;
     }
   }
 }
@@ -91,7 +98,7 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
     const slow = setTimeout(
       () =>
         request.destroy(
-          new NoAnswer(`no connection within ${connectTimeoutMs} ms`, { wasSent: false, isTransient: true }),
+          noAnswerError(`no connection within ${connectTimeoutMs} ms`, { wasSent: false, isTransient: true }),
         ),
       connectTimeoutMs,
     );
@@ -102,17 +109,15 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
     socket.once('close', () => clearTimeout(slow));
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
-    if (error instanceof NoAnswer) reject(error);
+    if (isNoAnswer(error)) reject(error);
     else if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
-      const dead = { cause: error, wasSent: true, isTransient: true, isDeadConnection: true };
-      reject(new NoAnswer('the connection was closed before an answer came', dead));
+      const dead = { wasSent: true, isTransient: true, isDeadConnection: true };
+      reject(noAnswerError('the connection was closed before an answer came', dead, error));
     } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
-      reject(
-        new NoAnswer(`no answer within ${timeoutMs} ms`, { cause: error, wasSent: connected, isTransient: false }),
-      );
+      reject(noAnswerError(`no answer within ${timeoutMs} ms`, { wasSent: connected, isTransient: false }, error));
     } else {
       const isTransient = transientCodes.has(error.code ?? '');
-      reject(new NoAnswer(error.message, { cause: error, wasSent: connected, isTransient }));
+      reject(noAnswerError(error.message, { wasSent: connected, isTransient }, error));
     }
   });
   request.on('response', (response) => {
@@ -146,7 +151,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   } catch (error) {
     if (error instanceof KeyServiceError) throw error;
     const message = `the connection ended in the middle of an answer: ${(error as Error).message}`;
-    throw new NoAnswer(message, { cause: error, wasSent: true, isTransient: true });
+    throw noAnswerError(message, { wasSent: true, isTransient: true }, error);
   }
   return Buffer.concat(chunks).toString();
 }
@@ -170,23 +175,19 @@ interface StreamCall {
 }
 
 /**
- * Opens a response that has no end. Rejects with a `KeyServiceError` if the service refuses, and with `NoAnswer` if no response comes. A
- * later failure ends the stream.
+ * Opens a response that has no end. Rejects with a `KeyServiceError`, which has `noAnswer` if no response comes. A later failure ends the
+ * stream.
  */
 export function openStream({ url, agent, timeoutMs, signal }: StreamCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = httpsRequest(url, { method: 'GET', agent, ...(signal === undefined ? {} : { signal }) });
   const slow = setTimeout(
-    () => request.destroy(new NoAnswer(`no answer within ${timeoutMs} ms`, { wasSent: false, isTransient: true })),
+    () => request.destroy(noAnswerError(`no answer within ${timeoutMs} ms`, { wasSent: false, isTransient: true })),
     timeoutMs,
   );
   request.on('error', (error) => {
     clearTimeout(slow);
-    reject(
-      error instanceof NoAnswer
-        ? error
-        : new NoAnswer(error.message, { cause: error, wasSent: false, isTransient: false }),
-    );
+    reject(isNoAnswer(error) ? error : noAnswerError(error.message, { wasSent: false, isTransient: false }, error));
   });
   request.on('response', (response) => {
     clearTimeout(slow);
